@@ -19,6 +19,8 @@ from urllib.request import Request, urlopen
 
 MARK = "<!-- topospread plan -->\n"
 """The first line of our comments, which GitHub does not show."""
+_LOGIN = "github-actions[bot]"
+"""Whose comments GITHUB_TOKEN posts. No person may have this name; another bot may repeat what a person wrote."""
 _LONGEST = 65_536
 """Characters that GitHub takes in a comment."""
 _CUT = "\n\nThe rest is in the summary of the job."
@@ -44,11 +46,11 @@ def main() -> None:
 
 
 def _earlier(comments: str) -> int | None:
-    """Return the number of our comment; only a bot's counts, as anybody can write the mark."""
+    """Return the number of our comment; only one of this token's user counts, as anybody can write the mark."""
     for page in count(1):
         found = _call("GET", f"{comments}?per_page={_PAGE}&page={page}")
         for each in found:
-            if each["user"]["type"] == "Bot" and each["body"].startswith(MARK):
+            if each["user"]["login"] == _LOGIN and each["body"].startswith(MARK):
                 return int(each["id"])
         if len(found) < _PAGE:
             break

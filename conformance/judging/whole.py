@@ -89,6 +89,7 @@ class _World:
         self._requeueings = {name: requeueing_of(each, self.cluster) for name, each in frameworks.items()}
         settings = BackoffSettings(pops_early=gates.enabled("SchedulerPopFromBackoffQ"))
         self.now = 0
+        self.scheduler.runs_by(lambda: self.now)
         self.queue = SchedulingQueue(lambda: self.now, self._requeueing_of, settings, self.cluster.rules)
         self.cluster.objects.whole_groups = None
         self.groups = PodGroupQueue(self.queue, self.cluster, self._requeueing_of) if groups else None
@@ -101,6 +102,7 @@ class _World:
         self.tries, self.retrying, self.unsettled, self.names = 0, False, False, 0
         self.versions = 0
         objects = [_typed(each) for each in case.get("objects") or ()]
+        objects.sort(key=_listed)
         for each in objects:
             if not isinstance(each, Node) and not (isinstance(each, Pod) and not each.spec.node_name):
                 self._create(each)
@@ -172,6 +174,7 @@ class _World:
                 self._delete_pod(pod_key(namespace, name))
             elif kind == "Node":
                 self.cluster.delete_node(name)
+                self._note_node()
             else:
                 struct = KINDS[kind].struct
                 item = struct(kind=kind)
@@ -191,11 +194,18 @@ class _World:
             self.classes[item.name] = item.value
         if isinstance(item, Node):
             self.cluster.add_node(item)
+            self._note_node()
             self.queue.move_all(ClusterEvent("Node", ADD), None, item)
         elif isinstance(item, Pod):
             self._create_pod(item)
         else:
             self._put(item)
+
+    def _note_node(self) -> None:
+        """Put nodes in order at once: it depends on nodes that are gone before the next pod is tried."""
+        sampler = self.scheduler._search._sampler
+        assert sampler is not None, "the scheduler is sampled"
+        sampler._order.catch_up()
 
     def _put(self, item: KubeObject) -> None:
         """Create or update an object that plugins look up, and tell the queue."""
@@ -225,6 +235,7 @@ class _World:
             before = self.cluster.nodes.nodes[self.cluster.nodes.row_of[item.name]]
             assert before is not None, "it is there"
             self.cluster.put_node(item)
+            self._note_node()
             for event in node_changes(before, item):
                 self.queue.move_all(event, before, item)
         elif isinstance(item, Pod):
@@ -527,6 +538,11 @@ def _claim_json(claim: ResourceClaim) -> Json:
     if allocation.node_selector is not None:
         answer["nodeSelector"] = msgspec.to_builtins(allocation.node_selector)
     return answer
+
+
+def _listed(item: Any) -> tuple[str, str]:
+    """Return a key by which pods on nodes come last and in the order of their names, as they are listed."""
+    return (item.namespace, item.name) if isinstance(item, Pod) and item.spec.node_name else ("", "")
 
 
 def _typed(value: Json) -> Any:

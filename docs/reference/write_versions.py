@@ -19,7 +19,16 @@ from topospread.config import request_rules
 from topospread.config.load import default_profile
 from topospread.config.version_rules import changes
 from topospread.config.versions import NEWEST, OLDEST, KubeVersion
-from topospread.scheduling import eligible_to_preempt_others, framework, pod_groups, preemption, requeueing, sampling
+from topospread.scheduling import (
+    batching,
+    eligible_to_preempt_others,
+    framework,
+    pod_groups,
+    pod_signature,
+    preemption,
+    requeueing,
+    sampling,
+)
 from topospread.scheduling import select_host as choice
 
 DRAWN = ("1.37", "1.36", "1.35", "1.27")
@@ -76,6 +85,8 @@ _WHERE = {
     "VersionedRequestRules": "requests of pods",
     "PreemptionRules": "DefaultPreemption",
     "EligibilityRules": "DefaultPreemption",
+    "BatchingRules": "Batches of equal pods",
+    "SignatureRules": "Batches of equal pods",
     "ChoiceRules": "Choice among equal nodes",
     "RequeueingRules": "Pending pods",
     "PodGroupRules": "Pod groups",
@@ -118,8 +129,9 @@ def _kinds() -> Iterator[type[Any]]:
         importlib.import_module(each.name)
         for each in pkgutil.walk_packages(topospread.plugins.__path__, "topospread.plugins.")
     )
-    scheduling = [framework, choice, eligible_to_preempt_others, pod_groups, preemption, requeueing, sampling]
-    modules: list[ModuleType] = [*scheduling, request_rules, *plugins]
+    scheduling = [framework, choice, batching, eligible_to_preempt_others, pod_groups, pod_signature, preemption]
+    queued = [requeueing, sampling]
+    modules: list[ModuleType] = [*scheduling, *queued, request_rules, *plugins]
     for module in modules:
         for name, kind in vars(module).items():
             if name.endswith("Rules") and dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__:

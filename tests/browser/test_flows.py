@@ -150,6 +150,22 @@ def test_a_zone_that_fails_can_be_tried_and_taken_back(page: Page, demo: str) ->
     expect(page.locator("#trial .steps li")).to_have_count(0)
 
 
+def test_a_what_if_is_kept_as_the_baseline_of_another(page: Page, demo: str) -> None:
+    opened(page, f"{demo}{FAILED}")
+    page.get_by_role("button", name="Keep as baseline").click()
+    expect(page.locator("#now figcaption")).to_contain_text("since: the baseline, fail zone=eu-west-1a.")
+    page.get_by_role("button", name=re.compile("Take back")).click()
+    expect(page.locator("#now figcaption")).to_contain_text(
+        "Then 6 pods pending, 2 workloads over a hard maxSkew; now 0 "
+    )
+    expect(page.locator("#now .leaves")).not_to_have_count(0)
+    page.select_option("#beside", "")
+    expect(page.locator("#now figcaption")).to_have_text("")
+    page.reload()
+    page.select_option("#beside", "base")
+    expect(page.locator("#now figcaption")).to_contain_text("the baseline, fail zone=eu-west-1a")
+
+
 def test_replicas_can_be_typed_and_stand_in_the_address(page: Page, demo: str) -> None:
     opened(page, f"{demo}?workload=Deployment/shop/checkout")
     page.locator("#replicas").fill("3")

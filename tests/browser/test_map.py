@@ -9,12 +9,15 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.conftest import NewPage
+from tests.browser.cut_words import cut_words
 from tests.browser.serving import TOKEN, WEB, many_nodes, served
 
 EVIL = "<script>alert(1)</script>"
 MOST_OF_FIRST_LOAD = 300_000
 """Bytes, compressed, of all that the page asks for before it is whole."""
+MOST_OF_AN_ANSWER = 200_000
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
@@ -157,6 +160,7 @@ def test_five_thousand_nodes_and_a_hundred_thousand_pods_are_drawn_and_answer(pa
         page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
         opened(page, url)
         assert 50_000 < sum(sizes) <= MOST_OF_FIRST_LOAD
+        assert max(sizes) <= MOST_OF_AN_ANSWER
         drawn = page.evaluate("fetch('/api/picture').then((answer) => answer.json())")
         assert len(drawn["nodes"]["name"]) == 5_000
         assert sum(sum(each[1::2]) for each in drawn["nodes"]["pods"]) == 100_000
@@ -176,6 +180,65 @@ def test_five_thousand_nodes_and_a_hundred_thousand_pods_are_drawn_and_answer(pa
         page.get_by_role("button", name="why?").click()
         expect(page.locator("#panel")).to_contain_text("0/5000 nodes are available")
         page.goto("about:blank")  # or it would complain of the server that ends
+
+
+def test_rows_are_drawn_as_they_come_into_sight(page: Page, tmp_path: Path) -> None:
+    with served(*many_nodes(tmp_path, 60, 260, 1)) as url:
+        opened(page, url)
+        rows = page.locator("#matrix tbody tr")
+        expect(page.locator("#matrix")).to_contain_text("of 261 workloads; further down are more.")
+        assert rows.count() < 200
+        before = rows.count()
+        page.locator("#matrix .scroll").evaluate("(it) => it.scrollTo(0, it.scrollHeight)")
+        page.wait_for_function(f"document.querySelectorAll('#matrix tbody tr').length > {before}")
+        for _ in range(8):
+            page.locator("#matrix .scroll").evaluate("(it) => it.scrollTo(0, it.scrollHeight)")
+            page.wait_for_timeout(200)
+        expect(rows).to_have_count(261)
+        page.goto("about:blank")
+
+
+EXTENDED = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+extenders:
+  - {urlPrefix: "http://192.0.2.1/", filterVerb: filter}
+"""
+
+
+def test_what_is_not_judged_is_hatched_with_a_question_mark_and_words(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(WEB)
+    (tmp_path / "config.yaml").write_text(EXTENDED)
+    words = [
+        "-f",
+        str(tmp_path / "web.yaml"),
+        "--on",
+        "zones=3,nodes=3,cpu=8",
+        "--config",
+        str(tmp_path / "config.yaml"),
+    ]
+    with served(*words) as url:
+        opened(page, url)
+        expect(page.locator("#figures")).to_contain_text("7 not judged")
+        expect(page.locator("#figures")).to_contain_text("0 pending")
+        expect(page.locator("#result .verdict")).to_have_text("? 7 pods not judged")
+        expect(page.locator("#panel .cause h3")).to_have_text("? 7 pods not judged")
+        cell = page.locator("#matrix td.unknown").first
+        expect(cell).to_have_text("? 0 to 7")
+        assert "gradient" in cell.evaluate("(it) => getComputedStyle(it).backgroundImage")
+        expect(page.locator("#matrix tbody tr").first).to_contain_text("? 7 not judged")
+        expect(page.locator("#now .cells .unknown")).to_have_count(3)
+        expect(page.locator("#now .cells text", has_text=re.compile("^\\?$"))).to_have_count(3)
+        page.locator("#now .domains").focus()
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("#pointed")).to_contain_text("? may take a pod that is not judged")
+        page.locator("#matrix button", has_text="shop/web").click()
+        expect(page.locator("#panel td.unknown")).to_have_count(3)
+        expect(page.locator("#panel")).to_contain_text("? 7 not judged")
+        expect(page.get_by_role("row", name=re.compile(r"^zone-a .*\? 0 to 7"))).to_be_visible()
+        assert findings(page) == []
+        assert cut_words(page) == []
+        page.goto("about:blank")
 
 
 SLOWEST = {"hover": 3, "choose": 8}

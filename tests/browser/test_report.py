@@ -105,7 +105,7 @@ def test_a_drill_can_be_taken_out_of_its_report(page: Page, tmp_path: Path) -> N
     run("drill", *DEMO, "--fail", "zone=eu-west-1a", "-o", f"html={path}")
     page.goto(path.as_uri())
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download as a drill").click()
+        page.get_by_role("link", name="Download as a drill").click()
 
     assert "fail" in Path(download.value.path()).read_text()
 

@@ -11,6 +11,7 @@ import pytest
 
 from conformance.judging.cases import judge_case
 from conformance.stored import stored
+from tests.drawn import share
 from topospread.api.kinds import KINDS
 from topospread.sources.pseudonyms import Pseudonyms, size_bucket
 from topospread.sources.snapshot_names import hashed
@@ -35,8 +36,6 @@ LISTS = {
     "nominated": "Pod",
     "incoming": "Pod",
 }
-EVERY = 4
-"""Of so many cases one is judged."""
 QUOTED = re.compile(r'"[^"]*"|\{[^}]*\}|\S+/\S+|\S+(?= CSI driver is not installed)')
 
 
@@ -91,7 +90,7 @@ def plain(value: Any) -> Any:
 def test_hashed_cases_are_judged_alike(flavour: str) -> None:
     cases, _ = stored(flavour)
     judged = 0
-    for case in list(cases)[::EVERY]:
+    for case in share(cases, 8):
         if case.get("config"):
             continue  # what a configuration names stays as it is named
         names = Pseudonyms(b"key")
@@ -99,13 +98,13 @@ def test_hashed_cases_are_judged_alike(flavour: str) -> None:
         ours = judge_case(renamed(case, names))
         assert plain(ours) == expected(judge_case(with_sizes_in_buckets(case)), names), case["name"]
         judged += 1
-    assert judged > 5
+    assert judged
 
 
 def test_rounded_image_sizes_change_a_score_by_a_point_at_most() -> None:
     compared = changed = 0
     for flavour in ("mixed", "spread"):
-        for case in stored(flavour)[0]:
+        for case in share(stored(flavour)[0], 3):
             if case.get("config"):
                 continue  # a weight multiplies the points
             exact, rounded = (judge_case(each)["verdicts"][0] for each in (case, with_sizes_in_buckets(case)))
@@ -114,5 +113,5 @@ def test_rounded_image_sizes_change_a_score_by_a_point_at_most() -> None:
                 assert difference <= 1, (case["name"], node)
                 compared += points["ImageLocality"] > 0
                 changed += difference
-    assert compared > 20
+    assert compared > 5
     assert changed > 0

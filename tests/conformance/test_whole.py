@@ -46,6 +46,19 @@ def test_pods_end_where_kube_scheduler_has_them_with_what_extenders_answer() -> 
         assert any(words in each for each in told), words
 
 
+def test_pods_end_where_kube_scheduler_has_them_with_scores_of_the_pods_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases, verdicts = stored("whole-batching")
+    assert len(cases) >= 100
+    for case, expected in zip(cases, verdicts, strict=True):
+        found = judge_whole(case)["pods"]
+        for item in sorted({*expected["pods"], *found}):
+            seen = expected.get("varying", {}).get(f"pods {item}") or [expected["pods"].get(item)]
+            assert (found.get(item) or {}) in [each or {} for each in seen], (case["id"], item)
+    monkeypatch.setattr("topospread.scheduling.pod_signature.Signer.signs", False)
+    others = [judge_whole(case)["pods"] != expected["pods"] for case, expected in zip(cases, verdicts, strict=True)]
+    assert sum(others) > len(cases) // 4, "without batches many pods end elsewhere"
+
+
 @pytest.mark.parametrize("name", ["whole-gangs", "whole-tas"])
 def test_groups_end_where_kube_scheduler_has_them(name: str) -> None:
     cases, verdicts = stored(name)

@@ -103,7 +103,8 @@ def test_without_a_target_every_pending_pod_is_explained() -> None:
     data = data_of("--on", on_call)
     alone = data_of("--on", on_call, "deploy/checkout")
     assert (data["kind"], data["verdict"], data["pending"]) == ("WhyPending", "no", 1)
-    assert data["pods"] == [{**alone, "on": data["pods"][0]["on"], "warnings": data["pods"][0]["warnings"]}]
+    own = {key: data["pods"][0][key] for key in ("on", "warnings", "situations")}
+    assert data["pods"] == [{**alone, **own}]
     assert data["remedies"] == alone["remedies"][:1]
     assert explain("--on", on_call, "-n", "other").stdout == "yes: no pod is pending\n"
     demo = explain(*DEMO)

@@ -237,6 +237,9 @@ POD = """\
 """
 
 
+MANY = FINE.replace("name: web}", "name: many}").replace("replicas: 6", "replicas: 101")
+
+
 def test_a_workload_shows_its_promise(in_process: Command, tmp_path: Path) -> None:
     (tmp_path / "web.yaml").write_text(FINE)
 
@@ -249,6 +252,8 @@ def test_a_workload_shows_its_promise(in_process: Command, tmp_path: Path) -> No
         _, said, _ = in_process("promise", "show", "deploy/web", "-f", "web.yaml")
         assert found.splitlines()[1] == str(said).splitlines()[0]
         assert "a zone is lost" in found
+        await it.typed("web.yaml", f"{FINE}---\n{MANY}")
+        assert "so many pods" in await hover(it, "web.yaml", "web}", 1)
         await it.typed("web.yaml", WEB)
         assert "would refuse" in await hover(it, "web.yaml", "Deployment", 1)
 

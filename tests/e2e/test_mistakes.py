@@ -73,6 +73,11 @@ def command(in_process: Command, tmp_path: Path) -> Command:
             'kubeconfig: there is no context "nosuch"; there are prod, stage',
         ),
         (("status", "--custer", "x"), "--custer: there is --on"),
+        (("status", "--pending"), "--pending: there is --waiting"),
+        (("simulate", "--replicas", "3"), "--replicas: write --scale deploy/web=12"),
+        (("drill", "--lose", "zone=a"), "--lose: there is --fail"),
+        (("rebalance", "--dry-run"), "--dry-run: nothing is changed without --apply"),
+        (("plan", "--from", "1.30"), "--from: no such option; topospread plan --help lists them"),
         (("simulate", "-f", "web.yaml", *ZONES, "-o", "jsn"), "-o jsn: json?"),
         (
             ("simulate", "-f", "web.yaml", "--on", "nowhere"),

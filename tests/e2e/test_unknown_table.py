@@ -16,17 +16,24 @@ ZONES = ["--on", "zones=3,nodes=6,cpu=4"]
 OPEN, REFUSED, ABSENT = "claim open", "claim refused by cpu anyway", "kind not in the input"
 UNREAD, DEVICES = "kind not readable", "budget of the search for devices exhausted"
 REFUSING, CHANGING = "a policy may refuse the pods", "a policy may change pods that cpu refuses"
-UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES, REFUSING, CHANGING)
+GROUP, DENIED = "a pod group that is not in the input", "pods that the API server refuses"
+UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES, REFUSING, CHANGING, GROUP)
 """Cases in which the pods of shop/infer are not judged."""
+GATES = ["--feature-gates", "GenericWorkload=true,apiserver:GenericWorkload=true"]
+AFTERWARDS = ("drill --fail", "drill --each", "drill --drain", "drill --rollout", "promise show", "promise check")
+"""Commands that do not say whether the API server still refuses new pods then."""
 TABLE: dict[str, tuple[list[str], int, int]] = {
     "status": ([], 4, 1),
     "status --waiting": (["shop/deploy/infer"], 4, 1),
     "why": (["shop/deploy/infer"], 4, 1),
+    "why -n shop": ([], 4, 1),
     "simulate": ([], 4, 1),
     "simulate --orders 3": ([], 4, 1),
     "plan --to-kube-version 1.36": ([], 0, 0),
     "drill --fail zone=zone-a": ([], 4, 0),
     "drill --each zone": ([], 4, 0),
+    "drill --drain node=node-1": ([], 4, 0),
+    "drill --rollout deploy/infer": ([], 4, 1),
     "capacity": (["shop/deploy/infer"], 4, 1),
     "promise show": ([], 4, 1),
     "promise check": (["--want", "never-waits"], 4, 1),
@@ -96,6 +103,14 @@ CASES: dict[str, tuple[list[Json], dict[str, str]]] = {
     REFUSING: ([deployment("1"), *policy("Validating")], {}),
     CHANGING: ([deployment("16"), *policy("Mutating")], {}),
     OPEN: ([deployment("1", resourceClaims=CLAIMS)], {}),
+    GROUP: ([deployment("1", schedulingGroup={"podGroupName": "g"})], {}),
+    DENIED: (
+        [
+            deployment("1"),
+            named("LimitRange", "v1", "least", {"limits": [{"type": "Container", "min": {"cpu": "2"}}]}),
+        ],
+        {},
+    ),
     REFUSED: ([deployment("16", resourceClaims=CLAIMS)], {}),
     ABSENT: ([deployment("1", volumes=VOLUMES)], {}),
     UNREAD: (
@@ -149,7 +164,33 @@ def test_what_is_not_known_has_an_exit_code_of_its_own(
     monkeypatch.setattr(allocator, "_MOST_STEPS", 0)
     write("infer.json", *CASES[case])
     options, unknown, refused = TABLE[command]
-    check(in_process(*command.split(), *options, "-f", "infer.json", *ZONES), unknown if case in UNKNOWN else refused)
+    gates = GATES if case == GROUP else []
+    is_open = case in UNKNOWN or (case == DENIED and command.startswith(AFTERWARDS))
+    check(in_process(*command.split(), *options, "-f", "infer.json", *ZONES, *gates), unknown if is_open else refused)
+
+
+def test_an_excess_that_needs_unjudged_pods_to_move_is_unknown(in_process: Any) -> None:
+    """No pod is evicted whose successor may find no node; the pods' own nodes stay facts."""
+    begun = [deployment("1", resourceClaims=CLAIMS)]
+    spec = begun[0]["spec"]["template"]["spec"]
+    begun[0]["metadata"]["uid"] = "d"
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "infer", "uid": "d", "controller": True}
+    begun[0] |= {"kind": "ReplicaSet"}
+    begun += [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"infer-{at}", "namespace": "shop", "labels": {"app": "infer"}, "uid": f"{at}"}
+            | {"ownerReferences": [owner]},
+            "spec": {**spec, "nodeName": node, "schedulerName": "default-scheduler"},
+        }
+        for at, node in enumerate(("node-1", "node-1", "node-4"))
+    ]
+    write("skewed.json", begun)
+    check(in_process("rebalance", "-f", "skewed.json", *ZONES), 4)
+    for command in ("status", "promise show"):
+        assert in_process(*command.split(), "-f", "skewed.json", *ZONES)[0] == 1
+    assert in_process("why", "shop/rs/infer", "-f", "skewed.json", *ZONES)[0] == 0
 
 
 @pytest.mark.parametrize("command", BUDGETS)

@@ -18,6 +18,7 @@ from typing import Any
 
 from tests.live.api_server import api_server
 from tests.live.policies import ApiServer
+from topospread.api.pod import Pod
 from topospread.controllers.planner import plan
 from topospread.sources.load import load
 
@@ -25,6 +26,7 @@ Json = dict[str, Any]
 GROUP = "admissionregistration.k8s.io/v1"
 _APPS = ("web", "db", "")
 _IMAGES = ("nginx", "nginx:latest", "nginx:1.27", "reg.example.com:5000/a/b:v2", "reg.example.com/x@sha256:" + "0" * 64)
+_KINDS = ("Pod", "Pod", "Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 _PATIENCE = 60.0
 
 _STRINGS = (
@@ -261,6 +263,21 @@ def container(draw: Random, name: str) -> Json:
     return found
 
 
+def workload(draw: Random, kind: str, pod: Json) -> Json:
+    """A workload that makes a pod, with its name, namespace and labels."""
+    version = "batch/v1" if kind == "Job" else "apps/v1"
+    metadata, template = pod["metadata"], {"metadata": {"labels": pod["metadata"]["labels"]}, "spec": pod["spec"]}
+    pod["spec"].pop("activeDeadlineSeconds", None)
+    pod["spec"].pop("restartPolicy", None)
+    spec: Json = {"template": template, "selector": {"matchLabels": {"group": metadata["labels"]["group"]}}}
+    if kind == "Job":
+        pod["spec"]["restartPolicy"] = "Never"
+        del spec["selector"]
+    if kind in ("Deployment", "ReplicaSet", "StatefulSet") and draw.random() < 0.5:
+        spec["replicas"] = draw.choice((0, 1, 3))
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
 def pod(draw: Random, name: str, namespace: str, group: str) -> Json:
     """A pod without a token, for the API server has no service accounts."""
     labels = {"group": group}
@@ -320,11 +337,37 @@ def shared(draw: Random) -> list[Json]:
 
 def drawn(draw: Random, policies: int, pods: int) -> tuple[list[Json], list[list[Json]], list[Json]]:
     """Shared objects, policies with their bindings, and pods of the policies' groups."""
+    kinds = [draw.choice(_KINDS) for _ in range((policies + 1) // 2)]
     made = [policy(draw, f"v{index}", f"g{index // 2}") for index in range(policies)]
-    groups = [f"g{index}" for index in range((policies + 1) // 2)]
-    namespaces = ("default", "team-a", "team-b")
-    found = [pod(draw, f"p{index}", draw.choice(namespaces), draw.choice(groups)) for index in range(pods)]
+    made = [each if kinds[index // 2] == "Pod" else _for_workloads(each) for index, each in enumerate(made)]
+    found = []
+    for index in range(pods):
+        group = draw.randrange(len(kinds))
+        one = pod(draw, f"p{index}", draw.choice(("default", "team-a", "team-b")), f"g{group}")
+        found.append(one if kinds[group] == "Pod" else workload(draw, kinds[group], one))
     return shared(draw), made, found
+
+
+def _for_workloads(made: list[Json]) -> list[Json]:
+    """The same policy for workloads: it reads their templates, now and then their own fields."""
+    text = json.dumps(made)
+    for field in (
+        "containers",
+        "tolerations",
+        "securityContext",
+        "volumes",
+        "hostNetwork",
+        "restartPolicy",
+        "priority",
+    ):
+        text = text.replace(f"object.spec.{field}", f"object.spec.template.spec.{field}")
+    text = text.replace("object.spec.activeDeadlineSeconds", "object.spec.replicas")
+    text = text.replace("object.spec.schedulerName", "object.spec.strategy.type")
+    text = text.replace('"pods"', '"deployments", "replicasets", "statefulsets", "daemonsets", "jobs"')
+    found: list[Json] = json.loads(text)
+    for rule in found[0]["spec"]["matchConstraints"]["resourceRules"]:
+        rule["apiGroups"] = ["*"]
+    return found
 
 
 def _path(item: Json) -> str:
@@ -378,10 +421,15 @@ def ours(objects: list[Json], policies: list[Json], pods: list[Json]) -> list[tu
         planned = plan(load([file.name], cluster="nodes=1"))
     assert planned.new_pods is not None
     judge = planned.new_pods.policies
-    by_name = {each.name: each for each in planned.inventory.pods}
+    by_name = {(type(each).__name__, each.name): each for each in planned.inventory.objects()}
     found = []
     for each in pods:
-        decided = judge.decisions(by_name[each["metadata"]["name"]])
+        item = by_name[each["kind"], each["metadata"]["name"]]
+        if isinstance(item, Pod):
+            decided = judge.decisions(item)
+        else:
+            on_workload = judge.decisions_on_workload(each["kind"], item)
+            decided = [(name, one) for made, name, one in on_workload if made.kind == each["kind"]]
         opened = [f"{name}: {one.open}" for name, one in decided if one.open]
         found.append(([one.denial for _, one in decided if one.denial], opened))
     return found

@@ -109,7 +109,7 @@ def changed(draw: st.DrawFn, node: Any) -> Node:
     return draw(st.sampled_from(states))
 
 
-@drawn(20)
+@drawn(10)
 @given(cluster=clusters(), data=st.data())
 def test_figures_after_any_changes_of_nodes_are_those_of_status(
     cluster: tuple[Inventory, str], data: st.DataObject
@@ -132,7 +132,7 @@ def test_figures_after_any_changes_of_nodes_are_those_of_status(
         assert figures(follows) == expected(objects)
 
 
-@drawn(20)
+@drawn(10)
 @given(first=clusters(), second=clusters(), data=st.data())
 def test_figures_after_any_history_are_those_of_status(
     first: tuple[Inventory, str], second: tuple[Inventory, str], data: st.DataObject

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory
+from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.config.gates import Gates
 from topospread.config.request_rules import request_rules
@@ -46,6 +47,21 @@ class NewPodRules:
             return bounds, status_message(pod, words)
         who, words = self.policies.refusal(pod)
         return (who, status_message(pod, words)) if who else ("", "")
+
+    def on_workload(self, kind: str, item: KubeObject) -> tuple[str, list[str]]:
+        """Return why a new workload makes no pods, "" if it does, and the policies that leave this open, in words."""
+        opened = []
+        for made, name, decision in self.policies.decisions_on_workload(kind, item):
+            if decision.open:
+                opened.append(f"ValidatingAdmissionPolicy {name} ({made.kind}: {decision.open})")
+                continue
+            shown = made.name or f"{item.name}-…"
+            denied = f'{made.qualified} "{shown}" is forbidden: {decision.denial}'
+            if made.kind == kind:
+                return denied, []
+            # pkg/controller/deployment/sync.go
+            return f'ReplicaSetCreateError: Failed to create new replica set "{shown}": {denied}', []
+        return "", opened
 
 
 def not_judged(pod: Pod, *who: str) -> Pod:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from topospread.api.admission_policy import (
     AdmissionPolicy,
@@ -19,13 +20,17 @@ from topospread.api.admission_policy import (
 )
 from topospread.api.inventory import Inventory
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
+from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
+from topospread.api.workload import Deployment
 from topospread.config.gates import Gates
 from topospread.config.versions import KubeVersion
 
 from . import pod_security
-from .requests import NotWrittenError, Requests
-from .validating import Decision, ValidatingPolicies
+from .new_objects import NewObject
+
+if TYPE_CHECKING:
+    from .validating import Decision, Request
 
 _POD_SECURITY_SINCE = KubeVersion(1, 23)
 _LEVELS_JUDGED_SINCE = KubeVersion(1, 36)
@@ -49,8 +54,12 @@ class AdmissionPolicies:
         self._validating = sorted(
             _bound(inventory.validating_policies, inventory.validating_bindings), key=lambda each: each[0].name
         )
-        self._requests = Requests(inventory)
-        self._evaluator = ValidatingPolicies(inventory.parameters)
+        if self._validating:
+            from .requests import Requests
+            from .validating import ValidatingPolicies
+
+            self._requests = Requests(inventory)
+            self._evaluator = ValidatingPolicies(inventory.parameters)
         self._decided: dict[int, tuple[Pod, list[tuple[str, Decision]]]] = {}
 
     def __bool__(self) -> bool:
@@ -60,7 +69,7 @@ class AdmissionPolicies:
 
     def concerning(self, pod: Pod) -> list[str]:
         """Return the policies and Pod Security levels, in words, that concern a new pod and are not evaluated."""
-        found = [f"MutatingAdmissionPolicy {name}" for name in self._changing(pod)]
+        found = [f"MutatingAdmissionPolicy {name}" for name in self._changing(_new(pod))]
         found += [f"ValidatingAdmissionPolicy {name} ({each.open})" for name, each in self.decisions(pod) if each.open]
         level, version = self._level(pod)
         if level and not version:
@@ -84,33 +93,52 @@ class AdmissionPolicies:
         if not self._validating:
             return []
         if id(pod) not in self._decided:
-            self._decided[id(pod)] = (pod, list(self._decide(pod)))
+            self._decided[id(pod)] = (pod, list(self._decide(_new(pod), lambda: self._requests.of_pod(pod))))
         return self._decided[id(pod)][1]
 
-    def _decide(self, pod: Pod) -> Iterator[tuple[str, Decision]]:
-        labels = self._labels.get(pod.namespace, {})
+    def decisions_on_workload(self, kind: str, item: KubeObject) -> Iterator[tuple[NewObject, str, Decision]]:
+        """Yield the denials and open decisions on a new workload, and on a new Deployment's ReplicaSet."""
+        made = NewObject(kind, item.namespace or "default", item.name, item.labels)
+        for name, each in self._decide(made, lambda: self._requests.of_workload(kind, item)):
+            yield made, name, each
+        if kind == "Deployment" and isinstance(item, Deployment):
+            made = NewObject("ReplicaSet", made.namespace, "", item.spec.template.metadata.labels or {})
+            for name, each in self._decide(made, lambda: self._requests.of_replica_set(item)):
+                yield made, name, each
+
+    def _decide(self, made: NewObject, request: Callable[[], Request]) -> Iterator[tuple[str, Decision]]:
+        labels = self._labels.get(made.namespace, {})
         for policy, bindings in self._validating:
-            if not _matches(policy.spec.match_constraints, pod, labels):
+            if not _matches(policy.spec.match_constraints, made, labels):
                 continue
             for binding in sorted(bindings, key=lambda each: each.name):
-                if _matches(binding.spec.match_resources, pod, labels) and _may_deny(policy, binding):
-                    decision = self._decision(policy, binding, pod)
+                if _matches(binding.spec.match_resources, made, labels) and _may_deny(policy, binding):
+                    decision = self._decision(policy, binding, made, request)
                     if decision.denial or decision.open:
                         yield policy.name, decision
 
-    def _decision(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, pod: Pod) -> Decision:
+    def _decision(
+        self,
+        policy: AdmissionPolicy,
+        binding: AdmissionPolicyBinding,
+        made: NewObject,
+        request: Callable[[], Request],
+    ) -> Decision:
+        from .requests import NotWrittenError
+        from .validating import Decision
+
         if not self._evaluates:
             return Decision(open=f"before Kubernetes 1.{_POLICIES_SINCE.minor}")
-        if self.may_change(pod):
-            return Decision(open="a policy may change the pod before")
+        if self._changing(made):
+            return Decision(open="a policy may change the object before")
         try:
-            return self._evaluator.decide(policy, binding, self._requests.of_pod(pod))
+            return self._evaluator.decide(policy, binding, request())
         except NotWrittenError as error:
             return Decision(open=str(error))
 
     def may_change(self, pod: Pod) -> bool:
         """Return whether a policy that is not evaluated may change a new pod."""
-        return bool(self._changing(pod))
+        return bool(self._changing(_new(pod)))
 
     def _level(self, pod: Pod) -> tuple[str, str]:
         """Return the level that a pod has to keep, "" for none, and its version, "" if it is not evaluated."""
@@ -124,14 +152,14 @@ class AdmissionPolicies:
         known = level in ("baseline", "restricted") and _is_version(version) and is_readable
         return level, version if known and self._judges_levels else ""
 
-    def _changing(self, pod: Pod) -> list[str]:
-        """Return the names of mutating policies that concern a new pod."""
-        labels = self._labels.get(pod.namespace, {})
+    def _changing(self, made: NewObject) -> list[str]:
+        """Return the names of mutating policies that concern a new object."""
+        labels = self._labels.get(made.namespace, {})
         return [
             policy.name
             for policy, bindings in self._mutating
-            if _matches(policy.spec.match_constraints, pod, labels)
-            and any(_matches(each.spec.match_resources, pod, labels) for each in bindings)
+            if _matches(policy.spec.match_constraints, made, labels)
+            and any(_matches(each.spec.match_resources, made, labels) for each in bindings)
         ]
 
 
@@ -148,15 +176,19 @@ def _may_deny(policy: AdmissionPolicy, binding: AdmissionPolicyBinding) -> bool:
     return "Deny" in (binding.spec.validation_actions or ()) or bool(policy.spec.audit_annotations)
 
 
-def _matches(given: MatchResources | None, pod: Pod, namespace: Mapping[str, str]) -> bool:
-    """Return whether the creation of a pod is meant."""
+def _new(pod: Pod) -> NewObject:
+    return NewObject("Pod", pod.namespace or "default", pod.name, pod.labels)
+
+
+def _matches(given: MatchResources | None, made: NewObject, namespace: Mapping[str, str]) -> bool:
+    """Return whether the creation of an object is meant."""
     if given is None:
         return True
-    if not (_selects(given.namespace_selector, namespace) and _selects(given.object_selector, pod.labels)):
+    if not (_selects(given.namespace_selector, namespace) and _selects(given.object_selector, made.labels)):
         return False
-    if any(_creates(each, pod) for each in given.exclude_resource_rules or ()):
+    if any(_creates(each, made) for each in given.exclude_resource_rules or ()):
         return False
-    return not given.resource_rules or any(_creates(each, pod) for each in given.resource_rules)
+    return not given.resource_rules or any(_creates(each, made) for each in given.resource_rules)
 
 
 def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
@@ -166,16 +198,17 @@ def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
         return True  # The API server would not take the policy: nobody knows whom it means.
 
 
-def _creates(rule: RuleWithOperations, pod: Pod) -> bool:
-    """Return whether a rule is for the creation of a pod; no rule names a pod whose name is generated."""
+def _creates(rule: RuleWithOperations, made: NewObject) -> bool:
+    """Return whether a rule is for the creation of an object; no rule names one whose name is generated."""
+    group, version, resource = made.resource
     resources = (each.partition("/")[::2] for each in rule.resources or ())
     return (
         rule.scope in (None, "", "*", "Namespaced")
         and _has(rule.operations, "CREATE")
-        and _has(rule.api_groups, "")
-        and _has(rule.api_versions, "v1")
-        and any(name in ("*", "pods") and part in ("", "*") for name, part in resources)
-        and (not rule.resource_names or pod.name in rule.resource_names)
+        and _has(rule.api_groups, group)
+        and _has(rule.api_versions, version)
+        and any(name in ("*", resource) and part in ("", "*") for name, part in resources)
+        and (not rule.resource_names or made.name in rule.resource_names)
     )
 
 

@@ -1,7 +1,7 @@
-"""The creation of a pod as policies in CEL see it: the whole pod after mutating admission, its namespace, the request.
+"""The creation of a pod or workload as policies in CEL see it: the whole object, its namespace, the request.
 
-The pod's text, with every field, was kept when it or its template was read; what admission and controllers change of it
-is taken from the pod as topospread has it.
+The object's text, with every field, was kept when it was read. What admission and controllers change of a pod is taken
+from the pod as topospread has it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from typing import Any, Final
 import msgspec
 
 from topospread.api.inventory import Inventory
-from topospread.api.meta import OwnerReference
+from topospread.api.meta import KubeObject, OwnerReference
 from topospread.api.node import Namespace
 from topospread.api.pod import Container, Pod
+from topospread.api.validation.schema import WrongTypeError
 from topospread.cel.values import Unknown
 
+from .new_objects import RESOURCES
 from .validating import Request
 from .written_objects import overlaid, written
 
@@ -32,6 +34,8 @@ _MADE_UP: Final = frozenset(
     "pod-template-hash controller-revision-hash controller-uid batch.kubernetes.io/controller-uid".split()  # noqa: SIM905
 )
 _INDEX: Final = "batch.kubernetes.io/job-completion-index"
+_UNREADABLE: Final = "the kept text of its fields is not understood"
+"""As in an anonymous snapshot, whose texts are hashed."""
 _TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 _TOKEN_NAME: Final = Unknown("the generated name of a volume", is_sound=True)
 _TOKEN_VOLUME: Final[Json] = {
@@ -50,10 +54,6 @@ _TOKEN_VOLUME: Final[Json] = {
         ],
         "defaultMode": 420,
     },
-}
-_PODS: Final[Json] = {
-    "kind": {"group": "", "version": "v1", "kind": "Pod"},
-    "resource": {"group": "", "version": "v1", "resource": "pods"},
 }
 
 
@@ -74,25 +74,68 @@ class Requests:
         Raises:
             NotWrittenError: if a part of the pod is not known.
         """
-        annotations = pod.metadata.annotations
-        if annotations is None or annotations.whole is None:
-            raise NotWrittenError("not all fields of the pod were read")
         owner = pod.metadata.controller
         if owner is not None and owner.kind == "Job" and _INDEX in pod.labels:
             raise NotWrittenError("what the controller of Jobs adds is not known")
-        found = dict(_written_pod(annotations.whole))
+        found = dict(_written_pod(_text(pod, "pod")))
         found["metadata"] = _metadata(pod, found["metadata"], owner)
         found["spec"] = _spec(pod, found["spec"], owner)
         accounted = _with_account(found["spec"])
+        return self._request("Pod", tuple({**found, "spec": each} for each in accounted))
+
+    def of_workload(self, kind: str, item: KubeObject) -> Request:
+        """Return the request that creates a workload.
+
+        Raises:
+            NotWrittenError: if a part of it is not known.
+        """
+        return self._request(kind, (_written(kind, _whole(item)),))
+
+    def of_replica_set(self, deployment: KubeObject) -> Request:
+        """Return the request that creates a new Deployment's ReplicaSet.
+
+        Raises:
+            NotWrittenError: if a part of it is not known.
+        """
+        given = _whole(deployment)["spec"]
+        kept = {name: given[name] for name in ("replicas", "minReadySeconds", "selector", "template") if name in given}
+        made = _written(
+            "ReplicaSet", {"apiVersion": "apps/v1", "metadata": {"namespace": deployment.namespace}, "spec": kept}
+        )
+        spec, marked = made["spec"], {"pod-template-hash": Unknown("the label pod-template-hash", is_sound=True)}
+        template = spec["template"]["metadata"]
+        template["labels"] = {**template.get("labels", {}), **marked}
+        spec["selector"]["matchLabels"] = {**spec["selector"].get("matchLabels", {}), **marked}
+        owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment.name, "controller": True}
+        made["metadata"] |= {
+            "labels": template["labels"],
+            "annotations": Unknown("the ReplicaSet's annotations"),
+            "ownerReferences": [
+                {
+                    **owner,
+                    "uid": Unknown("the owner's uid", is_sound=True),
+                    "controller": True,
+                    "blockOwnerDeletion": True,
+                }
+            ],
+        }
+        return self._request("ReplicaSet", (made,))
+
+    def _request(self, kind: str, alternatives: tuple[Json, ...]) -> Request:
+        group, version, resource = RESOURCES[kind]
+        of_kind = {"group": group, "version": version, "kind": kind}
+        of_resource = {"group": group, "version": version, "resource": resource}
+        metadata = alternatives[0]["metadata"]
         request = {
-            **_PODS,
-            "requestKind": _PODS["kind"],
-            "requestResource": _PODS["resource"],
-            "name": found["metadata"]["name"],
-            "namespace": pod.namespace or "default",
+            "kind": of_kind,
+            "resource": of_resource,
+            "requestKind": of_kind,
+            "requestResource": of_resource,
+            "name": metadata["name"],
+            "namespace": metadata["namespace"],
             "operation": "CREATE",
             "userInfo": {
-                "username": Unknown("the user that creates the pod", is_sound=True),
+                "username": Unknown("the user that creates it", is_sound=True),
                 "groups": Unknown("the user's groups", is_sound=True),
                 "uid": Unknown("the user's uid", is_sound=True, may_be_absent=True),
                 "extra": Unknown("the user's extra fields", may_be_absent=True),
@@ -100,9 +143,7 @@ class Requests:
             "dryRun": False,
             "options": Unknown("request.options"),
         }
-        return Request(
-            tuple({**found, "spec": each} for each in accounted), request, self._namespace(pod.namespace or "default")
-        )
+        return Request(alternatives, request, self._namespace(metadata["namespace"]))
 
     def _namespace(self, name: str) -> Json:
         known = self._namespaces.get(name)
@@ -126,12 +167,46 @@ def _annotations(namespace: Namespace) -> Any:
     kept = namespace.metadata.annotations
     if kept is None or kept.whole is None:
         return Unknown("the namespace's annotations", may_be_absent=True)
-    return json.loads(kept.whole).get("metadata", {}).get("annotations") or None
+    try:
+        return _parsed(kept.whole)["metadata"].get("annotations") or None
+    except NotWrittenError:
+        return Unknown("the namespace's annotations", may_be_absent=True)
+
+
+def _text(item: KubeObject, what: str) -> str:
+    annotations = item.metadata.annotations
+    if annotations is None or annotations.whole is None:
+        raise NotWrittenError(f"not all fields of the {what} were read")
+    return annotations.whole
+
+
+def _whole(item: KubeObject) -> Json:
+    """Return a workload with all its fields."""
+    found = _parsed(_text(item, "workload"))
+    return found | {"metadata": {**found.get("metadata", {}), "namespace": item.namespace or "default"}}
+
+
+def _parsed(text: str) -> Json:
+    """Return a kept text as plain data."""
+    try:
+        found = json.loads(text)
+        metadata = found.setdefault("metadata", {})
+        metadata.get("annotations", {}).items(), found["spec"].items()
+    except (ValueError, RecursionError, AttributeError, KeyError):
+        raise NotWrittenError(_UNREADABLE) from None
+    return dict(found)
+
+
+def _written(kind: str, given: Json) -> Json:
+    try:
+        return written(kind, given)
+    except (WrongTypeError, ValueError, RecursionError, AttributeError, KeyError, TypeError):
+        raise NotWrittenError(_UNREADABLE) from None
 
 
 @lru_cache(maxsize=256)
 def _written_pod(whole: str) -> Json:
-    return written("Pod", json.loads(whole))
+    return _written("Pod", _parsed(whole))
 
 
 def _metadata(pod: Pod, base: Json, owner: OwnerReference | None) -> Json:

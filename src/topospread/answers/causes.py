@@ -369,7 +369,7 @@ def causes_of_node(found: Explanation) -> tuple[Cause, ...]:
         words = node_words(near.obstacles)
         causes.append(Cause(code="node-rejects", says=f"{near.node} would reject it now: it {words}", nodes=1))
     if found.scores is not None and found.scores.nodes:
-        causes.append(_of_scores(found.scores))
+        causes.append(_of_scores(found.scores, from_batch=found.from_batch))
     return tuple(causes[:3])
 
 
@@ -384,7 +384,7 @@ def _narrowing(table: ConstraintTable) -> Iterator[Cause]:
         yield Cause(code="one-domain", says=says, objects=tuple(admitted) if len(admitted) <= _NAMES else ())
 
 
-def _of_scores(table: NodeScores) -> Cause:
+def _of_scores(table: NodeScores, *, from_batch: bool) -> Cause:
     first = table.nodes[0]
     if table.feasible == 1:
         return Cause(code="only-node", says=f"{first.node} is the only feasible node", objects=(first.node,))
@@ -393,6 +393,8 @@ def _of_scores(table: NodeScores) -> Cause:
     if table.chosen not in table.best:
         own = next((each for each in table.nodes if each.node == table.chosen), None)
         rest = f", {own.node} {own.total}" if own is not None else ""
+        if from_batch:
+            rest += f": the equal pods before had {table.chosen} next (OpportunisticBatching)"
         says = f"{of} {best.node} scores most now, {best.total}{rest}"
         return Cause(code="lower-score", says=says, objects=(best.node,))
     if len(table.best) > 1:

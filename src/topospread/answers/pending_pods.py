@@ -108,13 +108,16 @@ def _rejected(pending: Iterable[PendingPods]) -> Iterator[Pending]:
     by_cause: dict[object, list[tuple[PendingPods, tuple[Cause, ...]]]] = {}
     for each in pending:
         causes = causes_of_pod(each.explanation)
-        key = tuple((one.code, one.objects) for one in causes) or each.explanation.message
+        asked = each.explanation.verdict is not None
+        key = (asked and tuple((one.code, one.objects) for one in causes)) or each.explanation.message
         by_cause.setdefault(key, []).append((each, causes))
     for members in sorted(by_cause.values(), key=lambda one: -sum(len(each.pods) for each, _ in one)):
         first, causes = members[0]
         yield Pending(
             verdict="no",
-            workloads=tuple(f"{one.workload.namespace}/{one.workload.kind}/{one.workload.name}" for one, _ in members),
+            workloads=tuple(
+                dict.fromkeys(f"{one.workload.namespace}/{one.workload.kind}/{one.workload.name}" for one, _ in members)
+            ),
             pods=tuple(f"{one.workload.namespace}/{name}" for one, _ in members for name in one.pods),
             says=why_words(causes) if causes else first.explanation.message,
             causes=causes,

@@ -15,13 +15,15 @@ from topospread.base import Base, Bounds, Word, worst
 from topospread.config.gates import PREVIEWS
 from topospread.config.load import default_configuration
 from topospread.config.show import SettingSides, differences
+from topospread.controllers.planned import Workload
 from topospread.lint.rule import Finding
 from topospread.lint.settings import DeclaredPromise
 from topospread.plan.changed_lines import ChangedLine, ChangedLines
 from topospread.plan.review import Review, only_in
-from topospread.promise.compared import Event, Ground, PromiseChange, promise_changes
+from topospread.promise.compared import Event, Ground, PromiseChange, default_changes, promise_changes
 from topospread.promise.fresh import without_placed_pods
 from topospread.promise.orders import SearchBudget
+from topospread.promise.wants import Want
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import PlacementChange, SpreadChange, compare, restricted
 from topospread.simulation.options import SimulationOptions
@@ -262,17 +264,17 @@ def plan(  # noqa: PLR0913 - keyword arguments
         only_in(findings[0], findings[1]),
         left_out=left_out,
     )
-    changes: list[PromiseChange] = []
-    if old is not new:
-        budget = SearchBudget(seconds=seconds)
-        every_change = promise_changes(
-            old,
-            new,
-            with_fields(sides[1], scale=None),
-            budget,
-            lambda workload, inventory: declared_wants(inventory, workload, declared)[0],
-        )
-        changes = [each for each in every_change if namespace in (None, each.key[1])]
+
+    def wants_of(workload: Workload, inventory: Inventory) -> Sequence[Want]:
+        return declared_wants(inventory, workload, declared)[0]
+
+    unscaled = with_fields(sides[0], scale=None), with_fields(sides[1], scale=None)
+    every_change = (
+        default_changes(new, unscaled, wants_of)
+        if old is new
+        else promise_changes(old, new, unscaled[1], SearchBudget(seconds=seconds), wants_of)
+    )
+    changes = [each for each in every_change if namespace in (None, each.key[1])]
     is_same = old is new or [*old.objects()] == [*new.objects()]
     answer = plan_answer(review, changes, lines=lines, is_same_input=is_same)
     assumed = ["every workload is rolled out once under both"] if rolled_out else []

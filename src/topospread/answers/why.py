@@ -13,7 +13,7 @@ from topospread.controllers.planned import is_refusal
 from topospread.why.attempts import Attempts
 from topospread.why.result import ChoiceWithout, NearestNode, NodeScores, PluginVerdict
 
-from .causes import causes_of_node, causes_of_pod, core_of
+from .causes import causes_of, causes_of_node, causes_of_pod, core_of, why_words
 from .remedies import remedy_of
 from .spread import (
     ConstraintTerms,
@@ -29,7 +29,7 @@ from .spread import (
 from .words import counted
 
 if TYPE_CHECKING:
-    from topospread.why.result import ConstraintTable, Explanation, Suggestion
+    from topospread.why.result import ConstraintTable, Explanation, PodSituation, Suggestion
 
 
 class ReplicaCounts(Base, frozen=True, kw_only=True):
@@ -88,6 +88,16 @@ class TriedChange(Remedy, frozen=True, kw_only=True):
     ]
 
 
+class Situation(Base, frozen=True, kw_only=True):
+    """Pods of the workload that have nodes, or that are pending for the same reasons."""
+
+    verdict: Annotated[Word, Meta(description="Whether they have nodes, or find some.")]
+    pods: Annotated[int, Meta(description="Number of pods.")]
+    example: Annotated[str, Meta(description="Name of the first of them.")]
+    says: Annotated[str, Meta(description="The situation in one sentence.")]
+    causes: Annotated[tuple[Cause, ...], Meta(description="Why they are pending; empty if unjudged.")] = ()
+
+
 class Why(Answer, frozen=True, kw_only=True):
     """Does the pod have a node, or would it find one?"""
 
@@ -112,6 +122,10 @@ class Why(Answer, frozen=True, kw_only=True):
     message: Annotated[str, Meta(description="kube-scheduler's sentence on a pending pod, or why it waits.")]
     preemption: Annotated[str, Meta(description="kube-scheduler's addition about preemption.")]
     pods: Annotated[ReplicaCounts, Meta(description="The pods of the workload.")]
+    situations: Annotated[
+        tuple[Situation, ...],
+        Meta(description="For a workload: all its pods, those with nodes first, then pending ones, most pods first."),
+    ] = ()
     remedies: Annotated[tuple[TriedChange, ...], Meta(description="Changes that let pods in, smallest first.")]
     rejections: Annotated[tuple[RejectedNodes, ...], Meta(description="First rejection of each node, most first.")]
     constraints: Annotated[tuple[ConstraintForPod, ...], Meta(description="Constraints in force, hard ones first.")]
@@ -160,6 +174,7 @@ def why_answer(found: Explanation) -> Why:
         message=found.message,
         preemption=found.preemption,
         pods=ReplicaCounts(wanted=found.wanted, pending=found.pending, placed=Bounds(least=placed[0], most=placed[-1])),
+        situations=tuple(map(_situation, found.situations)),
         rejections=rejections_of(judged) if judged is not None else (),
         constraints=tuple(map(_constraint, found.constraints)),
         plugins=found.plugins,
@@ -180,6 +195,14 @@ def why_answer(found: Explanation) -> Why:
 
 
 _ASSUMED = ("pods that are not judged take no node, or any node that judged filters admit",)
+
+
+def _situation(each: PodSituation) -> Situation:
+    causes = causes_of(each.group) if each.group is not None and each.verdict == "no" else ()
+    says = "have nodes" if len(each.pods) > 1 else "has a node"
+    if each.group is not None:
+        says = why_words(causes) if causes else each.group.message
+    return Situation(verdict=each.verdict, pods=len(each.pods), example=each.pods[0], says=says, causes=causes)
 
 
 def _verdict(found: Explanation) -> Word:
@@ -221,12 +244,19 @@ def _says(found: Explanation, verdict: Word, placed: list[int]) -> str:
             return f"{pod} goes to {found.node}"
         case "waiting":
             said = f"{pod} is not tried: it {found.message}".replace("it not created", "it is not created")
-            return f"{pod} is not created: the API server refuses it" if is_refusal(found.message) else said
-    if not several:
-        return f"{pod} finds no node"
-    have = found.wanted - found.pending
-    verb = "has one" if have == 1 else "have one"
-    return f"{pod} finds no node; {have} of the {found.wanted} pods of {kind} {name} {verb}"
+            said = f"{pod} is not created: the API server refuses it" if is_refusal(found.message) else said
+            if not found.situations:
+                return said
+        case _:
+            said = f"{pod} finds no node"
+    have, total = found.wanted - found.pending, found.wanted
+    if found.situations:
+        have = sum(len(each.pods) for each in found.situations if each.verdict == "yes")
+        total = sum(len(each.pods) for each in found.situations)
+    if total < 2 or kind == "Pod":
+        return said
+    what = "a node" if found.state == "waiting" else "one"
+    return f"{said}; {have} of the {total} pods of {kind} {name} {'has' if have == 1 else 'have'} {what}"
 
 
 def _again(found: Explanation) -> str:

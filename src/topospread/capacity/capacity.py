@@ -170,7 +170,10 @@ def capacity(  # noqa: PLR0913 - keyword arguments
         raise UsageError(f"--more {more}: a pod's file has no replicas to take a share of; write a number")
     own = None
     if pod is not None:
-        own = the_pod(load([os.fspath(pod)], namespace=namespace or "default", needs_nodes=False), os.fspath(pod))
+        own = the_pod(
+            load([os.fspath(pod)], namespace=namespace or "default", needs_nodes=False, keeps_whole=True),
+            os.fspath(pod),
+        )
     if options.pools and (each_zone or shapes):
         raise UsageError(f"--pools cannot be combined with {'--each zone' if each_zone else '--node-shape'}")
     limit = max(limit, wanted) if isinstance(wanted, int) else limit

@@ -92,6 +92,18 @@ class _Evaluation:
         value: Value = getattr(self, f"_{node[0]}")(*node[1:])
         return value
 
+    def _values(self, nodes: list[Node]) -> list[Value]:
+        """Return the values of parts in their order. An error's words are left open if one before may be an error."""
+        found: list[Value] = []
+        for each in nodes:
+            try:
+                found.append(self.value(each))
+            except CelError:
+                if any(isinstance(one, Unknown) and not one.is_sound for one in found):
+                    raise CelError("…") from None
+                raise
+        return found
+
     def _literal(self, value: Value) -> Value:
         return value
 
@@ -114,7 +126,8 @@ class _Evaluation:
         return self._at(self.value(of), field, optional)
 
     def _index(self, of: Node, index: Node, optional: bool) -> Value:
-        return self._at(self.value(of), self.value(index), optional)
+        holder, key = self._values([of, index])
+        return self._at(holder, key, optional)
 
     def _at(self, holder: Value, key: Value, optional: bool) -> Value:
         for each in (holder, key):
@@ -164,7 +177,7 @@ class _Evaluation:
             return self._macro(name, target, arguments)
         if target is not None and target[0] == "name" and target[1] not in self._names:
             name, target = f"{target[1]}.{name}", None
-        given = [self.value(each) for each in ([target] if target is not None else []) + arguments]
+        given = self._values(([target] if target is not None else []) + arguments)
         self._budget.spend(self._cost(name, given))
         unknown = next((each for each in given if isinstance(each, Unknown)), None)
         if name == "orValue" and len(given) == 2 and unknown is not given[0]:

@@ -103,6 +103,16 @@ OLD_OPTIONS = {
     "--export-policy": "topospread policies --for {value}",
 }
 """Old option → its replacement."""
+_MEANT = {
+    "--dry-run": ("--apply", "nothing is changed without --apply"),
+    "--kill": ("--fail", "there is --fail"),
+    "--lose": ("--fail", "there is --fail"),
+    "--pending": ("--waiting", "there is --waiting"),
+    "--replicas": ("--scale", "write --scale deploy/web=12"),
+}
+"""Option that users try → the option of the command that does it, and what to say."""
+_NEAR = 0.7
+"""Similarity from which an option is proposed."""
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -358,14 +368,16 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
     instead = OLD_OPTIONS.get(error.option_name)
     if instead is None:
         old = get_close_matches(error.option_name, OLD_OPTIONS, n=1, cutoff=0.8)
-        near = [OLD_OPTIONS[each].split()[0] for each in old] or error.possibilities or ()
-        known = (
-            f"there is {near[0]}"
-            if near
-            else f"no such option; {error.ctx.command_path} --help lists them"
-            if error.ctx
-            else ""
-        )
+        close = get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=_NEAR)
+        near = [OLD_OPTIONS[each].split()[0] for each in old] or close
+        meant, words = _MEANT.get(error.option_name, ("", ""))
+        own = {name for each in (error.ctx.command.params if error.ctx else ()) for name in each.opts}
+        if meant in own:
+            known = words
+        elif near:
+            known = f"there is {near[0]}"
+        else:
+            known = f"no such option; {error.ctx.command_path} --help lists them" if error.ctx else ""
         return UsageError(f"{error.option_name}: {known}")
     given = next((each for each in args if each.split("=")[0] == error.option_name), error.option_name)
     _, equals, value = given.partition("=")

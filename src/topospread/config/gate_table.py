@@ -169,6 +169,10 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
         _SCHEDULER,
         "pods in backoff are tried early if no pod is active",
     ),
+    "OpportunisticBatching": (
+        _SCHEDULER,
+        "a pod equal to the one before may take the next best of its nodes, without scoring anew",
+    ),
     "StorageCapacityScoring": (_SCHEDULER, "VolumeBinding scores nodes by storage capacity"),
     "VolumeAttributesClass": (
         _BOTH,

@@ -127,6 +127,7 @@ def _profile(given: ProfileDocument, full: ProfileDocument, document: Document, 
         document.fields["percentageOfNodesToScore"] if own is None else own,
         dict(_origins(given, document)),
         tuple(_extenders(document)),
+        bool(document.fields.get("extenders")),
     )
 
 

@@ -95,6 +95,7 @@ class Profile(msgspec.Struct, frozen=True):
         origins: what the file says: ``PodTopologySpread.defaultingType`` → path of the field.
             An argument that is not listed is a default. ``percentageOfNodesToScore`` and ``schedulerName`` likewise.
         extenders: the configuration's extenders that decide on placements.
+        has_extenders: whether the configuration has any extenders, also some that decide on none.
     """
 
     scheduler_name: str
@@ -104,6 +105,7 @@ class Profile(msgspec.Struct, frozen=True):
     percentage_of_nodes_to_score: int | None = None
     origins: Mapping[str, str] = {}
     extenders: tuple[Extender, ...] = ()
+    has_extenders: bool = False
 
     def enabled(self, extension_point: str) -> tuple[str, ...]:
         """Names of the plugins at an extension point, in the order they run."""

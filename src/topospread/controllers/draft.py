@@ -10,13 +10,15 @@ from math import inf
 from msgspec.structs import replace
 
 from topospread.admission.defaults import DEFAULT_SCHEDULER_NAME
-from topospread.admission.names import Names, pod_prefix
+from topospread.admission.names import Names, made_up_uid, pod_prefix
 from topospread.admission.new_pods import NewPodRules, not_judged
 from topospread.admission.pod_admission import Admission, status_message
 from topospread.admission.quotas import Quotas, is_new
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.kinds import KINDS
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.timestamps import seconds, snapshot_time
+from topospread.api.validation.schema import STRUCT_OF
 from topospread.errors import InvalidError
 from topospread.sources.synthetic_cluster import PROVISIONER
 
@@ -88,8 +90,13 @@ class Draft:
         self.plan.workloads.append(row)
         return row
 
-    def desired(self, controller: Controller, given: int | None, field: str = "replicas") -> int:
+    def desired(
+        self, controller: Controller, given: int | None, field: str = "replicas", *, needed: int | None = None
+    ) -> int:
         """Return the number of replicas: by --scale, else by an autoscaler, else by the manifest, else 1.
+
+        Args:
+            needed: the most pods that run, however many replicas there may be; ``None`` for no such number.
 
         Raises:
             InvalidError: less than none, or with those of other workloads more than can be simulated.
@@ -100,11 +107,12 @@ class Draft:
         problem = ""
         if replicas < 0:
             problem = f"Invalid value: {replicas}: must be greater than or equal to 0"
-        self._desired += replicas
+        pods = replicas if needed is None else min(replicas, needed)
+        self._desired += pods
         most = max(MOST_PODS, MOST_PER_NODE * len(self.plan.inventory.nodes))
         if not problem and self._desired > most:
-            earlier = f", with {self._desired - replicas} of others before," if self._desired > replicas else ""
-            problem = f"{replicas} pods{earlier} are more than can be simulated ({most}; {MOST_PER_NODE} for each node)"
+            earlier = f", with {self._desired - pods} of others before," if self._desired > pods else ""
+            problem = f"{pods} pods{earlier} are more than can be simulated ({most}; {MOST_PER_NODE} for each node)"
         if problem:
             raise InvalidError([problem], controller.place.at(f"spec.{field}"))
         return replicas
@@ -149,6 +157,8 @@ class Draft:
             return None
         if scheduler not in self._scheduler_names:
             self.plan.foreign[scheduler] += 1
+            waits = f"waits for the scheduler {scheduler}, of which no configuration is given"
+            self.plan.left_alone.append(QueuedPod(pod, name, row, refused=waits))
             _note(row, f"its pods wait for the scheduler {scheduler}: they are counted and left alone")
             return None
         queued = QueuedPod(pod, name, row, spec.priority or 0, pod.metadata.creation_timestamp or "", after)
@@ -221,6 +231,7 @@ class Draft:
         rows = plan.workloads if policies else ()
         stored = {(id(row), _revision(pod)) for row in rows for pod in row.existing if pod.metadata.is_stored}
         known: dict[int, tuple[Pod, tuple[str, str], list[str]]] = {}
+        workloads = self._new_workloads(rows)
         marked: dict[tuple[int, str], Pod] = {}  # Pods that are alike share one object.
         for waiting in (plan.queue, plan.gated):
             for queued in waiting:
@@ -234,18 +245,43 @@ class Draft:
                     known[id(pod)] = (pod, new_pods.refusal(pod), policies.concerning(pod))
                 _, (who, message), concerning = known[id(pod)]
                 certain = True
+                denied, opened = workloads.get(id(row), ("", []))
+                if denied and self._refuses:
+                    queued.refused = denied
+                    continue
+                if opened or denied:
+                    concerning = [*concerning, *opened, *([f"{row.kind} {row.name}"] if denied else [])]
                 if not message and (words := quotas.refusal(pod)):
                     who, message = f"ResourceQuota of the namespace {pod.namespace}", status_message(pod, words)
                     certain = "pods=" in words or not policies.may_change(pod)
                 if message and certain and self._refuses:
                     name = pod.name or (pod.metadata.generate_name or "") + "…"
                     queued.refused = message if row.kind == "Pod" else _failed_create(row.kind, row.name, name, message)
-                elif message or (policies and (id(row), _revision(pod)) not in stored):
+                elif message or denied or opened or (policies and (id(row), _revision(pod)) not in stored):
                     if (id(pod), who) not in marked:
                         marked[id(pod), who] = not_judged(pod, *concerning, *filter(None, [who]))
                     queued.pod = marked[id(pod), who]
             plan.refused += [each for each in waiting if each.refused]
             waiting[:] = [each for each in waiting if not each.refused]
+
+    def _new_workloads(self, rows: Iterable[Workload]) -> dict[int, tuple[str, list[str]]]:
+        """Return rows of workloads that are created → what policies say of their creation, and what they leave open."""
+        plan = self.plan
+        if plan.new_pods is None or not plan.inventory.validating_bindings:
+            return {}
+        objects = {
+            (kind, each.namespace, each.name): each
+            for kind in STRUCT_OF.keys() - {"Pod"}
+            for each in getattr(plan.inventory, KINDS[kind].attribute)
+            if not each.metadata.resource_version
+            and each.metadata.uid in (None, "", made_up_uid(kind, each.namespace, each.name))
+        }
+        found = {}
+        for row in rows:
+            item = objects.get((row.kind, row.namespace, row.name))
+            if item is not None:
+                found[id(row)] = plan.new_pods.on_workload(row.kind, item)
+        return found
 
 
 def _revision(pod: Pod) -> str:

@@ -70,12 +70,13 @@ def _free_indexes(item: Job, pods: Iterable[Pod], taken: set[int], count: int) -
 
 def _wanted_active(draft: Draft, owner: Controller, spec: JobSpec, succeeded: int, active: int) -> int:
     """Return how many pods may run now (``manageJob``)."""
-    parallelism = draft.desired(owner, spec.parallelism, "parallelism")
-    if spec.suspend:
-        return 0
     completions = spec.completions
     if completions is None and spec.parallelism is None:
         completions = 1
+    needed = 0 if spec.suspend else None if completions is None else max(completions - succeeded, 0)
+    parallelism = draft.desired(owner, spec.parallelism, "parallelism", needed=needed)
+    if spec.suspend:
+        return 0
     if completions is None:
         return active if succeeded else parallelism
     return max(min(completions - succeeded, parallelism), 0)

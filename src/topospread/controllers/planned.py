@@ -79,7 +79,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
 def is_refusal(message: str) -> bool:
     """Return whether a pending pod's message says that the API server denied the pod."""
-    return message.startswith(("FailedCreate: ", 'pods "', 'Pod "'))
+    return message.startswith(("FailedCreate: ", "ReplicaSetCreateError: ", 'Pod "')) or '" is forbidden: ' in message
 
 
 class Plan(msgspec.Struct):
@@ -98,6 +98,7 @@ class Plan(msgspec.Struct):
         quotas: ResourceQuotas with the usage of existing and queued pods; ``None`` without any.
         removed: pods that their controllers would delete, for example after scaling down.
         foreign: scheduler name → pods of that other scheduler.
+        left_alone: these pods.
         assumed_claims: (namespace, name) of added claims. If their StorageClass is missing, they can be provisioned
             anywhere.
         unused: fields that the API server drops or kube-scheduler ignores.
@@ -109,6 +110,7 @@ class Plan(msgspec.Struct):
     queue: list[QueuedPod] = []
     gated: list[QueuedPod] = []
     refused: list[QueuedPod] = []
+    left_alone: list[QueuedPod] = []
     new_pods: NewPodRules | None = None
     quotas: Quotas | None = None
     removed: list[Pod] = []

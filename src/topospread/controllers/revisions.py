@@ -26,6 +26,7 @@ TEMPLATE_HASH_LABEL = "pod-template-hash"
 REVISION_HASH_LABEL = "controller-revision-hash"
 
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
+_WHOLE = "topospread.dev/whole"
 _AMOUNTS = frozenset({"requests", "limits", "overhead"})
 
 
@@ -39,6 +40,8 @@ def _canonical(template: bytes) -> bytes:
     data: dict[str, Any] = json.loads(template)
     metadata = data.get("metadata", {})
     labels = {key: value for key, value in metadata.get("labels", {}).items() if key != TEMPLATE_HASH_LABEL}
+    annotations = metadata.get("annotations") or {}
+    annotations.pop(_WHOLE, None)  # the text itself, in which defaults and the hash differ
     spec = data.get("spec", {})
     spec.setdefault("restartPolicy", "Always")
     spec.setdefault("schedulerName", DEFAULT_SCHEDULER_NAME)
@@ -47,7 +50,7 @@ def _canonical(template: bytes) -> bytes:
             port.setdefault("protocol", "TCP")
             if spec.get("hostNetwork") and not port.get("hostPort"):
                 port["hostPort"] = port.get("containerPort")
-    content = {"labels": labels, "annotations": metadata.get("annotations"), "spec": _tidy(spec)}
+    content = {"labels": labels, "annotations": annotations or None, "spec": _tidy(spec)}
     return json.dumps(content, sort_keys=True).encode()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace as with_fields
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -65,7 +66,12 @@ class Times:
 
     def text(self, seconds: float) -> str:
         """Return a drill time as a timestamp. Times before the start become one moment before it."""
-        return datetime.fromtimestamp(self.begin + max(seconds, -1), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return _timestamp(self.begin + max(seconds, -1))
+
+
+@lru_cache(1024)
+def _timestamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def stored(each: FollowedPod, times: Times, down: Collection[str]) -> Pod:

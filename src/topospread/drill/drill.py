@@ -114,7 +114,9 @@ def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests
     found = {}
     for step in steps:
         if isinstance(step, Apply | Rollout) and step.path:
-            read = load([step.path], namespace=namespace or "default", needs_nodes=False, allow_empty=True)
+            read = load(
+                [step.path], namespace=namespace or "default", needs_nodes=False, allow_empty=True, keeps_whole=True
+            )
             if not any(True for _ in read.objects()):
                 raise InputError("holds no object to apply", Place(step.path))
             found[step.path] = read

@@ -297,8 +297,11 @@ class DrillState:
         rules = self.run.plan.new_pods
         for each in new:
             who, _ = rules.refusal(each.pod) if rules else ("", "")
-            if who:
-                each.pod = not_judged(each.pod, who)
+            # The API server has admitted stored pods: their successors are alike.
+            is_new = bool(rules) and not any(pod.metadata.is_stored for pod in each.workload.existing[:1])
+            by = [*(rules.policies.concerning(each.pod) if rules and is_new else ()), *filter(None, [who])]
+            if by:
+                each.pod = not_judged(each.pod, *by)
         self.run.queue += new
         self._enter_new()
         self.queue.created()

@@ -36,6 +36,8 @@ class FollowedPod(msgspec.Struct, eq=False):
         queued: its queue entry, if it was queued.
         leaves_at: time of its taint eviction, in the current state.
         number: position in the order of creation.
+        key: ``namespace/name`` of the pod.
+        compared: a template, and whether the pod has its revision.
     """
 
     pod: Pod
@@ -49,11 +51,11 @@ class FollowedPod(msgspec.Struct, eq=False):
     queued: QueuedPod | None = None
     leaves_at: float | None = None
     number: int = 0
+    key: PodKey = ""
+    compared: tuple[Pod, bool] | None = None
 
-    @property
-    def key(self) -> PodKey:
-        """``namespace/name`` of the pod."""
-        return pod_key(self.namespace, self.name)
+    def __post_init__(self) -> None:
+        self.key = pod_key(self.namespace, self.name)
 
     @property
     def labels(self) -> dict[str, str]:

@@ -16,6 +16,9 @@ from topospread.controllers.removal import removal_order
 from .cluster_inventory import Times, stored, with_uid
 from .pods import FollowedPod
 
+_AT_A_TIME = 32
+"""Where pods become ready one after another, more pods than these become so in parts of this number."""
+
 
 class RandomChoices:
     """The random choices of one run.
@@ -49,7 +52,7 @@ class RandomChoices:
         found = sorted(pods, key=self.key)
         if self._races_anew:
             return found[: 1 + self._race(len(found))] if found else found
-        return found[:1] if self._one_by_one else found
+        return found[: 1 + len(found) // _AT_A_TIME] if self._one_by_one else found
 
     def _race(self, ways: int) -> int:
         """Choose one of `ways` possible outcomes."""
@@ -99,7 +102,8 @@ class RandomChoices:
         """
         by_key = {each.key: each for each in self.order(pods)}
         there = [with_uid(stored(each, times, down), self._uid(each)) for each in by_key.values()]
-        others = [stored(each, times, down) for each in related]
+        own = {f"{each.namespace}/{each.name}": each for each in there}
+        others = [own[each.key] if each.key in own else stored(each, times, down) for each in related]
         return [by_key[f"{each.namespace}/{each.name}"] for each in removal_order(there, others, times.seconds)]
 
     def _uid(self, pod: FollowedPod) -> str:

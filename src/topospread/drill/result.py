@@ -306,7 +306,20 @@ class Drill(PlainData):
         """Yes if the drill ends without harm; unknown if that depends on unmodelled parts."""
         if self.assumed is None and not self.unjudged:
             return "no" if self.harm else "yes"
-        return "no" if self.harm and (self.assumed is None or self.assumed.harm) else "unknown"
+        certain = self._is_certain and (self.assumed is None or self.assumed.harm)
+        return "no" if certain else "unknown"
+
+    @property
+    def _is_certain(self) -> bool:
+        """True if there is harm beyond stuck rollouts of pods that a policy may change before they are created."""
+        changing = {
+            (group.namespace, group.workload)
+            for group in self.pending
+            if group.verdict is not None and any(part.changes_pod for part in group.verdict.unjudged)
+        }
+        harm = self.harm
+        stuck = any((each.namespace, f"{each.kind}/{each.name}") not in changing for each in harm.stuck)
+        return bool(harm.pending or harm.breaches or harm.not_evicted or stuck)
 
     @property
     def holds(self) -> bool:

@@ -107,7 +107,11 @@ class RolledPods:
     def is_new(self, pod: FollowedPod) -> bool:
         """Return whether a pod has the new revision."""
         template = self.workload.template
-        return template is not None and is_of(pod.pod, template, self.workload.kind)
+        if template is None:
+            return False
+        if pod.compared is None or pod.compared[0] is not template:
+            pod.compared = template, is_of(pod.pod, template, self.workload.kind)
+        return pod.compared[1]
 
     @property
     def standing(self) -> RolloutStatus:

@@ -87,6 +87,8 @@ def _complete(line: str) -> str:
 
 
 _ROUNDS: Final = 5
+_MOST_READ: Final = 2 << 20
+"""Characters that are read again to try fixes one by one: each fix is checked by reading its whole text."""
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
@@ -180,7 +182,8 @@ def _mended_texts(outcome: LintReport) -> Iterator[tuple[str, Text]]:
         editor = TextEditor(text, outcome.read)
         after = editor.made(wanted)
         if after is None and len(wanted) > 1:
-            after = next(filter(None, (editor.made([each]) for each in wanted)), None)
+            singles = (editor.made([each]) for each in wanted[: editor.most_tries])
+            after = next(filter(None, singles), None)
         if after is not None:
             yield source.path, after
 
@@ -197,6 +200,11 @@ class TextEditor:
         self.whole = text.data.decode()
         self.read = read
         self.left: list[LintSubject] = []
+
+    @property
+    def most_tries(self) -> int:
+        """The number of fixes to try one by one: fewer in a long text."""
+        return max(_MOST_READ // max(len(self.whole), 1), 1)
 
     def made(
         self, wanted: Sequence[tuple[LintSubject, Sequence[FieldEdit]]], added: Sequence[Mapping[str, Any]] = ()

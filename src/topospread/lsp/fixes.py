@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from lsprotocol.types import CodeAction, CodeActionKind, Diagnostic, Range, TextEdit, WorkspaceEdit
 
 from topospread.lint.fixing import TextEditor
+from topospread.lint.lint_input import LintSubject
+from topospread.lint.problem import FieldEdit
 from topospread.lint.rules import BY_ID
 from topospread.lint.run import LintReport
+from topospread.sources.text import Text
 
 from .diagnostics import diagnostics
 from .lines import Lines
 
 
 def fixes(report: LintReport, lines: Lines, asked: Range, uri: str) -> Iterator[CodeAction]:
-    """Yield a quick fix for each finding in a range that has one.
+    """Yield a quick fix for each finding in a range that has one; in a long text for the first of them.
 
     Args:
         report: the text's lint report.
@@ -24,14 +28,22 @@ def fixes(report: LintReport, lines: Lines, asked: Range, uri: str) -> Iterator[
         uri: the file.
     """
     for text in (each for _, each in report.read.texts):
-        for each in report.judged:
-            if not each.problem.fix or each.subject is None or each.subject.location.text.name != text.name:
-                continue
+        editor = TextEditor(text, report.read)
+        for shown, subject, edits in islice(_fixable(report, text, lines, asked), editor.most_tries):
+            after = editor.made([(subject, edits)])
+            if after is not None:
+                yield _action(shown, uri, _edit(lines, after.data.decode()))
+
+
+def _fixable(
+    report: LintReport, text: Text, lines: Lines, asked: Range
+) -> Iterator[tuple[Diagnostic, LintSubject, Sequence[FieldEdit]]]:
+    """Yield the findings in a range that have a fix, with the object and its edits."""
+    for each in report.judged:
+        if each.problem.fix and each.subject is not None and each.subject.location.text.name == text.name:
             for shown in diagnostics([each.finding], text.name, lines):
                 if shown.range.start.line <= asked.end.line and asked.start.line <= shown.range.end.line:
-                    after = TextEditor(text, report.read).made([(each.subject, each.problem.fix)])
-                    if after is not None:
-                        yield _action(shown, uri, _edit(lines, after.data.decode()))
+                    yield shown, each.subject, each.problem.fix
 
 
 def _action(shown: Diagnostic, uri: str, edit: TextEdit) -> CodeAction:

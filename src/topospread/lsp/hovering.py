@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from topospread.api.fields import explain
+from topospread.api.inventory import Inventory
 from topospread.errors import TopospreadError, UsageError
 from topospread.lint.lint_input import LintSubject, Manifest
 from topospread.lint.run import LintReport
@@ -19,7 +20,8 @@ _NO_NODES = 'no nodes are given: on = "CLUSTER" in topospread.toml names them'
 _STATES = 200
 _SECONDS = 0.1
 """Time limit in seconds for each count. `topospread promise show` searches longer."""
-_MOST_NODES = 200
+_MOST_NODES, _MOST_PODS = 200, 100
+"""More nodes, or more pods that are to be placed, take seconds, in which no text is linted."""
 
 
 def explained(report: LintReport, offset: int) -> Iterator[str]:
@@ -57,6 +59,8 @@ def _promise(report: LintReport, subject: Manifest) -> str:
         return _not_judged("the API server would refuse this object")
     if len(report.given.nodes) > _MOST_NODES:
         return _not_judged("on so many nodes it takes seconds: use topospread promise show")
+    if _to_place(report.given.inventory) > _MOST_PODS:
+        return _not_judged("for so many pods it takes seconds: use topospread promise show")
     version, target = str(report.given.version), f"{subject.item.namespace}/{subject.kind}/{subject.item.name}"
     session = Session(report.given.inventory, kube_version=version, config=report.given.configuration, render="never")
     try:
@@ -64,6 +68,17 @@ def _promise(report: LintReport, subject: Manifest) -> str:
         return _as_it_stands(text(page, width=80))
     except TopospreadError as error:
         return _not_judged(str(error))
+
+
+def _to_place(inventory: Inventory) -> int:
+    """Return the number of pods that workloads want and that do not exist."""
+    scaled = [each.spec.replicas for each in inventory.deployments]
+    scaled += [each.spec.replicas for each in inventory.stateful_sets]
+    scaled += [each.spec.replicas for each in inventory.replication_controllers]
+    scaled += [each.spec.parallelism for each in inventory.jobs]
+    wanted = sum(1 if each is None else each for each in scaled)
+    owned = sum(each.metadata.controller is not None for each in inventory.pods)
+    return wanted - owned
 
 
 def _as_it_stands(words: str) -> str:

@@ -84,13 +84,14 @@ class NodeDeclaredFeatures:
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Nothing to say about pods that need nothing special."""
-        needed = self._needed_by(pod_class.pod.spec)
+        needed = self.needed_by(pod_class.pod.spec)
         if not needed or not self._enabled:
             return Prepared()
         names = [each.name for each in self._known]
         return Prepared(filter=_Declared(needed, names, cluster.nodes, self._as_sets))
 
-    def _needed_by(self, spec: PodSpec) -> list[str]:
+    def needed_by(self, spec: PodSpec) -> list[str]:
+        """Return the features that a pod needs, by name."""
         return [each.name for each in self._known if each.needed_by is not None and each.needed_by(spec)]
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
@@ -103,7 +104,7 @@ class NodeDeclaredFeatures:
         )
 
     def _after_target_pod_update(self, pod: Pod, old: Pod, new: Pod) -> bool:
-        return self._needed_by(old.spec) != self._needed_by(new.spec)
+        return self.needed_by(old.spec) != self.needed_by(new.spec)
 
 
 def _after_node_change(pod: Pod, old: Node | None, new: Node) -> bool:

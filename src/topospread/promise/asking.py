@@ -7,12 +7,12 @@ let such pods go, and fails only if it fails both without these pods and with th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
-from topospread.controllers.planned import QueuedPod
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.simulation.options import SimulationOptions
@@ -24,7 +24,7 @@ from .order_answer import Answered, GuaranteeAnswer, Lacks
 from .order_drills import drill_file, rollout_file
 from .orders import OrderSearch, SearchBudget, Searched
 from .proofs import Proof
-from .questions import EndQuestion, NoPending
+from .questions import EndQuestion, LeftAfterLoss, NoPending
 from .rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
 
 _MOST_PODS = 300
@@ -55,6 +55,7 @@ class Asking:
     begun: RolloutBegin | None
     unjudged: Mapping[int, Sequence[NotJudgedError]]
     assumed: _Assumed | None
+    _gathered: dict[tuple[str, int], Searched] = field(default_factory=dict, init=False)
 
     @classmethod
     def begin(
@@ -105,18 +106,40 @@ class Asking:
             else Proof(self.run, self.queue, begun.old, begun.strategy.max_surge)
         )
 
+    def surely_left(self, loss: str, workload: Workload) -> int:
+        """Return the most pods of which counting proves that they are left after a loss in every order."""
+        return 0 if self.begun is not None and self.begun.undecidable else self._proof.left(loss, workload)
+
+    def gathered(self, loss: str, workload: Workload) -> Searched | None:
+        """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
+
+        `Searched.left` is ``None`` if there is none. It is searched once for each loss and workload, and not at all in
+        a rollout or if pods are not judged.
+        """
+        if self.begun is not None or self.assumed is not None:
+            return None
+        key = loss, id(workload)
+        if key not in self._gathered:
+            search = OrderSearch(self.run, self.queue, NoPending(), self.budget, classes=self._proof.classes)
+            self._gathered[key] = search.gathered(loss, workload, self.surely_left(loss, workload))
+        return self._gathered[key]
+
     def answer(self, ask: Callable[[Run], EndQuestion], *, deep: bool = True) -> GuaranteeAnswer:
-        """Return the answer to a question on a prepared run; without `deep` only by counting."""
+        """Return the answer to a question on a prepared run.
+
+        Args:
+            ask: returns the question.
+            deep: whether to search; else it is only counted.
+        """
         begun, question = self.begun, ask(self.run)
         if begun is not None and begun.undecidable:
             return _undecided(question, begun.undecidable, "rollout")
         proved = self._proof.of(question)
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
-        if begun is None and self.assumed is None:
-            search = OrderSearch(self.run, self.queue, question, self.budget, classes=self._proof.classes)
-            gathered = search.gathered()
-            if gathered is not None:
+        if isinstance(question, LeftAfterLoss):
+            gathered = self.gathered(question.loss, question.workload)
+            if gathered is not None and gathered.left is not None and gathered.left < question.least:
                 return self._told(question, gathered)
         sampled = _sampled(self.run)
         if sampled or not deep:
@@ -137,6 +160,9 @@ class Asking:
     def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
         if self.unjudged:
             return _undecided(question, "topospread does not model a part of the new pods", "pods")
+        if len(begun.new) > _MOST_PODS:
+            why = f"a rollout of {len(begun.new)} pods has too many courses: at most {_MOST_PODS} pods are searched"
+            return _undecided(question, why, "budget")
         found = _unless_memory_runs_out(RolloutSearch(begun, question, self.budget).search)
         write = partial(rollout_file, self.run, found.order, begun.workload, self.sources, question)
         return _answer(question, found, write)
@@ -145,7 +171,8 @@ class Asking:
         self, run: Run, queue: Sequence[QueuedPod], question: EndQuestion, adversaries: Collection[int] = ()
     ) -> Searched:
         number = len(queue)
-        search = OrderSearch(run, queue, question, self.budget, adversaries)
+        classes = self._proof.classes if queue is self.queue else ()
+        search = OrderSearch(run, queue, question, self.budget, adversaries, classes=classes)
         found = _unless_memory_runs_out(partial(search.search, deep=number <= _MOST_PODS))
         if number > _MOST_PODS:
             drawn = f"{found.tried} orders drawn at random {'do not show it' if found.why else 'all end well'}"

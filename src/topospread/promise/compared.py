@@ -17,14 +17,18 @@ from msgspec.structs import replace as with_fields
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import Container, PodSpec
+from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word
+from topospread.config.args import DefaultConstraint
+from topospread.config.load import default_configuration
 from topospread.controllers.planned import Workload
 from topospread.drill.drill import drill
 from topospread.drill.result import Drill
 from topospread.drill.steps import Fail, NodeChoice
 from topospread.simulation.options import SimulationOptions
 
+from .counted import CountedWorkloads
 from .fresh import LISTS, Designed, workload_of
 from .kept import WorkloadPromises, budgets_over
 from .orders import SearchBudget
@@ -160,6 +164,54 @@ def promise_changes(
             if was is not None and (_budgets(before, was) != _budgets(after, new) or _terms(was) != _terms(new)):
                 key = (kind, new.namespace or "default", new.name)
                 yield from _Comparison(sides[0], sides[1], key, wants_of).changes()
+
+
+def default_changes(
+    inventory: Inventory,
+    options: tuple[SimulationOptions, SimulationOptions],
+    wants_of: WantsOf = lambda *_: (),
+) -> Iterator[PromiseChange]:
+    """Yield what losses leave of each workload without own constraints if two control planes' hard defaults differ.
+
+    Args:
+        inventory: the objects.
+        options: the control planes before and after.
+        wants_of: gives the declared promises of a workload.
+    """
+    if _hard_defaults(options[0]) == _hard_defaults(options[1]):
+        return
+    sides = [CountedWorkloads(inventory, each) for each in options]
+    items = [(kind, each) for kind, attribute in LISTS.items() for each in getattr(inventory, attribute)]
+    for kind, item in items if all(each.is_judged for each in sides) else ():
+        if item.spec.template.spec.topology_spread_constraints or item.spec.replicas == 0:
+            continue
+        key = (kind, item.namespace or "default", item.name)
+        with sides[0].judge(key) as before, sides[1].judge(key) as after:
+            wants = wants_of(after.workload, inventory)
+            for event, label in _KEYS.items():
+                if not any(label in each.labels for each in inventory.nodes):
+                    continue
+                was, now = _left(before, event), _left(after, event)
+                want = next((each for each in wants if event in _COVERS[each.about]), None)
+                kept = [next(iter(each.kept([want]))).verdict for each in (before, after)] if want else []
+                of = after.workload.replicas
+                ground: Ground = "proved" if was.known and now.known else "none"
+                yield PromiseChange(
+                    key, event, was, now, (of, of), ground, declared=str(want or ""),
+                    kept=(kept[0], kept[1]) if kept else None,
+                )  # fmt: skip
+
+
+def _hard_defaults(options: SimulationOptions) -> dict[str, list[DefaultConstraint]]:
+    configuration = options.config or default_configuration(options.kube_version, options.gates)
+    return {
+        profile.scheduler_name: [
+            each
+            for each in profile.args.pod_topology_spread.constraints_in_force
+            if each.when_unsatisfiable == DO_NOT_SCHEDULE
+        ]
+        for profile in configuration.profiles
+    }
 
 
 @dataclass

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Literal
 
 from msgspec.structs import replace as with_fields
@@ -217,22 +217,24 @@ class WorkloadPromises:
 
     def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
         """Return bounds of the fewest pods that are left: from above by orders, from below by counting."""
-        least, most, until = 0, highest, time.monotonic() + self.budget.seconds
-        while most and time.monotonic() < until:
-            answer = self._answered(partial(LeftAfterLoss, loss, least=most), rollout, deep=self.shared is None)
+        asking, most, until = self._asking(rollout), highest, time.monotonic() + self.budget.seconds
+        workload = _of(asking.run, self.key)
+        least = asking.surely_left(loss, workload)
+        if least < most:
+            gathered = asking.gathered(loss, workload)
+            most = most if gathered is None or gathered.left is None else min(most, gathered.left)
+
+        def question(run: Run) -> LeftAfterLoss:
+            return LeftAfterLoss(loss, _of(run, self.key), most)
+
+        while least < most and self.shared is None and time.monotonic() < until:
+            answer = asking.answer(question)
             if answer.answer == "always":
                 return Bounds.exactly(most)
             if not answer.fails:
                 break
             most = most - 1 if answer.left is None else answer.left
-        open_to = most
-        while least < open_to:
-            middle = (least + open_to + 1) // 2
-            if self._answered(partial(LeftAfterLoss, loss, least=middle), rollout, deep=False).answer == "always":
-                least = middle
-            else:
-                open_to = middle - 1
-        return Bounds(least=least, most=most)
+        return Bounds(least=min(least, most), most=most)
 
     @property
     def _is_rolled(self) -> bool:
@@ -284,12 +286,15 @@ class WorkloadPromises:
         ground: Ground = ("drawn" if answer.drawn else "none") if verdict == "unknown" else "proved"
         return KeptPart(when, verdict, says, ground, answer)
 
-    def _answered(self, ask: _Ask, rollout: str | None, *, deep: bool = True) -> GuaranteeAnswer:
+    def _answered(self, ask: _Ask, rollout: str | None) -> GuaranteeAnswer:
+        return self._asking(rollout).answer(lambda run: ask(_of(run, self.key)))
+
+    def _asking(self, rollout: str | None) -> Asking:
         if rollout not in self.askings:
             begun = Asking.begin(self._fresh, self._unscored, self.budget, rollout=rollout, sources=self.sources)
             self.askings[rollout] = begun
             self.unjudged += begun.unjudged_parts
-        return self.askings[rollout].answer(lambda run: ask(_of(run, self.key)), deep=deep)
+        return self.askings[rollout]
 
     def _rollout(self, least: int) -> KeptPart:
         if self._item is None:

@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topospread.api.pod import Pod
 from topospread.cluster import PodClass
 from topospread.cluster.arrays import Codes
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.nodes import CPU
-from topospread.controllers.planned import QueuedPod
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.simulation.run import Run
 
 from .alike_states import AlikeStates, keys_of_profiles
@@ -34,8 +35,11 @@ _RANDOM_ORDERS, _RANDOM_SHARE = 200, 0.2
 """So many orders are drawn at most, in such a part of the time, before more than a few states are looked at …"""
 _FEW_STATES = 300
 """… which are looked at first."""
-_MOST_DOMAINS, _MOST_GATHERED = 8, 300
-"""Domains in which pods are gathered at most, and pods of another workload that are placed for that at most."""
+_MOST_DOMAINS, _MOST_GATHERED, _GATHERING_SHARE = 8, 300, 0.5
+"""Domains in which pods are gathered at most, pods of another workload that are placed for that at most, and the part
+of the time that it may take."""
+_NEVER_LEFT = 2**31
+"""More pods than any loss leaves."""
 _NOWHERE = 0.2
 """Probability that a pod which is not judged is passed over in an order drawn at random."""
 
@@ -72,6 +76,11 @@ class _PodLine:
     def left(self) -> Sequence[QueuedPod]:
         """The pods that are not placed."""
         return self.pods[self.done :]
+
+    @property
+    def next(self) -> QueuedPod | None:
+        """The next pod to place; ``None`` if all are placed."""
+        return self.pods[self.done] if self.done < len(self.pods) else None
 
 
 @dataclass(slots=True)
@@ -138,10 +147,57 @@ class OrderSearch:
         profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
         return AlikeStates(self._run.cluster, [each.pod for each in self._queue], keys_of_profiles(profiles))
 
-    def gathered(self) -> Searched | None:
-        """Return an order that gathers the pods of a workload so that a loss leaves too few; None if none is found."""
-        is_found = isinstance(self._question, LeftAfterLoss) and self._gathers(self._question)
-        return self._found if is_found else None
+    def gathered(self, loss: str, workload: Workload, least: int) -> Searched:
+        """Return the order that leaves the fewest pods, of the orders that gather the workload's pods in one domain.
+
+        Each pod goes into the domain if filters allow that, else to the domain with the fewest of them, which lets the
+        next pod in. Other pods come only if one of them finds no node otherwise.
+
+        Args:
+            least: the number of pods that every order leaves; no domain is tried after an order that leaves no more.
+        """
+        found, question = self._found, LeftAfterLoss(loss, workload, _NEVER_LEFT)
+        until = time.monotonic() + self._budget.seconds * _GATHERING_SHARE
+        own = [each for each in self._lines if each.pods[0].workload is workload]
+        others = [each for each in self._lines if each not in own and len(each.pods) <= _MOST_GATHERED]
+        column = self._run.cluster.nodes.labels(LOSSES[loss])
+        for code in self._domains(column.codes, own):
+            with self._run.cluster.savepoint():
+                if not self._gather(code, column.codes, own, others, until):
+                    self._take_back()
+                    break
+                if not _has_left(own) or not self._may_go_on():
+                    pending = [pod for line in self._lines for pod in line.left]
+                    end = OrderEnd(self._run, pending, self._placed)
+                    left = question.left(end)
+                    if found.left is None or left < found.left:
+                        found.left, found.why, found.ends = left, question.wrong(end), 1
+                        found.order = (*self._path, *(_step(each, "", ()) for each in pending if _has_left(own)))
+                self._take_back()
+            if found.left is not None and found.left <= least:
+                break
+        found.gave_up = "one order was looked at"
+        return found
+
+    def _gather(
+        self, code: int, codes: Codes, own: Sequence[_PodLine], others: Sequence[_PodLine], until: float
+    ) -> bool:
+        """Place pods until none can be placed; False if the time is over before that."""
+        held: dict[int, NDArray[np.int64]] = {}
+        while any(self._goes_towards(code, codes, line, held) for line in own) or any(
+            self._goes_towards(code, codes, line, held) for line in others if _has_left(own)
+        ):
+            if time.monotonic() > until:
+                return False
+        return True
+
+    def _take_back(self) -> None:
+        """Forget the pods that were placed."""
+        self._path.clear()
+        for line in self._lines:
+            if line.done:
+                del self._placed[id(line.pods[0].workload)][-line.done :]
+                line.done = 0
 
     def search(self, *, deep: bool = True) -> Searched:
         """Look at all orders, until one holds and one does not, or the budget is spent.
@@ -170,38 +226,10 @@ class OrderSearch:
             found.gave_up = self._how_far(found)
         return found
 
-    def _gathers(self, question: LeftAfterLoss) -> bool:
-        """Return whether an order that gathers the workload's pods in one domain ends with something wrong.
-
-        Each pod goes into the domain if filters allow that, else to the domain with the fewest of them, which lets the
-        next pod in. Other pods come only if one of them finds no node otherwise.
-        """
-        found, column = self._found, self._run.cluster.nodes.labels(LOSSES[question.loss])
-        own = [each for each in self._lines if each.pods[0].workload is question.workload]
-        if any(each.adverse for each in self._lines):
-            return False
-        others = [each for each in self._lines if each not in own and len(each.pods) <= _MOST_GATHERED]
-        for code in self._domains(column.codes, own):
-            with ExitStack() as undone:
-                while any(self._goes_towards(code, column.codes, line, undone) for line in own) or any(
-                    self._goes_towards(code, column.codes, line, undone) for line in others if _has_left(own)
-                ):
-                    pass
-                if not _has_left(own) or not self._may_go_on():
-                    pending = [pod for line in self._lines for pod in line.left]
-                    end = OrderEnd(self._run, pending, self._placed)
-                    left, wrong = question.left(end), question.wrong(end)
-                    if wrong and (found.left is None or left < found.left):
-                        found.left, found.why, found.ends = left, wrong, 1
-                        found.order = (*self._path, *(_step(each, "", ()) for each in pending if _has_left(own)))
-        if found.why:
-            found.gave_up = "one order was looked at"
-        return bool(found.why)
-
     def _domains(self, codes: Codes, own: Sequence[_PodLine]) -> list[int]:
         """Return the domains to gather pods in, those with most room first."""
         nodes, room = self._run.cluster.nodes, dict[int, float]()
-        for queued in (line.pods[line.done] for line in own if line.left):
+        for queued in filter(None, (line.next for line in own)):
             for name in self._run.scheduler.verdict(queued.pod, queued.name).feasible:
                 row = nodes.row_of[name]
                 free = nodes.allocatable[row] - nodes.used[row]
@@ -209,24 +237,33 @@ class OrderSearch:
                 room[code] = room.get(code, 0) + free[CPU].item()
         return sorted((each for each in room if each >= 0), key=lambda each: -room[each])[:_MOST_DOMAINS]
 
-    def _goes_towards(self, code: int, codes: Codes, line: _PodLine, undone: ExitStack) -> bool:
-        """Place the next pod of a line in a domain, or to let the next one in; say whether it was placed."""
-        if not line.left:
+    def _goes_towards(self, code: int, codes: Codes, line: _PodLine, held: dict[int, NDArray[np.int64]]) -> bool:
+        """Place the next pod of a line in a domain, or to let the next one in; say whether it was placed.
+
+        Args:
+            held: workload by ``id`` → its pods in each domain, the number without the label first.
+        """
+        queued, nodes = line.next, self._run.cluster.nodes
+        if queued is None:
             return False
-        queued, nodes = line.left[0], self._run.cluster.nodes
         verdict = self._run.scheduler.verdict(queued.pod, queued.name)
         feasible = [nodes.row_of[verdict.nodes[at]] for at in np.flatnonzero(verdict.blame < 0).tolist()]
         if not feasible:
             return False
+        workload = id(queued.workload)
+        if workload not in held:
+            held[workload] = np.bincount(codes[self._placed.get(workload, [])] + 1, minlength=int(codes.max()) + 2)
         rows = np.array(feasible, dtype=np.int64)
-        held = np.bincount(codes[self._placed.get(id(queued.workload), [])] + 1, minlength=int(codes.max()) + 2)
-        number = np.where(codes[rows] == code, -1, held[codes[rows] + 1])  # codes begin at -1, without the label
+        number = np.where(codes[rows] == code, -1, held[workload][codes[rows] + 1])
         name = min(nodes.names[row] for row in rows[number == number.min()].tolist())
-        return undone.enter_context(self._placing(line, _step(queued, name, ()), nodes.row_of[name]))
+        row = nodes.row_of[name]
+        is_placed = self._place(line, _step(queued, name, ()), row)
+        held[workload][codes[row] + 1] += is_placed
+        return is_placed
 
     def _may_go_on(self) -> bool:
         """Return whether a pod that is left finds a node, or may evict another."""
-        left = [line.left[0] for line in self._lines if line.left]
+        left = filter(None, [line.next for line in self._lines])
         return any(
             self._run.scheduler.verdict(each.pod, each.name).feasible or may_preempt(self._run, each) for each in left
         )
@@ -257,20 +294,23 @@ class OrderSearch:
         while not found.over and found.tried < _RANDOM_ORDERS and time.monotonic() < until:
             found.tried += 1
             with ExitStack() as undone:
-                if self._plays_on(draws, undone):
+                if self._plays_on(draws, undone, until):
                     self._end()
         found.ends = ends
 
-    def _plays_on(self, draws: random.Random, undone: ExitStack) -> bool:
-        """Place pods in an order, to its end; False where what comes then is not known."""
+    def _plays_on(self, draws: random.Random, undone: ExitStack, until: float) -> bool:
+        """Place pods in an order, to its end; False where what comes then is not known, or the time is over."""
         while True:
-            lines = [each for each in self._lines if each.left]
+            if time.monotonic() > until:
+                self._found.tried -= 1
+                return False
+            lines = [each for each in self._lines if each.next]
             draws.shuffle(lines)
             for line in lines:
                 ways = list(self._ways(line))
                 if ways and not (line.adverse and draws.random() < _NOWHERE):
                     break
-                if (line.adverse or not ways) and may_preempt(self._run, line.left[0]):
+                if (line.adverse or not ways) and may_preempt(self._run, line.pods[line.done]):
                     return False
             else:
                 return True
@@ -288,11 +328,11 @@ class OrderSearch:
         found.states += 1
         self._deepest = max(self._deepest, len(self._path))
         moved = False
-        for line in [each for each in self._lines if each.left]:
+        for line in [each for each in self._lines if each.next]:
             ways = list(self._ways(line))
             moved |= bool(ways) and not line.adverse
-            if (line.adverse or not ways) and may_preempt(self._run, line.left[0]):
-                queued = line.left[0]
+            if (line.adverse or not ways) and may_preempt(self._run, line.pods[line.done]):
+                queued = line.pods[line.done]
                 found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
                 return
             for step, row in ways:
@@ -304,7 +344,7 @@ class OrderSearch:
 
     def _ways(self, line: _PodLine) -> Iterator[tuple[OrderStep, int]]:
         """Yield the nodes that kube-scheduler may take, of those that are alike one."""
-        queued = line.left[0]
+        queued = line.pods[line.done]
         verdict = self._run.scheduler.verdict(queued.pod, queued.name)
         best, row_of = verdict.feasible if line.adverse else verdict.best, self._run.cluster.nodes.row_of
         known = set[Hashable]()
@@ -324,21 +364,25 @@ class OrderSearch:
     @contextmanager
     def _placing(self, line: _PodLine, step: OrderStep, row: int) -> Iterator[bool]:
         """The next pod of a line on a node while it is looked at; False where its volumes cannot be bound."""
-        queued, run = line.left[0], self._run
-        key, pod_class = pod_key(queued.namespace, queued.name), run.cluster.shared_class(queued.pod)
-        with run.cluster.savepoint():
-            run.scheduler.bind(key, pod_class, row)
-            if pod_class.volumes and run.scheduler.reserve(pod_class, row):
-                yield False
-                return
-            line.done += 1
-            self._path.append(step)
-            rows = self._placed.setdefault(id(queued.workload), [])
-            rows.append(row)
-            yield True
-            rows.pop()
-            self._path.pop()
-            line.done -= 1
+        with self._run.cluster.savepoint():
+            is_placed = self._place(line, step, row)
+            yield is_placed
+            if is_placed:
+                self._placed[id(line.pods[0].workload)].pop()
+                self._path.pop()
+                line.done -= 1
+
+    def _place(self, line: _PodLine, step: OrderStep, row: int) -> bool:
+        """Place the next pod of a line on a node; return False if its volumes cannot be bound."""
+        queued, run = line.pods[line.done], self._run
+        pod_class = run.cluster.shared_class(queued.pod)
+        run.scheduler.bind(pod_key(queued.namespace, queued.name), pod_class, row)
+        if pod_class.volumes and run.scheduler.reserve(pod_class, row):
+            return False
+        line.done += 1
+        self._path.append(step)
+        self._placed.setdefault(id(queued.workload), []).append(row)
+        return True
 
     def _end(self) -> None:
         found, pending = self._found, [pod for line in self._lines for pod in line.left]
@@ -356,7 +400,7 @@ class OrderSearch:
 
 
 def _has_left(lines: Sequence[_PodLine]) -> bool:
-    return any(each.left for each in lines)
+    return any(each.next for each in lines)
 
 
 def _lines(queue: Sequence[QueuedPod], classes: Sequence[PodClass], adversaries: Collection[int]) -> list[_PodLine]:

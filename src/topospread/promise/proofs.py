@@ -162,16 +162,25 @@ class Proof:
             if counts_pod(self._scheduler, pod_class, constraint, other)
         )
 
-    def _why_left(self, question: LeftAfterLoss) -> str:
-        workload = question.workload
-        key = LOSSES[question.loss]
+    def left(self, loss: str, workload: Workload) -> int:
+        """Return the most pods of which it is proved that they are left after a loss in every order."""
+        try:
+            return self._left(loss, workload)[0]
+        except PluginError:
+            return 0
+
+    def _left(self, loss: str, workload: Workload) -> tuple[int, int]:
+        """Return the pods that are left, and all pods; 0 if one of them may find no node."""
         there = [] if self._goes_on else rows_of(self._run, workload.existing)
         own = self._own(workload)
         if workload.template is None or not self._find_nodes(own):
-            return ""
+            return 0, 0
         pods = len(there) + len(own)
-        left = pods - min(self._most_in_one(key, own, there))
-        if left < question.least:
+        return pods - min(self._most_in_one(LOSSES[loss], own, there)), pods
+
+    def _why_left(self, question: LeftAfterLoss) -> str:
+        left, pods = self._left(question.loss, question.workload)
+        if left < question.least or not pods:
             return ""
         when = "after every rollout" if self._goes_on else "in every order"
         stay = f"at least {left} {agreeing('are', left)} left {when}"

@@ -37,6 +37,8 @@ _RUNS = 8
 _MOST_MORE = 1000
 _MANY, _MOST_ZONES = 10, 5
 """More workloads than these are counted and not searched, and so many zones' losses are played for all of them."""
+_LARGE, _MOST_REPEATED = 3_000, 300
+"""A workload with more pods is counted and not searched, or each event is played once."""
 _LOSSES: dict[When, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
 
 
@@ -130,7 +132,8 @@ def shown(
     assert after is not None, "the drill was to keep it"
     settled = {(each.kind, each.namespace, each.name): each for each in status(after, by).workloads}
     listed = list(keys)
-    counted = CountedWorkloads(inventory, options) if len(listed) > _MANY else None
+    largest = max((settled[key].replicas for key in listed), default=0)
+    counted = CountedWorkloads(inventory, options) if len(listed) > _MANY or largest > _LARGE else None
     if counted is not None and counted.is_judged:
         yield from _counted(counted, after, listed, settled, ready)
         return
@@ -149,7 +152,9 @@ def _counted(
 ) -> Iterator[Shown]:
     """Yield many workloads: what losses leave is counted, and the loss of each zone is played once for all."""
     inventory, options = counted.inventory, counted.options
-    zones = Counter(each.labels[ZONE] for each in inventory.nodes if ZONE in each.labels).most_common(_MOST_ZONES)
+    zones = Counter(each.labels[ZONE] for each in inventory.nodes if ZONE in each.labels).most_common(
+        _MOST_ZONES if len(keys) > _MANY else 1
+    )
     states: dict[ObjectKey, list[tuple[str, WorkloadState]]] = {}
     for name, _ in zones:
         for each in drill(after, [Fail(NodeChoice("zone", name))], options.answered_by).workloads:
@@ -217,9 +222,14 @@ class _Showing:
         bounds = Bounds(least=least, most=most)
         return ShownEvent(when, bounds, self.settled.replicas, basis, key, found.now, found.orders, found.rolled)
 
+    def _at_most(self, runs: int) -> int:
+        """Return the number of runs of an event that are played: one if the workload has many pods."""
+        return runs if self.settled.replicas <= _MOST_REPEATED else 1
+
     def _followed(self, event: ShownEvent) -> ShownEvent:
         """Return a loss with what follows it, played for the domains with most pods."""
-        return self._with(event, [(name, self.drills.lose(event.key, name)) for name in self._held(event.key)])
+        held = self._held(event.key)[: self._at_most(self.most)]
+        return self._with(event, [(name, self.drills.lose(event.key, name)) for name in held])
 
     def _with(self, event: ShownEvent, played: Sequence[tuple[str, Trial]]) -> ShownEvent:
         if not played:
@@ -244,21 +254,21 @@ class _Showing:
 
     def _others(self) -> Iterator[ShownEvent]:
         key, replicas = self.judge.key, self.settled.replicas
-        nodes = self._held(HOSTNAME)
+        nodes = self._held(HOSTNAME)[: self._at_most(self.most)]
         drains = [(name, self.drills.play(Drain(self.drills.choice(HOSTNAME, name)))) for name in nodes]
         if drains:
             fewest = min(trial.fewest for _, trial in drains)
             event = ShownEvent("drain", Bounds.exactly(fewest), replicas, "played")
             yield self._with(event, drains)
         if key[0] in _ROLLED and replicas:
-            trial = self.drills.play(Rollout(short_target(key)), runs=_RUNS)
+            trial = self.drills.play(Rollout(short_target(key)), runs=self._at_most(_RUNS))
             least = self.judge.rolling_least()
             bounds = Bounds(least=min(least, trial.fewest), most=max(least, trial.fewest))
             basis: Basis = "proved" if bounds.known else "drawn"
             yield self._drawn(ShownEvent("rollout", bounds, replicas, basis), trial)
         if key[0] != "ReplicationController" and replicas > 1:
             half = (replicas + 1) // 2
-            trial = self.drills.play(Scale(short_target(key), half), runs=_RUNS)
+            trial = self.drills.play(Scale(short_target(key), half), runs=self._at_most(_RUNS))
             yield self._drawn(ShownEvent("scale-down", Bounds.exactly(trial.ready), half, "drawn"), trial)
         yield self._room()
 

@@ -31,6 +31,7 @@ from topospread.config.version_rules import rules_for
 from topospread.plugins.dynamic_resources import DynamicResources
 from topospread.plugins.interface import UNRESOLVABLE, PluginError, Status
 
+from .batching import Batch
 from .eligible_to_preempt_others import EligibilityRules, why_not_eligible
 from .evaluate import failed_verdict, verdict_of
 from .extender_calls import totals
@@ -84,6 +85,7 @@ class Placement(msgspec.Struct, frozen=True):
         score: total score of the node, ``None`` without a node.
         message: kube-scheduler's message for a pending pod.
         unbound: whether a node was chosen, but binding the pod to it failed.
+        hinted: whether the node is the next best of the pods before, and no node was scored for this pod.
     """
 
     pod: str
@@ -91,6 +93,7 @@ class Placement(msgspec.Struct, frozen=True):
     score: int | None = None
     message: str = ""
     unbound: bool = False
+    hinted: bool = False
 
 
 class Scheduler:
@@ -135,6 +138,8 @@ class Scheduler:
         among = among_equals(gates, cluster.nodes, self._random, sampled=sampled, always_draws=always_draws)
         sampler = Sampler(cluster) if sampled else None
         self._search = NodeSearch(cluster, self.view, self.work, among, sampler)
+        batches = {each: Batch(each, cluster, self.view, among) for each in frameworks.values()}
+        self._search.batches = {each: batch for each, batch in batches.items() if batch.signs}
         self._search.drawn = None if self._random is None else drawn(self._random, cluster.nodes.ranks)
         self._pending = PendingAnswers(cluster.journal)
         self._searches = SharedSearches(cluster)
@@ -150,7 +155,7 @@ class Scheduler:
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
-            host = self._search.best(pod_class, key, nominated or pod.nominated_node_name)
+            host = self._search.best(pod, pod_class, key, nominated or pod.nominated_node_name)
         except PluginError as error:
             return Placement(key, None, message=str(error))
         if host is None:
@@ -160,8 +165,26 @@ class Scheduler:
         self.bind(key, pod_class, row, pod.metadata.uid or key)
         if (pod_class.volumes or self._binds_not) and (failed := self.reserve(pod_class, row)):
             self.cluster.unbind(key)
-            return Placement(key, None, message=failed, unbound=True)
-        return Placement(key, self.cluster.nodes.names[row], score)
+            placement = Placement(key, None, message=failed, unbound=True)
+        else:
+            placement = Placement(key, self.cluster.nodes.names[row], score)
+        return self._settled(placement) if self._search.batches else placement
+
+    def _settled(self, placement: Placement) -> Placement:
+        """Tell the batches that a pod's binding is done. Return its placement with whether it came from one."""
+        for batch in self._search.batches.values():
+            batch.settled()
+        hinted = self._search.hinted and placement.node is not None
+        return msgspec.structs.replace(placement, hinted=hinted)
+
+    def runs_by(self, clock: Callable[[], int]) -> None:
+        """Let scores be reused for half a second of a clock that counts nanoseconds (`batching`)."""
+        for batch in self._search.batches.values():
+            batch.clock = clock
+
+    def passed_over(self, pods: int) -> None:
+        """Count attempts whose outcome was known without `schedule`."""
+        self._search.attempts += pods
 
     def bind(self, key: PodKey, pod_class: PodClass, row: int, uid: str = "") -> None:
         """Place a pod on a node, allocate the devices it claims, and clear its nomination."""

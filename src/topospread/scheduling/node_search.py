@@ -13,17 +13,20 @@ Source: pkg/scheduler/schedule_one.go (``schedulePod``, ``findNodesThatFitPod``,
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import numpy as np
 
+from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints
-from topospread.plugins.interface import PluginError
+from topospread.plugins.interface import NotJudgedError, PluginError
 
+from .batching import Batch, Hint, Incoming, ScoredNodes
 from .evaluate import first_failure, walkable
 from .extender_calls import ExtenderCalls, Passed, totals
+from .framework import Framework
 from .node_local import Work
 from .nominated_pods import blocked_by_nominated
 from .sampling import Sample, Sampler
@@ -47,6 +50,9 @@ class NodeSearch:
         drawn: which of equals to take that an extender scored; ``None`` takes the first by name.
         calls: asks extenders.
         within: rows that are considered, for the placement of a pod group; ``None`` for all.
+        attempts: number of attempts so far; those whose outcome was known without a search count, too.
+        batches: of the profiles whose pods may get a node from the batch of the pod before.
+        hinted: whether the last pod got its node from a batch.
     """
 
     def __init__(
@@ -65,20 +71,28 @@ class NodeSearch:
         self.drawn: AmongEquals | None = None
         self.calls = ExtenderCalls(cluster)
         self.within: Ints | None = None
+        self.batches: Mapping[Framework, Batch] = {}
+        self.attempts = 0
+        self.hinted = False
 
-    def best(self, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
+    def best(self, pod: Pod, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
         """Return the node for a pod ``namespace/name``, ``None`` if no node is feasible.
 
         Raises:
             PluginError: if kube-scheduler fails on the pod.
             NotJudgedError: if every feasible node depends on a filter that topospread does not model.
         """
-        chosen = self._only_node(pod_class) if pod_class.general else None
+        if self.batches:
+            self.attempts += 1
+            self.hinted = False
+        chosen = self._only_node(pod_class) if pod_class.general and not self.batches else None
         if chosen is not None:
             return chosen
         view = self._view(pod_class)
         if view.framework.profile.extenders and view.framework.asks(pod_class):
             chosen = self._best_of_asked(view, pod_class, key, nominated)
+        elif self.batches and (batch := self.batches.get(view.framework)) is not None:
+            chosen = self._best_in_batch(batch, view, Incoming(pod, pod_class, key, nominated))
         elif self._sampler is not None:
             rows = self.sample(view, key, nominated).rows
             chosen = best_of(view, rows, among=self._among) if len(rows) else None
@@ -89,6 +103,45 @@ class NodeSearch:
         if unjudged and (chosen is not None or any(each.changes_pod for each in unjudged)):
             raise unjudged[0]
         return chosen
+
+    def _best_in_batch(self, batch: Batch, view: View, incoming: Incoming) -> Chosen | None:
+        """Return the nominated node, else the batch's, else the best of a new search, which begins a batch."""
+        key, nominated = incoming.key, incoming.nominated
+        hint = batch.hint(view, incoming, self.attempts)
+        first = nominated or (self._cluster.nodes.names[hint[0]] if hint is not None and hint[0] >= 0 else "")
+        chosen = self._nominated_node(view, key, first) if first else None
+        scored, late = None, False
+        if chosen is not None:
+            if hint is not None and hint[0] == chosen[0]:
+                chosen, self.hinted = hint, True
+                if batch.may_be_over:
+                    self._check_best(view, key, hint)
+        elif self._sampler is None and self.within is None and not self._cluster.nominated:
+            chosen, late = self._best_of_all(view, key), True
+        else:
+            rows = self.sample(view, key, first).rows if self._sampler is not None else self._feasible(view, key)
+            chosen = best_of(view, rows, among=self._among) if len(rows) == 1 else None
+            if len(rows) > 1:
+                scored = ScoredNodes(view, rows, self._among)
+                name, total = scored.pop()
+                chosen = self._cluster.nodes.row_of[name], total
+        if chosen is not None:
+            batch.store(incoming, chosen[0], hint, scored, late=late)
+        return chosen
+
+    def _check_best(self, view: View, key: str, hint: Hint) -> None:
+        """Check that a node has the highest total also in a new search.
+
+        Raises:
+            NotJudgedError: if it has not, so that it depends on time whether the pod gets it.
+        """
+        found = self._best_of_all(view, key) if self._sampler is None else None
+        if found is None or found[0] == hint[0]:
+            return
+        rows = self._feasible(view, key)
+        if view.total(rows)[rows == hint[0]][0] < found[1]:
+            why = "kube-scheduler reuses the scores of the pods before for half a second, which may be over"
+            raise NotJudgedError("batching", "", "the score of a batch", why)
 
     def _best_of_asked(self, view: View, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
         """The best of the nodes that extenders let pass, with their points.
@@ -102,7 +155,7 @@ class NodeSearch:
             with suppress(PluginError):
                 passed = self._passed(view, pod_class, key, np.array([row], dtype=np.int64))
         if passed is None or not len(passed.rows):
-            passed = self._passed(view, pod_class, key, self._feasible(view, key, blocked))
+            passed = self._passed(view, pod_class, key, self._feasible(view, key))
         if not len(passed.rows):
             return None
         if len(passed.rows) > 1:
@@ -119,10 +172,11 @@ class NodeSearch:
     def _passed(self, view: View, pod_class: PodClass, key: str, rows: Ints) -> Passed:
         return self.calls.filtered(key, pod_class.pod, view.framework.asks(pod_class), rows)
 
-    def _feasible(self, view: View, key: str, blocked: Collection[int]) -> Ints:
+    def _feasible(self, view: View, key: str) -> Ints:
         """Return the nodes that pass the filters, in the order in which extenders get them."""
         if self._sampler is not None:
             return self.sample(view, key).rows
+        blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
         walked = walkable(view)
         if self.within is not None:
             walked = walked[np.isin(walked, self.within)]

@@ -139,6 +139,7 @@ def result_of(run: Run) -> Simulation:
             *_capacity_notes(run),
             *_order_may_decide(run),
             *extender_notes(run),
+            *_batch_notes(outcome.placement for _, outcome in tried),
         ),
         bound=partial(_bound, run, zones),
         verdicts=run.scheduler.verdicts if isinstance(run.scheduler, WatchingScheduler) else {},
@@ -179,6 +180,16 @@ def _order_may_decide(run: Run) -> list[str]:
         f"pods of {len(workloads)} workloads are placed in the order of the input; controllers create them at once, "
         "and others may be pending then: --orders 20 tries that"
     ]
+
+
+def _batch_notes(placements: Iterable[Placement]) -> list[str]:
+    """Return a note on the pods that got a node from the batch of the pods before."""
+    hinted = [each for each in placements if each.hinted]
+    if not hinted:
+        return []
+    first = f"{hinted[0].pod} on {hinted[0].node}"
+    others = f" and {len(hinted) - 1} more" if hinted[1:] else ""
+    return [f"{first}{others}: not scored anew, the next best for the equal pods before (OpportunisticBatching)"]
 
 
 def _is_new(run: Run, queued: QueuedPod) -> bool:

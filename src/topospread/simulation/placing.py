@@ -124,7 +124,9 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
     """
     tried = 0
     while True:
-        tried += queue.pass_over(lambda alike: _again(run, queue, alike))
+        passed_over = queue.pass_over(lambda alike: _again(run, queue, alike))
+        run.scheduler.passed_over(passed_over)
+        tried += passed_over
         queued = queue.next(until)
         if queued is None:
             return
@@ -157,7 +159,9 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
             return
     last = _refused_last(run, queue, queued)
     outcome = None if last is None else _refused_as(last, run, queued)
-    if outcome is None:
+    if outcome is not None:
+        run.scheduler.passed_over(1)
+    else:
         outcome = _placed(run, queue, queued)
         pod_class = run.cluster.shared_class(queued.pod)
         if outcome.pending and not run.scheduler.framework_of(pod_class).asks(pod_class):

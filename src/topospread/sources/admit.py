@@ -128,7 +128,7 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
 def _note_whole(checked: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     """Keep the texts of an object and its template in annotations of ours, for policies in CEL; return these."""
     known = {name: value for name, value in checked.items() if name != "status"}
-    holders = [(checked, _ENCODER.encode(known).decode())]
+    holders = [(checked, _ENCODER.encode({"spec": {}, **known}).decode())]
     template = _pod_template(checked, kind) if kind not in ("Pod", "Namespace") else {}
     if template:
         holders.append((template, _ENCODER.encode(template).decode()))

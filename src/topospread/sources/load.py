@@ -107,6 +107,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     needs_nodes: bool = True,
     allow_empty: bool = False,
     progress: ReadingProgress | None = None,
+    keeps_whole: bool = False,
 ) -> Inventory:
     """Read all input into an inventory. Workloads have no pods yet.
 
@@ -125,6 +126,7 @@ def load(  # noqa: PLR0913 - keyword arguments
         needs_nodes: raise an error if there are no nodes.
         allow_empty: accept paths without any object.
         progress: receives the number of processed bytes.
+        keeps_whole: keep all fields of pods and templates, for policies that are not in the paths.
 
     Raises:
         InputError: if a file cannot be read or used, or no path contains an object.
@@ -135,7 +137,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     found = _found(paths_read, rendered, allow_empty=allow_empty)
     every = [each.sources for each in found]
     stdin = _rereadable(stdin, every)
-    rules = Rules(strict, namespace, comparison_operators, kinds)
+    rules = Rules(strict, namespace, comparison_operators, kinds, frozenset() if keeps_whole else None)
     with no_garbage_collection():
         while True:
             meter = _Meter(progress, total_size([source for sources in every for source in sources]))

@@ -162,9 +162,11 @@ class ObjectReader:
             listed: the list; its items are dropped as they are read.
             progress: receives the approximate number of processed bytes.
         """
-        location = listed.location
+        location, rules = listed.location, self.rules
         if listed.facts is not None:
             self.snapshots.append((listed.facts, location.rough()))
+            # A snapshot holds the fields that topospread reads, and others only in the annotation.
+            self.rules = msgspec.structs.replace(rules, parameters=None)
         of, rough = _item_type(listed.kind, listed.api_version), location.rough()
         spots, count = None, len(listed.items)
         listed.items.reverse()
@@ -179,6 +181,7 @@ class ObjectReader:
                 yield from self._look_closely(spots.spot_of(index), of)
             if index % _ITEMS_BETWEEN_REPORTS == 0:
                 progress(location.start + (location.end - location.start) * index // count)
+        self.rules = rules
         progress(location.end)
 
     def read_yaml_list(self, listed: YamlList, progress: Callable[[int], None]) -> Iterator[ReadObject]:
@@ -358,7 +361,8 @@ class ObjectReader:
         elif self._custom(version, kind):
             self.skipped[_told_apart(kind, version)] += 1
         for each in made:
-            item = admit(each, each["kind"], location, self.rules)
+            # Its operator may add to what is known of the pods.
+            item = admit(each, each["kind"], location, msgspec.structs.replace(self.rules, parameters=None))
             yield ReadObject(each["kind"], item, location.rough(), location)
 
     def _resolve(self, value: dict[str, Any], version: str, kind: str, location: Location) -> str | None:

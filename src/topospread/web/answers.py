@@ -19,6 +19,7 @@ from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.render.pages.promise_show import event_rows
 from topospread.simulation.run import Run
+from topospread.simulation.unknown import is_unjudged
 from topospread.text import shell_line
 from topospread.whole_number import whole_number
 
@@ -173,8 +174,7 @@ class Answers:
             "at": at,
             "frames": [_told(each) for each in found.frames],
             "steps": [_step(each, number, self._served) for number, each in enumerate(asked.steps)],
-            "unjudged": len({pod for each in found.drill.unjudged for pod in each.pods}),
-            "html": self._pages.page("steps.html", frame=frame, moves=went),
+            "html": self._pages.page("steps.html", frame=frame, moves=went, is_unjudged=is_unjudged),
             "command": as_command(found, self._served) if asked.steps else "",
         }
 
@@ -197,6 +197,7 @@ class Answers:
             constraints=constraints,
             pods=pods,
             waiting=sum(not each["node"] for each in pods),
+            unjudged=_unjudged(frame, key),
             is_linted=key[0] in _HAVE_TEMPLATES or key[0] in _PODS,
             is_promised=key[0] in _SCALED,
         )
@@ -238,10 +239,8 @@ class Answers:
     def why(self, asked: PageQuestion) -> Json:
         """`why`'s answer on a pod but for changes that would help, and what rejects each node."""
         found = self._explained(asked, suggest=False)
-        return {
-            "html": self._pages.page("why.html", **found.values, target=asked.word("target")),
-            "rejected": found.rejected,
-        }
+        html = self._pages.page("why.html", **found.values, target=asked.word("target"))
+        return {"html": html, "rejected": found.rejected}
 
     def fixes(self, asked: PageQuestion) -> Json:
         """Changes that would let a pending pod in, as HTML for the page."""
@@ -303,6 +302,13 @@ def _step(step: TrialStep, number: int, served: ServedCluster) -> Json:
     """A step in words, as it stands in a URL, as a command, and as a patch where it is one."""
     patch, command = as_copies(step, number, served)
     return {"text": str(step), "title": title(step), "patch": patch, "command": command}
+
+
+def _unjudged(frame: Frame, key: WorkloadKey) -> int:
+    """Return how many pods of a workload wait because they are not judged."""
+    groups = frame.outcome.pending if frame.outcome else ()
+    of = key[1], f"{key[0]}/{key[2]}"
+    return sum(len(each.pods) for each in groups if (each.namespace, each.workload) == of and is_unjudged(each))
 
 
 def _told(frame: Frame) -> Json:

@@ -185,7 +185,9 @@ async def _joined(request: Request) -> Response:
 
 
 async def _page(request: Request) -> Response:
-    return HTMLResponse(request.app.state.pages.page("map.html", here="/", script=_script()[0]), headers=_NEVER_STORED)
+    plain = not {"step", "at"} & request.query_params.keys()
+    page = request.app.state.pages.page("map.html", here="/", script=_script()[0], plain=plain)
+    return HTMLResponse(page, headers=_NEVER_STORED)
 
 
 async def _state(request: Request) -> Response:

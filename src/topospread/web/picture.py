@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,16 @@ from topospread.api.node import Node
 from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.base import API_VERSION
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.simulation.result import PendingGroup
+from topospread.simulation.unknown import is_unjudged
 
 from .placement_snapshot import ClusterStanding
 
 Json = dict[str, Any]
 
-CORDONED, TAINTED, NOT_READY = 1, 2, 4
-"""Bits of ``flags``. A node that lacks the label of the chosen key has the code −1 in it."""
+CORDONED, TAINTED, NOT_READY, UNKNOWN = 1, 2, 4, 8
+"""Bits of ``flags``; unknown: a pod that is not judged may go there. A node that lacks the label of the chosen key
+has the code −1 in it."""
 
 _KEYS_FIRST = (ZONE, REGION, "topology.kubernetes.io/rack")
 _MOST_COLUMNS, _MOST_KEYS = 64, 16
@@ -25,16 +29,18 @@ _MIB = 1 << 20
 _OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def picture(standing: ClusterStanding) -> Json:
+def picture(standing: ClusterStanding, pending: Sequence[PendingGroup] = ()) -> Json:
     """The map's data; see docs/reference/page.md for the fields."""
     workloads, keys = standing.workloads, _keys(standing)
+    unjudged = [each for each in pending if is_unjudged(each)]
+    of = Counter({(each.namespace, each.workload): len(each.pods) for each in unjudged})
     waiting = Counter(standing.pods.workload[standing.pods.node < 0].tolist())
     return {
         "apiVersion": API_VERSION,
         "kind": "Picture",
         "nodes": {
             "name": [each.name for each in standing.nodes],
-            "flags": [_flags(each, standing.silent) for each in standing.nodes],
+            "flags": [_flags(each, standing.silent, unjudged) for each in standing.nodes],
             "allocatable": _amounts(standing.allocatable),
             "used": _amounts(standing.used),
             "pods": _pods_by_node(standing),
@@ -46,6 +52,7 @@ def picture(standing: ClusterStanding) -> Json:
             "name": [each.key[2] for each in workloads],
             "replicas": [each.replicas for each in workloads],
             "waiting": [waiting[row] for row in range(len(workloads))],
+            "unjudged": [of[each.key[1], f"{each.key[0]}/{each.key[2]}"] for each in workloads],
             "excess": [_excess(standing, row, hard=True) for row in range(len(workloads))],
             "softExcess": [_excess(standing, row, hard=False) for row in range(len(workloads))],
             "spreads": [_spreads(standing, row, keys) for row in range(len(workloads))],
@@ -54,10 +61,11 @@ def picture(standing: ClusterStanding) -> Json:
     }
 
 
-def _flags(node: Node, silent: frozenset[str]) -> int:
+def _flags(node: Node, silent: frozenset[str], unjudged: Sequence[PendingGroup]) -> int:
     tainted = any(each.key not in _OWN_TAINTS for each in node.spec.taints or ())
     cordoned = bool(node.spec.unschedulable)
-    return CORDONED * cordoned | TAINTED * tainted | NOT_READY * (node.name in silent)
+    unknown = any(each.verdict is not None and node.name not in each.verdict.rejected for each in unjudged)
+    return CORDONED * cordoned | TAINTED * tainted | NOT_READY * (node.name in silent) | UNKNOWN * unknown
 
 
 def _amounts(columns: Any) -> Json:

@@ -45,7 +45,7 @@ class Frame:
     @cached_property
     def picture(self) -> bytes:
         """The map's data as JSON."""
-        return msgspec.json.encode(picture(self.standing))
+        return msgspec.json.encode(picture(self.standing, self.outcome.pending if self.outcome else ()))
 
 
 class StepError(TopospreadError):

@@ -7,6 +7,7 @@ pod on a node is explained as if it were removed and scheduled again in the clus
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,14 +21,15 @@ from topospread.api.pod import Pod
 from topospread.cluster.cluster import pod_key
 from topospread.config.version_rules import rules_for
 from topospread.controllers.planned import QueuedPod, Workload
-from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import GANG, Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.extender_notes import filtered_by_extender
 from topospread.simulation.hypothetical_domains import unmet_min_domains
 from topospread.simulation.options import PLAIN, SimulationOptions
-from topospread.simulation.outcome import result_of
+from topospread.simulation.outcome import not_asked, result_of
+from topospread.simulation.pending import pending_group
 from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
 from topospread.simulation.run import PodOutcome, Run, prepare
@@ -41,7 +43,7 @@ from .placement_without_constraint import without_each
 from .rejections_per_node import RejectionsPerNode
 from .repeated_simulation import RepeatedSimulation, tried_pods
 from .replacement import MADE_OF_TEMPLATE
-from .result import ConstraintTable, Explanation, NearestNode
+from .result import ConstraintTable, Explanation, NearestNode, PodSituation
 from .scores import score_table
 from .suggest import suggestions
 from .target import ExplainedPod, candidates, find, gated_of, one_more, parse_target, unbound
@@ -49,6 +51,8 @@ from .what_if import EFFORT, Baseline, looked_at
 
 NEAREST = 3
 """Number of kinds of nearest nodes that an explanation keeps."""
+_SITUATIONS = 5
+"""Number of situations of a workload's pending pods that are explained. The others are counted."""
 ADMITTED = 12
 """Number of kinds of admitted nodes that an explanation keeps."""
 
@@ -84,7 +88,10 @@ def explain(  # noqa: PLR0913 - keyword arguments
     pools, options = options.pools, replace(options, pools=(), tries_groups=True)
     run = run or prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
-    found = _Explainer(inventory, run, suggest, progress).explain(subject, another=another)
+    explainer = _Explainer(inventory, run, suggest, progress)
+    found = explainer.explain(subject, another=another)
+    if subject.workload is not None and subject.queued is None and subject.bound is None:
+        found = replace(found, situations=explainer.situations(subject.workload))
     if found.unjudged:
         assumed = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
         same = find(assumed, parse_target(target, namespace))
@@ -98,7 +105,7 @@ def explain(  # noqa: PLR0913 - keyword arguments
 
 
 class PendingPods(msgspec.Struct, frozen=True):
-    """Pods of one workload that find no node.
+    """Pods of one workload that find no node for the same reasons.
 
     Attributes:
         pods: their names.
@@ -115,7 +122,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
     Attributes:
         simulation: the whole simulation. Pods whose outcome is not known are among its ``open_pods``.
-        pending: workloads with judged pods that find no node, most pods first.
+        pending: judged pods that find no node, by workload and situation, most pods first.
     """
 
     simulation: Simulation
@@ -125,9 +132,9 @@ class Waiting(msgspec.Struct, frozen=True):
 def explain_pending(
     inventory: Inventory, run: Run, chosen: Container[Workload], *, suggest: bool, progress: Progress | None = None
 ) -> Waiting:
-    """Explain one pending pod of each workload of which pods find no node.
+    """Explain one pending pod of each workload and situation.
 
-    Changes are tried for the workloads with most pending pods first, until `EFFORT` pods were placed in all.
+    Changes are tried for the situations with most pending pods first, until `EFFORT` pods were placed in all.
 
     Args:
         inventory: the input.
@@ -141,27 +148,59 @@ def explain_pending(
     ended = simulation.carry_out(progress=progress)
     result = judged(result_of(ended), inventory, run.options)
     opened = set(result.open_pods)
-    waiting: dict[Workload, list[QueuedPod]] = {}
-    for queued in simulation.queue:
-        if _latest(ended, [queued])[0][1].pending:
-            waiting.setdefault(queued.workload, []).append(queued)
-    for queued in (*run.plan.gated, *run.plan.refused):
-        waiting.setdefault(queued.workload, []).append(queued)
-    waiting = {
-        workload: judged_pods
-        for workload, pods in waiting.items()
-        if workload in chosen
-        and (judged_pods := [each for each in pods if pod_key(each.namespace, each.name) not in opened])
-    }
+    waiting = [
+        (queued, situation)
+        for queued, situation in _pending_pods(ended, run, simulation.queue)
+        if queued.workload in chosen and pod_key(queued.namespace, queued.name) not in opened
+    ]
+    groups: dict[tuple[Workload, object], list[QueuedPod]] = {}
+    for queued, situation in waiting:
+        groups.setdefault((queued.workload, situation), []).append(queued)
+    explained: Counter[Workload] = Counter()
     found = []
-    for workload, pods in sorted(waiting.items(), key=lambda each: (-len(each[1]), str(each[0]))):
+    others: dict[Workload, list[list[QueuedPod]]] = {}
+    for (workload, _), pods in sorted(groups.items(), key=lambda each: (-len(each[1]), str(each[0][0]))):
+        explained[workload] += 1
+        if explained[workload] > _SITUATIONS:
+            others.setdefault(workload, []).append(pods)
+            continue
         explanation = explainer.pending(simulation, ended, pods)
         if explanation.searched:
             ended = simulation.carry_out()
         explainer.suggests = explainer.suggests and simulation.placed < EFFORT
         found.append(PendingPods(workload, tuple(each.name for each in pods), explanation))
+    for workload, kinds in others.items():
+        names = tuple(each.name for pods in kinds for each in pods)
+        found.append(PendingPods(workload, names, explainer.unexplained(ended, kinds)))
     simulation.restore()
     return Waiting(result, tuple(found))
+
+
+def _pending_pods(ended: Run | None, run: Run, queue: Iterable[QueuedPod]) -> Iterator[tuple[QueuedPod, object]]:
+    """Yield pending pods, each with a key of its situation: kube-scheduler's reasons, or what the pod waits for.
+
+    A pod that its StatefulSet has not created is in the situation of the pod before it.
+
+    Args:
+        ended: the simulation; without one, no pod was to be placed.
+        run: its beginning.
+        queue: the pods that were to be placed.
+    """
+    known: dict[int, object] = {}
+    reasons: dict[int, object] = {}
+    for queued, outcome in _latest(ended, queue) if ended is not None else ():
+        if outcome.pending:
+            verdict = outcome.verdict
+            situation: object = outcome.placement.message
+            if verdict is not None and not verdict.error and not verdict.pre_filter:
+                if id(verdict) not in reasons:
+                    reasons[id(verdict)] = frozenset(each.reasons for each in verdict.counts)
+                situation = reasons[id(verdict)]
+            elif verdict is None and queued.after is not None:
+                situation = known.get(id(queued.after), situation)
+            known[id(queued)] = situation
+            yield queued, situation
+    yield from ((queued, queued.waits) for queued in (*run.plan.gated, *run.plan.refused))
 
 
 class _Explainer:
@@ -194,6 +233,46 @@ class _Explainer:
             queued = [one_more(self._run, workload)]
         return self._queued(queued) if queued else self._bound(there[0], workload)
 
+    def situations(self, workload: Workload) -> tuple[PodSituation, ...]:
+        """Return all pods of a workload by situation: those with nodes, then pending ones, most pods first."""
+        plan, ended = self._run.plan, self._ended
+        own = [each for each in self._run.queue if each.workload is workload]
+        if ended is None and own:
+            simulation = RepeatedSimulation(self._run)
+            ended = simulation.carry_out(progress=self._progress)
+            simulation.restore()
+        having = [pod.name for pod in workload.existing]
+        found: dict[object, list[QueuedPod]] = {}
+        first: dict[object, PodOutcome] = {}
+        pairs: list[tuple[QueuedPod, object]] = [(each, each.waits) for each in plan.left_alone]
+        if ended is not None:
+            having += [queued.name for queued, outcome in _latest(ended, own) if not outcome.pending]
+        pairs += _pending_pods(ended, self._run, own)
+        for queued, situation in pairs:
+            if queued.workload is workload:
+                found.setdefault(situation, []).append(queued)
+                if situation not in first:
+                    outcome = ended.outcome(queued) if ended is not None else None
+                    first[situation] = outcome or PodOutcome(not_asked(queued))
+        pending = []
+        left_alone = set(plan.left_alone)
+        for situation, pods in found.items():
+            outcome, names = first[situation], tuple(each.name for each in pods)
+            unknown = outcome.unjudged or pods[0] in left_alone
+            group = pending_group(workload, names, outcome, self._run.cluster)
+            pending.append(PodSituation("unknown" if unknown else "no", names, group))
+        pending.sort(key=lambda each: (each.verdict == "unknown", -len(each.pods)))
+        return (*([PodSituation("yes", tuple(having))] if having else []), *pending)
+
+    def unexplained(self, ended: Run, kinds: list[list[QueuedPod]]) -> Explanation:
+        """Return an explanation of the first of further pods that says how many situations there are."""
+        first = kinds[0][0]
+        outcome = ended.outcome(first)
+        says = outcome.placement.message if outcome is not None else first.waits
+        count = sum(map(len, kinds))
+        facts = {"message": f"{len(kinds)} further situations, for example: {says}", "pending": count, "wanted": count}
+        return self._explanation(first, "pending", None, None, facts)
+
     def pending(self, simulation: RepeatedSimulation, ended: Run, pods: list[QueuedPod]) -> Explanation:
         """Explain the first of some pending pods of a workload that was judged, at the end of a simulation.
 
@@ -217,7 +296,7 @@ class _Explainer:
         queued, outcome = (waiting or outcomes)[0]
         if not outcome.pending:
             simulation.restore()
-            return self._placed(simulation, queued)
+            return self._placed(simulation, queued, outcome.placement)
         if outcome.verdict is None:
             return self._waiting(queued, outcome.placement.message)
         return self._pending(simulation, ended, queued, outcome)
@@ -268,12 +347,13 @@ class _Explainer:
             facts["suggestions"], facts["untried"] = suggestions(simulation, self._inventory, queued, found)
         return self._explanation(queued, "pending", None, verdict, facts)
 
-    def _placed(self, simulation: RepeatedSimulation, queued: QueuedPod) -> Explanation:
+    def _placed(self, simulation: RepeatedSimulation, queued: QueuedPod, placement: Placement) -> Explanation:
         seen: list[tuple[Verdict | None, dict[str, Any], str | None]] = []
         key = pod_key(queued.namespace, queued.name)
+        hinted = placement.node if placement.hinted else None
 
         def look(scheduler: Scheduler, verdict: Verdict, nominated: str) -> None:
-            chosen = nominated if nominated in verdict.total else verdict.best[0]
+            chosen = nominated if nominated in verdict.total else hinted or verdict.best[0]
             seen.append((verdict, self._choice(scheduler, queued, verdict, chosen), chosen))
 
         ended = simulation.watch(key, queued.pod, look)
@@ -282,7 +362,8 @@ class _Explainer:
         baseline = _baseline(ended, queued.workload)
         facts |= {"pending": baseline.pending, "wanted": baseline.wanted}
         evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.evictions if each.preemptor == key)
-        return self._explanation(queued, "placed", node, verdict, facts | {"evictions": evictions})
+        facts |= {"evictions": evictions, "from_batch": placement.hinted}
+        return self._explanation(queued, "placed", node, verdict, facts)
 
     def _bound(self, pod: Pod, workload: Workload | None) -> Explanation:
         run = self._run

@@ -13,9 +13,10 @@ import msgspec
 from msgspec import Meta
 
 from topospread.answer import Unjudged
-from topospread.base import Base
+from topospread.base import Base, Word
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
+from topospread.simulation.result import PendingGroup
 
 from .attempts import Attempts
 
@@ -225,6 +226,20 @@ class NodeScores(Base, frozen=True):
     spread: Annotated[tuple[SpreadNodeScore, ...], Meta(description="PodTopologySpread's arithmetic of these nodes.")]
 
 
+class PodSituation(msgspec.Struct, frozen=True):
+    """Pods of a workload that have nodes, or that are pending for the same reasons.
+
+    Attributes:
+        verdict: whether they have nodes, or find some.
+        pods: their names.
+        group: pending pods with the verdict on the first of them; ``None`` for pods with nodes.
+    """
+
+    verdict: Word
+    pods: tuple[str, ...]
+    group: PendingGroup | None = None
+
+
 @dataclass(frozen=True)
 class Explanation:
     """The whole answer on one pod.
@@ -249,8 +264,10 @@ class Explanation:
         without: the choice without each constraint.
         verdict: kube-scheduler's answer that all of this explains, ``None`` where it is not asked.
         evictions: pods that were evicted so that this one has room.
+        from_batch: whether it got the next best node of the equal pods before it, and no node was scored for it.
         tries: of a pod that waits in a live cluster, how often kube-scheduler tried it; else ``None``.
         unjudged: parts of the pod and of other pending pods that topospread does not model.
+        situations: all pods of the workload by situation, if the question was about a workload.
         assumed: the explanation as if filters that topospread does not model let every node pass; ``None`` if every
             pod is judged.
     """
@@ -278,10 +295,12 @@ class Explanation:
     without: tuple[ChoiceWithout, ...] = ()
     verdict: Verdict | None = None
     evictions: tuple[str, ...] = ()
+    from_batch: bool = False
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
     tries: Attempts | None = None
     unjudged: tuple[Unjudged, ...] = ()
+    situations: tuple[PodSituation, ...] = ()
     assumed: Explanation | None = None
 
     @property

@@ -65,8 +65,9 @@ class GitHub:
             thread.join()
 
 
-def comment(number: int, body: str, kind: str = "Bot") -> Json:
-    return {"id": number, "user": {"type": kind}, "body": body}
+def comment(number: int, body: str, login: str = "github-actions[bot]") -> Json:
+    kind = "Bot" if login.endswith("[bot]") else "User"
+    return {"id": number, "user": {"type": kind, "login": login}, "body": body}
 
 
 def post(tmp_path: Path, github: GitHub, text: str = "### ✅ nothing gets worse\n") -> str:
@@ -80,7 +81,7 @@ def post(tmp_path: Path, github: GitHub, text: str = "### ✅ nothing gets worse
 
 
 def test_a_second_run_replaces_the_comment_of_the_first(tmp_path: Path) -> None:
-    github = GitHub([comment(number, "lgtm", "User") for number in range(120)])
+    github = GitHub([comment(number, "lgtm", "ada") for number in range(120)])
     assert post(tmp_path, github, "first\n") == ""
     assert post(tmp_path, github, "second\n") == ""
     assert [each["body"] for each in github.comments[120:]] == [f"{MARK}second\n"]
@@ -91,9 +92,16 @@ def test_a_second_run_replaces_the_comment_of_the_first(tmp_path: Path) -> None:
 
 
 def test_a_comment_of_a_user_is_never_replaced(tmp_path: Path) -> None:
-    github = GitHub([comment(0, f"{MARK}mine", "User"), comment(1, "another program's")])
+    github = GitHub([comment(0, f"{MARK}mine", "ada"), comment(1, "another program's")])
     post(tmp_path, github, "ours\n")
     assert [each["body"] for each in github.comments] == [f"{MARK}mine", "another program's", f"{MARK}ours\n"]
+
+
+def test_a_comment_of_another_bot_is_never_replaced(tmp_path: Path) -> None:
+    """It may repeat what a person wrote, mark included."""
+    github = GitHub([comment(0, f"{MARK}mine", "echo[bot]")])
+    post(tmp_path, github, "ours\n")
+    assert [each["body"] for each in github.comments] == [f"{MARK}mine", f"{MARK}ours\n"]
 
 
 def test_a_long_text_is_cut_at_a_line(tmp_path: Path) -> None:

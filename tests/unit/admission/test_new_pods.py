@@ -148,3 +148,30 @@ def test_a_promise_of_pods_that_are_refused_is_unknown() -> None:
     assert (refused.check(want=kept).verdict, refused.show().verdict) == ("unknown", "unknown")
     with pytest.raises(UnknownVerdictError):
         Session([*nodes(), RESTRICTED, web()], unknown="raise").promises.show()
+
+
+def test_policies_do_not_make_a_stored_replica_set_another_revision() -> None:
+    """Policies read the whole text of a template, in which the hash and the API server's defaults differ."""
+    deployment = web(2)
+    deployment["metadata"]["uid"] = "d"
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
+    labels = {"app": "web", "pod-template-hash": "1"}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {**deployment["spec"]["template"]["spec"], "dnsPolicy": "Default"},
+    }
+    replica_set: Json = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web-1", "namespace": "default", "labels": labels, "ownerReferences": [owner], "uid": "r"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": template},
+    }
+    group = "admissionregistration.k8s.io/v1"
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    spec = {"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": "true"}]}
+    policy: Json = {"apiVersion": group, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": spec}
+    bound: Json = {**policy, "kind": "ValidatingAdmissionPolicyBinding", "spec": {"policyName": "p"}}
+    bound["spec"]["validationActions"] = ["Deny"]
+    for rules_in_force in ([], [policy, bound]):
+        found = Session([*nodes(), deployment, replica_set, *rules_in_force]).simulate()
+        assert not [note for note in found.notes if "made up" in note]

@@ -69,7 +69,7 @@ def test_a_policy_that_may_change_a_pod_may_also_make_it_fit():
         (policy(), binding("Warn", "Audit")),
         (policy(PODS | {"operations": ["UPDATE"]}), binding()),
         (policy(PODS | {"resources": ["pods/eviction"]}), binding()),
-        (policy(PODS | {"apiGroups": ["apps"], "resources": ["*"]}), binding()),
+        (policy(PODS | {"apiGroups": ["batch"], "resources": ["*"]}), binding()),
         (policy(PODS | {"scope": "Cluster"}), binding()),
         (policy(excludeResourceRules=[PODS]), binding()),
         (policy(namespaceSelector={"matchLabels": {"judged": "yes"}}), binding()),

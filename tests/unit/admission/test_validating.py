@@ -14,7 +14,10 @@ import pytest
 from tests.live.admission_policies import difference, ours
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.simulate import simulate
+from topospread.sources.anonymous import anonymous
 from topospread.sources.load import load
+from topospread.sources.snapshot_facts import FIELD, FORMAT
+from topospread.sources.snapshot_file import save
 
 Json = dict[str, Any]
 RECORDED = Path(__file__).parent / "validating_policies.json.gz"
@@ -114,7 +117,7 @@ def test_verdicts(objects: list[Json], verdict: str) -> None:
 @pytest.mark.parametrize(
     ("objects", "reason"),
     [
-        (policy("request.userInfo.username == 'me'"), "not known: the user that creates the pod"),
+        (policy("request.userInfo.username == 'me'"), "not known: the user that creates it"),
         (policy("object.metadata.name == 'web'"), "not known: the generated name"),
         (policy("authorizer.group('').resource('pods').check('get').allowed()"), "not known: what the user may do"),
         (policy("format.dns1123Label().validate('a').hasValue()"), "format.dns1123Label() is not evaluated"),
@@ -173,6 +176,69 @@ def test_a_kind_of_parameters_that_may_not_be_served() -> None:
 
 def test_versions_without_policies() -> None:
     assert found_by(*policy("false"), deployment(), options=SimulationOptions(kube_version="1.29"))[0] == "unknown"
+
+
+def workloads(*resources: str) -> Json:
+    rule = {**PODS, "apiGroups": ["apps"], "resources": list(resources)}
+    return {"matchConstraints": {"resourceRules": [rule]}}
+
+
+def test_a_workload_that_is_not_created_has_no_pods() -> None:
+    many = policy("object.spec.replicas < 2", **workloads("deployments"))
+    verdict, message = found_by(*many, deployment())
+    denied = (
+        "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: failed expression: object.spec.replicas < 2"
+    )
+    assert (verdict, message) == ("no", f'deployments.apps "web" is forbidden: {denied}')
+    images = policy("object.spec.template.spec.containers[0].image == 'nginx'", **workloads("*"))
+    assert found_by(*images, deployment())[0] == "yes"
+    user = policy("request.userInfo.username == 'me'", **workloads("deployments"))
+    verdict, because = found_by(*user, deployment())
+    assert (verdict, "(Deployment: not known: the user that creates it)" in because) == ("unknown", True)
+    stored = deployment()
+    stored["metadata"] |= {"uid": "u", "resourceVersion": "1"}
+    assert found_by(*many, stored)[0] == "yes"
+
+
+def test_a_deployment_without_its_replica_set() -> None:
+    for expression, verdict in (
+        (
+            "object.metadata.ownerReferences[0].name == 'web' && object.spec.template.metadata.labels.app == 'web'",
+            "yes",
+        ),
+        ("object.spec.replicas == 2 && 'pod-template-hash' in object.spec.selector.matchLabels", "yes"),
+        ("object.metadata.name == 'web-1'", "unknown"),
+        ("object.spec.replicas < 2", "no"),
+    ):
+        found, message = found_by(*policy(expression, **workloads("replicasets")), deployment())
+        assert found == verdict, expression
+    assert message.startswith(
+        'ReplicaSetCreateError: Failed to create new replica set "web-…": replicasets.apps "web-…" is'
+    )
+
+
+def test_snapshots_keep_the_fields_that_policies_read(tmp_path: Path) -> None:
+    items = [NODE, *policy("has(object.spec.containers[0].command)"), deployment()]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    (tmp_path / "app.json").write_text(text)
+    read = load([str(tmp_path / "app.json")])
+    for name, inventory, verdict in (("whole", read, "no"), ("hashed", anonymous(read), "unknown")):
+        path = str(tmp_path / f"{name}.json")
+        save(inventory, path, hashed=name == "hashed")
+        assert simulate(load([path])).verdict == verdict
+        assert ("nginx" in Path(path).read_text()) == (name == "whole")
+
+
+@pytest.mark.parametrize("kept", [None, "", "[1]", "{", '{"spec": 1}', '{"spec": {"containers": 7}}', "[" * 100_000])
+def test_a_snapshot_that_kept_no_text_or_a_wrong_one(kept: str | None, tmp_path: Path) -> None:
+    item = deployment()
+    if kept is not None:
+        item["spec"]["template"]["metadata"]["annotations"] = {"topospread.dev/whole": kept}
+    item["metadata"] |= {"uid": "u", "resourceVersion": "1"}
+    items = [NODE, *policy("has(object.spec.containers[0].command)"), item]
+    snapshot = {"apiVersion": "v1", "kind": "List", FIELD: {"format": FORMAT}, "items": items}
+    (tmp_path / "cluster.json").write_text(json.dumps(snapshot))
+    assert simulate(load([str(tmp_path / "cluster.json")])).verdict == "unknown"
 
 
 def test_a_stateful_set_and_a_daemon_set() -> None:

@@ -78,6 +78,7 @@ def test_daemon_pods_share_a_general_class_that_is_pinned() -> None:
     first = made.of(pinned())
     second = made.of(pinned({"matchFields": [FIELD | {"values": ["n2"]}]}))
     assert (first.pinned_node, second.pinned_node) == ("n1", "n2")
+    assert (first.index, first.priority, first.namespace, first.labels) == (0, 0, "ns", {"app": "web"})
     general = made.of(pinned(nodeName="n1"), is_placed=True)
     assert (general.pinned_node, general.is_node_pinned, made.made) == ("", True, 1)
     assert made.of(without_pin(pinned())) is not general

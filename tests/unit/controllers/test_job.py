@@ -38,6 +38,8 @@ def indexes(result) -> list[str]:
         ({"completions": 5}, 1),
         ({"completions": 5, "parallelism": 3}, 3),
         ({"completions": 2, "parallelism": 3}, 2),
+        ({"completions": 2, "parallelism": 2**31 - 1}, 2),
+        ({"parallelism": 2**31 - 1, "suspend": True}, 0),
         ({"parallelism": 0}, 0),
         ({"completions": 5, "parallelism": 3, "suspend": True}, 0),
     ],

@@ -14,7 +14,7 @@ from msgspec.structs import replace as with_fields
 from tests.drawn import drawn
 from topospread.errors import InputError
 from topospread.lint.edits import changed, splice_of
-from topospread.lint.fixing import FixedText, mend
+from topospread.lint.fixing import FixedText, TextEditor, mend
 from topospread.lint.layout import documents_of
 from topospread.lint.lint_input import LintInput, LintSubject
 from topospread.lint.problem import FieldEdit, Problem
@@ -229,3 +229,13 @@ def test_a_configuration_in_a_config_map_is_edited_in_its_place(monkeypatch: pyt
         "    percentageOfNodesToScore: 50 # half\n---\napiVersion: v1\nkind: ConfigMap\n"
     )
     assert mended(text) == text.replace("50 #", "100 #")
+
+
+def test_fixes_are_tried_one_by_one_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each try reads the whole text: a text with thousands of fixes that fail together would never end."""
+    made: list[int] = []
+    monkeypatch.setattr(TextEditor, "made", lambda self, wanted, added=(): made.append(len(wanted)))
+    text = f"---\n{POD.format(OLD)}" * 40 + "# " + "x" * (1 << 20)
+    assert mended(text, BETA) == text
+    assert made[0] > 1
+    assert made[1:] == [1]

@@ -76,3 +76,20 @@ def test_evictions_do_not_help() -> None:
 def test_pods_that_differ_in_what_they_need_are_of_different_classes() -> None:
     made = declaring()
     assert made.pod_class(pod(**NEEDS_USERS)) is not made.pod_class(pod(hostNetwork=True))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "helps"),
+    [(None, [], True), ([], [RESTART], True), ([RESTART], [], True), ([RESTART], [RESTART], False), ([], [], False)],
+)
+def test_a_node_helps_once_it_declares_other_features(old: list[str] | None, new: list[str], helps: bool) -> None:
+    on_node, _ = NodeDeclaredFeatures().events_to_register(declaring())
+    before, after = (None if each is None else node("n", {}, declaredFeatures=each) for each in (old, new))
+    assert on_node.hint(pod(), before, after) == helps
+
+
+def test_the_pod_helps_itself_once_it_needs_other_features() -> None:
+    _, on_pod = NodeDeclaredFeatures().events_to_register(declaring())
+    assert on_pod.hint(pod(), pod(**NEEDS_USERS), pod())
+    assert not on_pod.hint(pod(), pod(), pod())
+    assert not on_pod.hint(pod(), pod(**NEEDS_USERS), pod(**NEEDS_USERS))

@@ -219,3 +219,13 @@ def test_jobs_and_bare_pods_promise_that_they_never_wait() -> None:
     assert verdicts(objects, "never-waits") == {"never-waits": "yes"}
     with pytest.raises(UsageError, match="no workload with replicas"):
         checked(objects, "zone-loss>=1")
+
+
+def test_a_quorum_is_told_of_the_replicas_although_fewer_have_a_node() -> None:
+    """Three of five find a node: two are left, which is a quorum of three pods and not of five."""
+    apart = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "db"}}}
+    anti = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+    db = workload("StatefulSet", "db", 5, {"affinity": anti})
+    (found,) = promise_check(inventory(*nodes("a", "b", "c"), db), ["sts/db"]).promises
+    assert (found.want, found.verdict, found.when) == ("quorum", "no", "in some order")
+    assert found.says == "losing a leaves 2 of 5 (3 had a node)"

@@ -12,6 +12,7 @@ from tests.unit.drill.builders import ZONE, budget, inventory, nodes, rolling, s
 from topospread.answers.promise_show import PromisedEvent, PromiseShow, promise_show
 from topospread.base import Bounds
 from topospread.errors import UsageError
+from topospread.promise.orders import OrderSearch
 
 Json = dict[str, Any]
 THREE = nodes("a", "a", "b", "b", "c", "c")
@@ -147,3 +148,47 @@ def test_a_table_shows_what_is_proved_where_only_the_rollout_is_open_and_names_t
     assert "*: proved for every order; after rollouts it is not decided" in lines
     assert found.next == ("topospread", "promise", "design", "shop/deployment/api", "-f", "a.yaml")
     assert found.text().splitlines()[-1] == "next: topospread promise design shop/deployment/api -f a.yaml"
+
+
+def roomy(*zones: str) -> list[Json]:
+    """Nodes with room for thousands of pods that want nothing."""
+    return [each | {"status": {"allocatable": {"cpu": "10", "pods": "5000"}}} for each in nodes(*zones)]
+
+
+SMALL = {"containers": [{"name": "c", "image": "i"}]}
+
+
+def many(replicas: int, *constraints: Json) -> Json:
+    return workload("Deployment", "web", replicas, SMALL | {"topologySpreadConstraints": list(constraints)})
+
+
+def test_many_replicas_are_gathered_once_for_a_loss_and_each_event_is_played_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gathered: list[str] = []
+    search = OrderSearch.gathered
+
+    def counted(self: OrderSearch, loss: str, *rest: Any) -> Any:
+        gathered.append(loss)
+        return search(self, loss, *rest)
+
+    monkeypatch.setattr(OrderSearch, "gathered", counted)
+    (found,) = of(*roomy(*"abc"), many(310, spread(5))).workloads
+    assert gathered == ["zone", "node"]
+    zone = next(each for each in found.events if each.when == "zone-loss")
+    assert (zone.orders, zone.ground) == (Bounds.exactly(204), "none")  # a rollout of so many pods is not searched
+    assert {each.when: each.runs for each in found.events} == {
+        "zone-loss": 1, "node-loss": 1, "drain": 1, "rollout": 1, "scale-down": 1, "more": 0,
+    }  # fmt: skip
+
+
+def test_a_search_without_time_decides_nothing() -> None:
+    found = event(of(*roomy(*"abc"), many(310), seconds=0.0), "node-loss")
+    assert (found.orders, found.ground) == (Bounds(least=0, most=206), "none")
+
+
+def test_thousands_of_replicas_are_counted() -> None:
+    (found,) = of(*roomy(*"abc"), many(3_001, spread())).workloads
+    assert {each.when: (each.leaves.least, each.ground) for each in found.events if each.leaves.known} == {
+        "drain": (2_000, "seen"), "rollout": (2_251, "proved"),
+    }  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topospread.scheduling.go_sort import go_sorted
+from topospread.scheduling.go_sort import _Run, go_sorted
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,12 @@ def test_a_dozen_equal_elements_stay_as_they_are() -> None:
 @given(st.lists(st.integers(0, 40), max_size=200))
 def test_the_order_is_the_keys(keys: list[int]) -> None:
     assert [keys[each] for each in go_sorted(range(len(keys)), key=lambda each: keys[each])] == sorted(keys)
+
+
+@given(st.lists(st.integers(0, 40), min_size=13, max_size=60), st.integers(0, 12))
+def test_after_too_many_bad_pivots_the_order_is_the_keys_too(keys: list[int], start: int) -> None:
+    run = _Run(list(range(len(keys))), keys.__getitem__)
+    run.sort(start, len(keys), 0)
+    assert run.elements[:start] == list(range(start))
+    assert [keys[each] for each in run.elements[start:]] == sorted(keys[start:])
+    assert sorted(run.elements) == list(range(len(keys)))

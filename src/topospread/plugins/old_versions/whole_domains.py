@@ -12,7 +12,7 @@ import numpy as np
 from topospread.cluster.arrays import Codes, Ints
 from topospread.cluster.selections import Selection
 from topospread.plugins.domain_counts import DomainCounts
-from topospread.plugins.domain_membership import Membership
+from topospread.plugins.domain_membership import OUT, WITHOUT_KEY, Membership
 
 
 class WholeDomainCounts(DomainCounts):
@@ -26,6 +26,13 @@ class WholeDomainCounts(DomainCounts):
         super().__init__(pods, membership)
         self._labelled = labelled
         self.counts = self._counted(labelled)
+        # kube-scheduler reads ``node.Labels[key]``: nodes without the key are in the domain "", if any node has that.
+        self._empty = -1
+        member = labelled.member
+        self._keyless = sum(
+            count for row, count in pods.on_node.items() if row < len(member) and member.item(row) == WITHOUT_KEY
+        )
+        self._join_empty()
         labelled.follow(self)
 
     def catch_up(self) -> None:
@@ -36,21 +43,33 @@ class WholeDomainCounts(DomainCounts):
     def add(self, row: int, delta: int) -> None:
         """Count a matching pod on a node."""
         member = self._labelled.member
-        code = member.item(row) if row < len(member) else -1
-        if code >= 0:
-            self._change(code, delta)
+        self._count(member.item(row) if row < len(member) else OUT, delta)
 
     def node_moved(self, membership: Membership, row: int, before: int, after: int) -> None:
         """Move the node's pods if its label changed; take note of domains that began or ceased to exist."""
         self.make_room()
         pods = self.pods.on_node.get(row, 0)
         for code, delta in ((before, -pods), (after, pods)):
-            if code < 0:
-                continue
             if membership is self._labelled:
-                self._change(code, delta)
-            else:
+                self._count(code, delta)
+            elif code >= 0:
                 self._exists_anew(code, is_left=code == before)
+        self._join_empty()
+
+    def _count(self, code: int, delta: int) -> None:
+        if code == WITHOUT_KEY:
+            self._keyless += delta
+            code = self._empty
+        if code >= 0:
+            self._change(code, delta)
+
+    def _join_empty(self) -> None:
+        """Count the pods on nodes without the key in the domain "" once a node has it."""
+        code = self._column.code("")
+        if self._empty < 0 <= code:
+            self.make_room()
+            self._empty = code
+            self._change(code, self._keyless)
 
     def at(self, codes: Codes) -> Ints:
         """Return the counts of the domains with these codes, 0 for a domain that does not exist."""

@@ -78,7 +78,8 @@ def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
             )
     elif sizing.verdict == "no":
         few = "pools may not have as many nodes as are needed (AT MOST); " if sizing.limited else ""
-        yield Fact("fix", f"none: {few}{simulated}, counting ruled out all others")
+        ruled = f"{simulated}, counting ruled out all others" if sizing.simulated else "counting rules out every set"
+        yield Fact("fix", f"none: {few}{ruled}")
 
 
 def _pools(answer: Capacity) -> Iterator[Section]:

@@ -45,7 +45,10 @@ def page(answer: Plan) -> Page:
 
 
 def _promises(answer: Plan) -> Iterator[Section]:
-    """Yield each workload's counts that differ or break a promise. Equal counts are shown only with -o wide."""
+    """Yield each workload's counts that differ or break a promise.
+
+    Equal counts are shown only with -o wide, and counts that no other control plane makes worse.
+    """
     changed = [each for each in answer.promises if each.verdict != "yes" or each.before != each.after]
     for title, some in (("", changed), ("Promises that stay the same", [*set(answer.promises) - set(changed)])):
         rows = tuple(
@@ -55,7 +58,8 @@ def _promises(answer: Plan) -> Iterator[Section]:
         )
         if rows:
             heads = ("WORKLOAD", "LEFT AT LEAST", *answer.names, "", "GROUND")
-            yield Section(title, (Table(heads, rows, may_drop=(5,), most=30),), wide=bool(title))
+            is_harmless = bool(answer.settings) and all(each.verdict == "yes" for each in answer.promises)
+            yield Section(title, (Table(heads, rows, may_drop=(5,), most=30),), wide=bool(title) or is_harmless)
 
 
 def _left(each: PromiseSides) -> tuple[str, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from topospread.answer import Unjudged
 from topospread.answers.causes import why_words
 from topospread.answers.reasons import its_nodes
 from topospread.answers.remedies import tried_words
-from topospread.answers.why import ConstraintForPod, DomainForPod, TriedChange, Why
+from topospread.answers.why import ConstraintForPod, DomainForPod, Situation, TriedChange, Why
 from topospread.answers.words import counted, in_order, joined, listed, natural, noun_of
 from topospread.render.blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Section, Span, Table, Verdict
 from topospread.text import shell_line
@@ -41,13 +41,27 @@ def page(answer: Why) -> Page:
     if answer.evictions:
         parts.append(Fact("evicted for it", listed(answer.evictions, 3)))
     parts += [Fact("warning", each) for each in answer.warnings]
-    named = [each for each in answer.constraints if answer.verdict == "no" and _decides(each)]
+    situations = _situations(answer.situations)
+    if situations.rows:
+        parts.append(Section("", (situations,)))
+    shows_constraints = answer.verdict == "no" and not situations.rows
+    named = [each for each in answer.constraints if shows_constraints and _decides(each)]
     parts += [_constraint(each, answer) for each in named]
     others = [each for each in answer.constraints if each not in named or len(each.domains) > _MOST]
     details = [*_details(answer, others)]
     if details:
         parts.append(Hint(_left_out(answer, len(answer.constraints) - len(named))))
     return Page(f"{answer.namespace}/{answer.name}", (*parts, *details))
+
+
+def _situations(situations: Sequence[Situation]) -> Table:
+    """Return a row for each situation of a workload's pods, if pods are pending in several."""
+    several = sum(each.verdict != "yes" for each in situations) > 1
+    rows = tuple(
+        (Span(f"? {each.pods}", "unsure") if each.verdict == "unknown" else each.pods, each.says, each.example)
+        for each in (situations if several else ())
+    )
+    return Table(("PODS", "SITUATION", "FOR EXAMPLE"), rows, more="situations")
 
 
 def outcome_words(change: TriedChange, pending: int) -> str:

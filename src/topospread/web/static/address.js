@@ -2,7 +2,7 @@
 
 import { isRecorded, recordedQuery } from "./recorded.js";
 
-const ONE = ["at", "beside", "key", "fill", "filter", "workload", "node", "pod"];
+const ONE = ["at", "beside", "base", "key", "fill", "filter", "workload", "node", "pod"];
 
 // A file has no query that could be changed: there it stands behind the #.
 function query() {

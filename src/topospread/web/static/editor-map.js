@@ -20,15 +20,8 @@ export class DraftMap {
   }
 
   point(node) {
-    if (!this.picture || node < 0) {
-      this.words.textContent = this.usual;
-      return;
-    }
-    const { nodes, workloads } = this.picture;
-    const pods = [];
-    for (let at = 0; at < nodes.pods[node].length; at += 2) {
-      pods.push(`${nodes.pods[node][at + 1]} of ${workloads.name[nodes.pods[node][at]]}`);
-    }
-    this.words.textContent = `${nodes.name[node]}: ${pods.join(", ") || "no pods"}`;
+    const { nodes, workloads } = this.picture ?? { nodes: { pods: [] } }, pods = [];
+    for (let at = 0; at < (nodes.pods[node]?.length ?? 0); at += 2) pods.push(`${nodes.pods[node][at + 1]} of ${workloads.name[nodes.pods[node][at]]}`);
+    this.words.textContent = nodes.pods[node] ? `${nodes.name[node]}: ${pods.join(", ") || "no pods"}` : this.usual;
   }
 }

@@ -1,7 +1,7 @@
 // The page of the map: what is in the address is asked for and shown, and whatever is chosen goes into the address.
 
 import { putAddress, readAddress, request } from "./address.js";
-import { breakable, copy, element } from "./elements.js";
+import { breakable, copy, element, plural } from "./elements.js";
 import { save } from "./export.js";
 import { ask, changed } from "./fetching.js";
 import { countOf, NodeMap } from "./map.js";
@@ -20,13 +20,13 @@ class MapPage {
   // questions under way; troubles: each stays until its own cause is gone, of another server until something is chosen
   constructor() {
     const view = readAddress(), nothing = { now: null, beforehand: null, constraint: null, rejected: null, settled: null };
-    Object.assign(this, nothing, { view, pictures: new Map(), frames: [], unjudged: 0, turn: 0, asking: new AbortController(), slots: new AbortController() });
+    Object.assign(this, nothing, { view, pictures: new Map(), frames: [], turn: 0, asking: new AbortController(), slots: new AbortController() });
     this.troubles = { cluster: by("trouble").textContent, server: "", answer: "", other: "" };
     this.panel = by("panel");
-    const told = { workload: (workload) => this.chooseWorkload(workload), node: (node) => this.chooseNode(node), filter: (filter) => this.go({ filter }) };
+    const told = { workload: (workload) => this.choose({ workload, node: "", pod: "" }), node: (node) => this.chooseNode(node), filter: (filter) => this.go({ filter }) };
     this.map = new NodeMap(by("now").querySelector("div"), { point: (node) => this.pointAt(node), choose: told.node });
     this.overview = new Overview(by("figures"), by("matrix"), told);
-    this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }) });
+    this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }), keep: () => this.go({ base: this.view.steps.join("\n"), beside: "base" }) });
     this.listen();
   }
 
@@ -73,7 +73,6 @@ class MapPage {
       const [told, drawn] = await Promise.all([ask(request("/api/trial", this.view.steps, this.view.at), signal), drawing]);
       if (mine !== this.turn) return;
       this.frames = told.frames;
-      this.unjudged = told.unjudged;
       this.now = drawn;
       by("maps").dataset.at = told.at;
       this.showFrames(told.at);
@@ -121,15 +120,18 @@ class MapPage {
     by("frames").replaceChildren(...this.frames.map((frame, number) => element("li", {},
       element("button", { type: "button", onclick: () => this.go({ at: String(number) }), ...(number === at ? { "aria-current": "step" } : {}) },
         `${number}. ${frame.label}${frame.waiting ? ` (${frame.waiting} waiting)` : ""}`))));
-    const choice = by("beside"), chosen = this.view.beside;
-    choice.replaceChildren(element("option", { value: "" }, "nothing"), ...this.frames.map((frame, number) => element("option", { value: String(number) }, frame.label)));
+    const choice = by("beside"), { beside: chosen, base } = this.view;
+    choice.replaceChildren(element("option", { value: "" }, "nothing"), ...this.frames.map((frame, number) => element("option", { value: String(number) }, frame.label)),
+      ...(base ? [element("option", { value: "base" }, `the baseline: ${base.replaceAll("\n", ", ")}`)] : []));
     choice.value = chosen;
   }
 
   async showBeside() {
-    const there = this.view.beside !== "" && this.frames[Number(this.view.beside)];
-    this.beforehand = there ? await this.picture(this.view.beside) : null;
-    by("now").querySelector("figcaption").textContent = there ? `What changed since: ${there.label}` : "";
+    const { beside, base, steps } = this.view, isBase = beside === "base" && base;
+    const label = isBase ? `the baseline, ${base.replaceAll("\n", ", ")}` : this.frames[beside === "" ? -1 : Number(beside)]?.label;
+    const before = this.beforehand = label ? await this.picture(isBase ? "" : beside, this.asking.signal, isBase ? base.split("\n") : steps) : null;
+    const counts = ({ waiting, workloads: { excess } }) => `${plural(waiting, "pod")} pending, ${plural(excess.filter(Boolean).length, "workload")} over a hard maxSkew`;
+    by("now").querySelector("figcaption").textContent = label ? `What changed since: ${label}. Then ${counts(before)}; now ${counts(this.now)}.` : "";
   }
 
   fillKeys() {
@@ -160,7 +162,7 @@ class MapPage {
   drawMaps() {
     if (!this.now) return;
     this.map.show(this.now, this.shown(this.now), this.beforehand);
-    this.overview.show(this.now, this.unjudged, this.shown(this.now).key, this.view);
+    this.overview.show(this.now, this.shown(this.now).key, this.view);
     const box = by("table");
     if (box.open) this.fillTable();
   }
@@ -257,7 +259,7 @@ class MapPage {
     this.filled = null;
     const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null;
     this.panel.replaceChildren(...workloadList(this.now, {
-      workload: (workload) => this.chooseWorkload(workload),
+      workload: (workload) => this.choose({ workload, node: "", pod: "" }),
       pod: (pod) => this.choose({ pod }),
       node: (node) => this.choose({ node, pod: "" }),
       find: (q) => ask(request("/api/find", this.view.steps, by("maps").dataset.at, { q })).catch(() => ({ pods: { number: 0 }, nodes: { number: 0 } })),
@@ -273,10 +275,6 @@ class MapPage {
   choose(changes) {
     this.panel.dataset.wanted = "1";
     this.go(changes);
-  }
-
-  chooseWorkload(workload) {
-    this.choose({ workload, node: "", pod: "" });
   }
 
   chooseNode(node) {

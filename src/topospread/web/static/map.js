@@ -7,6 +7,7 @@ import { skewWords, spreadOf } from "./spreads.js";
 export const CORDONED = 1;
 export const TAINTED = 2;
 export const NOT_READY = 4;
+export const UNKNOWN = 8; // a pod that is not judged may go there
 
 const RACK_KEY = "topology.kubernetes.io/rack";
 const GAP = 12, EDGE = 6, LEAST_COLUMN = 170; // pixels, as all here, where the page's letters have 16
@@ -98,7 +99,7 @@ export class NodeMap {
 
   cells(nodes, unit, across) {
     const { flags, name } = this.picture.nodes, { rejected, node: chosen } = this.shown;
-    const drawn = Object.fromEntries(["cell", "used", "full", "dots", "own", "arrives", "leaves", "cordoned", "tainted", "silent", "shade", "chosen"].map((each) => [each, ""]));
+    const drawn = Object.fromEntries(["cell", "used", "full", "dots", "own", "arrives", "leaves", "cordoned", "tainted", "silent", "unknown", "shade", "chosen"].map((each) => [each, ""]));
     const names = [];
     nodes.forEach((node, at) => {
       const [x, y, side] = this.place(node, at, unit, across);
@@ -109,12 +110,13 @@ export class NodeMap {
       const head = lines.length * LINE * this.em, isNamed = head <= 0.6 * side;
       if (isNamed) lines.forEach((line, row) => names.push(svg("text", { x: x + 2, y: y + (row + 0.8) * LINE * this.em }, line)));
       this.dots(drawn, node, [x, y, side], isNamed ? head : 0);
-      if (flags[node] & CORDONED) for (let part = 1; part < 6; part++) {
-        const low = Math.max(0, part - 3) * side / 3, length = Math.min(part, 6 - part) * side / 3;
-        drawn.cordoned += `M${f(x + low)} ${f(y + Math.min(part, 3) * side / 3)}l${f(length)} ${f(-length)}`;
-      }
+      if (flags[node] & CORDONED) drawn.cordoned += hatched(x, y, side, 1);
       if (flags[node] & TAINTED) drawn.tainted += `M${f(x + side * 0.78)} ${f(y)}h${f(side * 0.22)}v${f(side * 0.22)}z`;
       if (flags[node] & NOT_READY) drawn.silent += `M${f(x + 2)} ${f(y + 2)}l${f(side - 4)} ${f(side - 4)}m0 ${f(4 - side)}l${f(4 - side)} ${f(side - 4)}`;
+      if (flags[node] & UNKNOWN) {
+        drawn.unknown += hatched(x + side, y, side, -1);
+        if (side >= DOTS_FROM) names.push(svg("text", { x: x + side - 8, y: y + side - 3 }, "?"));
+      }
       if (rejected?.[name[node]] !== undefined) drawn.shade += box(x, y, side, side);
       if (name[node] === chosen) drawn.chosen += box(x - 1, y - 1, side + 2, side + 2);
     });
@@ -201,6 +203,9 @@ export class NodeMap {
 
 const f = (number) => Math.round(number * 10) / 10;
 const box = (x, y, w, h) => `M${f(x)} ${f(y)}h${f(w)}v${f(h)}h${f(-w)}z`;
+// Lines across a cell, from its left edge (way 1) or its right one (-1).
+const hatched = (x, y, side, way) => [1, 2, 3, 4, 5].map((part) => [Math.max(0, part - 3) / 3, Math.min(part, 3) / 3, Math.min(part, 6 - part) / 3].map((each) => each * side))
+  .map(([low, down, length]) => `M${f(x + way * low)} ${f(y + down)}l${f(way * length)} ${f(-length)}`).join("");
 const circle = (x, y, r) => `M${f(x - r)} ${f(y)}a${r} ${r} 0 1 0 ${f(2 * r)} 0a${r} ${r} 0 1 0 ${f(-2 * r)} 0`;
 const dot = (x, y, r) => circle(x, y, f(r));
 const path = (kind, d) => svg("path", { class: kind, d });

@@ -1,105 +1,108 @@
 // What is wrong at a glance: figures that filter, and workloads × domains, the worst first.
 
 import { element, plural } from "./elements.js";
-import { CORDONED, NOT_READY, TAINTED } from "./map.js";
+import { CORDONED, NOT_READY, TAINTED, UNKNOWN } from "./map.js";
 import { spreadOf } from "./spreads.js";
 import { stackTables } from "./stacking.js";
 import { words } from "./table.js";
 import { stateOf, worstFirst } from "./workloads.js";
 
-const MOST = 50; // rows, until more are asked for
+const ROWS = 50; // drawn at a time, as they come into sight
 const MOST_DOMAINS = 9; // of more, a row says the fewest and the most
 
 const sum = (list) => list.reduce((total, each) => total + each, 0);
 
 // Name → [title, words, rows that it leaves], of workloads or of nodes.
-function figuresOf({ workloads, nodes }, unjudged) {
-  const { waiting, excess, softExcess } = workloads;
+function figuresOf({ workloads, nodes }) {
+  const { excess, softExcess, unjudged } = workloads, waiting = workloads.waiting.map((each, row) => each - unjudged[row]);
   const rows = (kept) => workloads.name.map((_, row) => row).filter(kept);
-  const closed = nodes.flags.map((flags, node) => (flags ? node : -1)).filter((node) => node >= 0);
+  const closed = nodes.flags.map((flags, node) => (flags & ~UNKNOWN ? node : -1)).filter((node) => node >= 0);
   const of = (bit) => closed.filter((node) => nodes.flags[node] & bit).length;
   return {
     pending: [sum(waiting), "pending", `pods of ${plural(rows((row) => waiting[row]).length, "workload")}`, rows((row) => waiting[row])],
     hard: [rows((row) => excess[row]).length, "over a hard maxSkew", "workloads", rows((row) => excess[row])],
     soft: [rows((row) => !excess[row] && softExcess[row]).length, "over a soft maxSkew", "workloads; it is allowed", rows((row) => !excess[row] && softExcess[row])],
     closed: [closed.length, "nodes not open", `${of(CORDONED)} cordoned, ${of(TAINTED)} tainted, ${of(NOT_READY)} not ready`, closed],
-    unjudged: [unjudged, "not judged", "pods that ask for what is not modelled", null],
+    unjudged: [sum(unjudged), "not judged", "pods that ask for what is not modelled", rows((row) => unjudged[row])],
   };
 }
 
 export class Overview {
   // told.filter(name), told.workload(text), told.node(row)
   constructor(figures, matrix, told) {
-    Object.assign(this, { figures, matrix, told, most: MOST, shown: null });
+    Object.assign(this, { figures, matrix, told, shown: null });
+    this.end = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && this.further(), { rootMargin: "300px" });
   }
 
-  show(picture, unjudged, key, view) {
-    const shown = [picture, key, view.filter, view.workload, unjudged];
+  show(picture, key, view) {
+    const shown = [picture, key, view.filter, view.workload];
     if (this.shown?.every((each, at) => each === shown[at])) return;
-    if (this.shown?.[2] !== view.filter) this.most = MOST;
     this.shown = shown;
     this.draw();
   }
 
   draw() {
-    const [picture, key, filter, workload, unjudged] = this.shown;
-    const figures = figuresOf(picture, unjudged), rows = figures[filter]?.[3];
+    const [picture, key, filter, workload] = this.shown;
+    const figures = figuresOf(picture), rows = figures[filter]?.[3];
     this.figures.replaceChildren(...Object.entries(figures).filter(([name, [number]]) => name !== "unjudged" || number).map(([name, each]) => this.figure(name, each, filter)));
     this.matrix.replaceChildren(...(filter === "closed" ? this.nodes(picture, key, rows) : this.workloads(picture, key, rows, workload)));
-    stackTables(this.matrix);
+    this.further?.();
   }
 
-  figure(name, [number, title, more, rows], filter) {
+  figure(name, [number, title, more], filter) {
     const inside = [element("b", {}, String(number)), " ", element("span", {}, title), " ", element("span", { className: "quiet" }, more)];
-    if (!rows) return element("p", { className: "figure" }, ...inside);
     return element("button", { type: "button", className: `figure ${number ? name : ""}`, "aria-pressed": String(name === filter),
       onclick: () => this.told.filter(name === filter ? "" : name) }, ...inside);
   }
 
   workloads(picture, key, rows, workload) {
-    const { name, namespace, kind, replicas, excess, waiting, softExcess } = picture.workloads;
+    const { name, namespace, kind, replicas, unjudged } = picture.workloads;
     const order = worstFirst(picture, rows);
     const domains = picture.keys[key]?.values ?? [], counts = countsOf(picture, key);
     const isMany = domains.length > MOST_DOMAINS;
     const heads = ["Workload", "State", "Wanted", ...(isMany ? [`Pods in ${domains.length} domains`] : domains)];
-    const lines = order.slice(0, this.most).map((row) => {
+    const line = (row) => {
       const text = `${kind[row]}/${namespace[row]}/${name[row]}`;
       const open = element("button", { type: "button", onclick: () => this.told.workload(text) }, `${namespace[row]}/${name[row]}`);
       const spread = spreadOf(picture, row, key);
       const pods = domains.map((domain, at) => (spread ? spread.of.get(domain) : counts[row * domains.length + at]));
-      const cells = isMany ? [element("td", { className: "number" }, rangeOf(pods))] : pods.map((each) => cell(each, spread));
+      const cells = isMany ? [element("td", { className: unjudged[row] ? "number unknown" : "number" }, unjudged[row] ? `? ${rangeOf(pods)}` : rangeOf(pods))] : pods.map((each) => cell(each, spread, unjudged[row]));
       return element("tr", text === workload ? { className: "chosen" } : {}, element("th", { scope: "row" }, open),
-        element("td", {}, ...stateOf(excess[row], waiting[row], softExcess[row])), element("td", { className: "number" }, String(replicas[row])), ...cells);
-    });
-    return this.table("Workloads by domain, the worst first", heads, lines, order.length, "workloads");
+        element("td", {}, ...stateOf(picture, row)), element("td", { className: "number" }, String(replicas[row])), ...cells);
+    };
+    return this.table("Workloads by domain, the worst first", heads, order, line, "workloads");
   }
 
   nodes(picture, key, rows) {
     const { keys, nodes } = picture;
-    const lines = rows.slice(0, this.most).map((row) => element("tr", {},
+    const line = (row) => element("tr", {},
       element("th", { scope: "row" }, element("button", { type: "button", onclick: () => this.told.node(row) }, nodes.name[row])),
       element("td", {}, keys[key]?.values[keys[key].of[row]] ?? "–"), element("td", {}, words(nodes.flags[row])),
-      element("td", { className: "number" }, String(nodes.used.pods[row]))));
-    return this.table("Nodes that are not open", ["Node", "Domain", "State", "Pods"], lines, rows.length, "nodes");
+      element("td", { className: "number" }, String(nodes.used.pods[row])));
+    return this.table("Nodes that are not open", ["Node", "Domain", "State", "Pods"], rows, line, "nodes");
   }
 
-  table(title, heads, lines, all, noun) {
+  table(title, heads, rows, line, noun) {
+    if (!rows.length) return [element("p", { className: "quiet" }, `No ${noun}.`)];
     const head = element("tr", {}, ...heads.map((each, at) => element("th", { scope: "col", className: at > 1 && each !== "State" ? "number" : "" }, each)));
-    const table = element("table", {}, element("caption", { className: "unseen" }, title), element("thead", {}, head), element("tbody", {}, ...lines));
-    const more = all > lines.length ? [element("p", {}, element("button", { type: "button", onclick: () => this.more() }, `Show more: ${lines.length} of ${all} ${noun} are here`))] : [];
-    if (!all) return [element("p", { className: "quiet" }, `No ${noun}.`)];
-    return [element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table), ...more];
-  }
-
-  more() {
-    this.most += MOST;
-    this.draw();
+    const body = element("tbody"), end = element("p", { className: "quiet" });
+    const table = element("table", { "aria-rowcount": String(rows.length + 1) }, element("caption", { className: "unseen" }, title), element("thead", {}, head), body);
+    const box = element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table, end);
+    this.further = () => {
+      body.append(...rows.slice(body.rows.length, body.rows.length + ROWS).map(line));
+      end.textContent = body.rows.length < rows.length ? `${body.rows.length} of ${rows.length} ${noun}; further down are more.` : "";
+      stackTables(this.matrix);
+      this.end.disconnect();
+      if (end.textContent) this.end.observe(end);
+    };
+    return [box];
   }
 }
 
 // The number, how much it is above the minimum, and a ground that says how near the limit that is.
-function cell(pods, spread) {
+function cell(pods, spread, unjudged) {
   if (pods === undefined) return element("td", { className: "number quiet" }, "–");
+  if (unjudged) return element("td", { className: "number unknown", title: `${plural(unjudged, "pod")} of this workload not judged: here, elsewhere or nowhere` }, `? ${pods} `, element("small", {}, `to ${pods + unjudged}`));
   if (!spread) return element("td", { className: "number" }, String(pods));
   const above = pods - spread.minimum;
   const heat = above > spread.maxSkew ? (spread.hard ? "over" : "softover") : above > 0 ? "within" : "least";

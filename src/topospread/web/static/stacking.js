@@ -16,7 +16,9 @@ export function stackTables(root) {
     for (const row of table.tBodies[0].rows) {
       [...row.cells].forEach((cell, at) => { if (cell.tagName === "TD") cell.dataset.label = heads[at]; });
     }
-    fit(box);
+    // It is measured once it has been laid out, which nothing waits for.
+    delete box.dataset.width;
+    widths.unobserve(box);
     widths.observe(box);
   }
 }

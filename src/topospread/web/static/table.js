@@ -1,6 +1,6 @@
 // The map as tables, for who does not see it: a row for each domain, and on request a row for each of its nodes.
 
-import { CORDONED, countOf, NOT_READY, TAINTED } from "./map.js";
+import { CORDONED, countOf, NOT_READY, TAINTED, UNKNOWN } from "./map.js";
 import { element } from "./elements.js";
 import { stackTables } from "./stacking.js";
 
@@ -9,6 +9,7 @@ export function words(flags) {
   if (flags & CORDONED) found.push("cordoned");
   if (flags & TAINTED) found.push("tainted");
   if (flags & NOT_READY) found.push("not ready");
+  if (flags & UNKNOWN) found.push("? may take a pod that is not judged");
   return found.join(", ");
 }
 
@@ -36,7 +37,7 @@ export function domainTable(picture, columns, shown, choose) {
       percent(sum(used.cpu, nodes), sum(allocatable.cpu, nodes)),
       percent(sum(used.memory, nodes), sum(allocatable.memory, nodes)),
       sum(used.pods, nodes),
-      nodes.filter((node) => flags[node]).length,
+      nodes.filter((node) => flags[node] & ~UNKNOWN).length,
     ];
     if (named) numbers.push(nodes.reduce((total, node) => total + countOf(pods[node], shown.workload), 0));
     if (spread) numbers.push(skewWords(spread, column.name));

@@ -7,7 +7,7 @@ import { stackTables } from "./stacking.js";
 import { nodesForm, othersForm } from "./what-if.js";
 
 export class Trial {
-  // told.choose(steps): the steps are to be these.
+  // told.choose(steps): the steps are to be these; told.keep(): they are the baseline.
   constructor(box, outcome, told) {
     Object.assign(this, { told, outcome });
     this.work = element("p", { role: "status" });
@@ -78,7 +78,7 @@ export class Trial {
     const words = new URLSearchParams(this.view.steps.map((step) => ["step", step]));
     if (isRecorded) return element("p", { className: "copy" }, copyButton(told.command, "Copy as command"), drillOfReport(`/drill?${words}`));
     return element("p", { className: "copy" }, copyButton(address, "Copy the address"), copyButton(told.command, "Copy as command"),
-      element("a", { href: `/drill?${words}`, download: "" }, "Download as a drill"));
+      element("a", { href: `/drill?${words}`, download: "" }, "Download as a drill"), element("button", { type: "button", onclick: this.told.keep }, "Keep as baseline"));
   }
 }
 
@@ -94,16 +94,7 @@ function copyButtons({ title, patch, command }) {
 
 // A report has the drill's file in it, where it is a single one.
 function drillOfReport(address) {
-  const button = element("button", { type: "button" }, "Download as a drill");
-  button.addEventListener("click", async () => {
-    const answer = await recorded(address);
-    if (!answer.ok) {
-      button.textContent = "The drill is not in the report";
-      return;
-    }
-    const link = element("a", { href: URL.createObjectURL(await answer.blob()), download: "what-if.yaml" });
-    link.click();
-    URL.revokeObjectURL(link.href);
-  });
-  return button;
+  const link = element("a", { download: "what-if.yaml" }, "Download as a drill"), none = "The drill is not in the report";
+  recorded(address).then(async (answer) => { answer.ok ? link.href = URL.createObjectURL(await answer.blob()) : link.replaceWith(none); });
+  return link;
 }

@@ -13,7 +13,7 @@ export function worstFirst({ workloads: { name, waiting, excess, softExcess, rep
 
 // told.workload(text), told.pod(text), told.node(name), told.find(text): the server's answer
 export function workloadList(picture, told) {
-  const { kind, namespace, name, waiting, excess, softExcess, replicas } = picture.workloads;
+  const { kind, namespace, name, replicas } = picture.workloads;
   const order = worstFirst(picture);
   const list = element("ul", { className: "list" }), count = element("p", { className: "quiet", role: "status" });
   const fill = (text) => {
@@ -22,7 +22,7 @@ export function workloadList(picture, told) {
     list.replaceChildren(...found.slice(0, MOST).map((row) => element("li", {},
       element("button", { type: "button", onclick: () => told.workload(`${kind[row]}/${namespace[row]}/${name[row]}`) },
         `${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted · `),
-        ...stateOf(excess[row], waiting[row], softExcess[row])))));
+        ...stateOf(picture, row)))));
     count.textContent = found.length > MOST ? `The first ${MOST} of ${found.length}, the worst first.` : found.length === 1 ? "1 workload." : `${found.length} workloads, the worst first.`;
   };
   const others = element("div", { role: "status" });
@@ -52,10 +52,12 @@ function found(title, { number, first }, choose) {
 }
 
 // What is wrong with a workload, as elements and words.
-export function stateOf(excess, waiting, softExcess) {
+export function stateOf({ workloads }, row) {
+  const [excess, unjudged, softExcess] = ["excess", "unjudged", "softExcess"].map((each) => workloads[each][row]), waiting = workloads.waiting[row] - unjudged;
   const found = [];
   if (excess) found.push(element("span", { className: "bad" }, `! ${excess} over`));
   if (waiting) found.push(element("span", { className: "bad" }, `${excess ? ", " : ""}${waiting} pending`));
   if (softExcess && !excess) found.push(element("span", { className: "warn" }, `${waiting ? ", " : ""}~ ${softExcess} over, soft`));
+  if (unjudged) found.push(element("span", { className: "unknown" }, `${found.length ? ", " : ""}? ${unjudged} not judged`));
   return found.length ? found : ["within"];
 }

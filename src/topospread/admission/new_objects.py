@@ -1,0 +1,43 @@
+"""Objects that are created, as the constraints of admission policies see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+RESOURCES: Final = {
+    "Pod": ("", "v1", "pods"),
+    "ReplicationController": ("", "v1", "replicationcontrollers"),
+    "Deployment": ("apps", "v1", "deployments"),
+    "ReplicaSet": ("apps", "v1", "replicasets"),
+    "StatefulSet": ("apps", "v1", "statefulsets"),
+    "DaemonSet": ("apps", "v1", "daemonsets"),
+    "Job": ("batch", "v1", "jobs"),
+    "CronJob": ("batch", "v1", "cronjobs"),
+}
+"""Kind → API group, version and resource."""
+
+
+class NewObject(NamedTuple):
+    """An object that is created, as the constraints of policies see it.
+
+    Attributes:
+        kind: key of `RESOURCES`.
+        name: "" for one that is generated.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    labels: Mapping[str, str]
+
+    @property
+    def resource(self) -> tuple[str, str, str]:
+        """API group, version and resource."""
+        return RESOURCES[self.kind]
+
+    @property
+    def qualified(self) -> str:
+        """The resource as the API server's messages have it: ``pods``, ``deployments.apps``."""
+        group, _, resource = self.resource
+        return f"{resource}.{group}" if group else resource
