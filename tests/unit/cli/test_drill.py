@@ -227,7 +227,7 @@ def test_many_events_are_told_together() -> None:
 
 
 def test_the_help_has_every_step() -> None:
-    with click.Context(drill, info_name="drill") as context:
+    with click.Context(drill, info_name="drill", help_option_names=["-h", "--help"]) as context:
         text = drill.get_help(context)
     for each in (
         "--fail",
