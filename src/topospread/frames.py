@@ -47,7 +47,7 @@ def _rows(kind: Any, owner: Any, path: str, known: dict[str, Any]) -> Iterator[d
     lists = {each.name: each.struct for each in _fields(kind) if each.is_list}
     if name not in lists:
         raise UsageError(f"frame: {kind.__name__} has no list {name!r}; there are {', '.join(lists)}")
-    for each in (None,) if owner is None else getattr(owner, name):
+    for each in (None,) if owner is None else getattr(owner, name) or ():
         struct = type(each) if isinstance(each, msgspec.Struct) else lists[name]
         if rest and struct is not None:
             scalars = {f"{name}_{column}": value for column, value, many in _cells(struct, each) if not many}

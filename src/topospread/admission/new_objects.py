@@ -19,7 +19,7 @@ RESOURCES: Final = {
 
 
 class NewObject(NamedTuple):
-    """An object that is created, as the constraints of policies see it.
+    """A new object, reduced to what ``matchConstraints`` and ``matchResources`` of policies look at.
 
     Attributes:
         kind: key of `RESOURCES`.

@@ -49,7 +49,7 @@ class NewPodRules:
         return (who, status_message(pod, words)) if who else ("", "")
 
     def on_workload(self, kind: str, item: KubeObject) -> tuple[str, list[str]]:
-        """Return why a new workload makes no pods, "" if it does, and the policies that leave this open, in words."""
+        """Return the denial of a new workload or its ReplicaSet, "" if none, and the policies that are undecided."""
         opened = []
         for made, name, decision in self.policies.decisions_on_workload(kind, item):
             if decision.open:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from topospread.api.admission_policy import (
     AdmissionPolicy,
@@ -37,6 +39,10 @@ _LEVELS_JUDGED_SINCE = KubeVersion(1, 36)
 """What a level refuses depended on feature gates before (ProcMountType, UserNamespacesSupport)."""
 _POLICIES_SINCE = KubeVersion(1, 30)
 _ENFORCE = "pod-security.kubernetes.io/enforce"
+_NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
+"""Label that the API server gives every namespace."""
+_OF_EVERY_CLUSTER: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
+"""Namespaces that the API server creates, without other labels."""
 _is_version = re.compile(r"latest|v1\.(?:[0-9]|[1-9][0-9]*)", re.ASCII).fullmatch
 
 
@@ -50,6 +56,9 @@ class AdmissionPolicies:
         self._evaluates = version >= _POLICIES_SINCE
         self._judges_levels = version >= _LEVELS_JUDGED_SINCE
         self._labels = {each.name: each.labels for each in inventory.namespaces}
+        self._known = {*_OF_EVERY_CLUSTER, *(name for kind, _, name in inventory.places if kind == "Namespace")}
+        self._known |= {name for name, labels in self._labels.items() if labels.keys() - {_NAMESPACE_NAME}}
+        """Namespaces all of whose labels are known."""
         self._mutating = list(_bound(inventory.mutating_policies, inventory.mutating_bindings))
         self._validating = sorted(
             _bound(inventory.validating_policies, inventory.validating_bindings), key=lambda each: each[0].name
@@ -107,13 +116,18 @@ class AdmissionPolicies:
                 yield made, name, each
 
     def _decide(self, made: NewObject, request: Callable[[], Request]) -> Iterator[tuple[str, Decision]]:
-        labels = self._labels.get(made.namespace, {})
+        from .validating import Decision
+
         for policy, bindings in self._validating:
-            if not _matches(policy.spec.match_constraints, made, labels):
+            constrained = self._matched(policy.spec.match_constraints, made)
+            if constrained is False:
                 continue
             for binding in sorted(bindings, key=lambda each: each.name):
-                if _matches(binding.spec.match_resources, made, labels) and _may_deny(policy, binding):
+                bound = self._matched(binding.spec.match_resources, made)
+                if bound is not False and _may_deny(policy, binding):
                     decision = self._decision(policy, binding, made, request)
+                    if decision.denial and None in (constrained, bound):
+                        decision = Decision(open=f"the labels of namespace {made.namespace} are not in the input")
                     if decision.denial or decision.open:
                         yield policy.name, decision
 
@@ -154,13 +168,22 @@ class AdmissionPolicies:
 
     def _changing(self, made: NewObject) -> list[str]:
         """Return the names of mutating policies that concern a new object."""
-        labels = self._labels.get(made.namespace, {})
         return [
             policy.name
             for policy, bindings in self._mutating
-            if _matches(policy.spec.match_constraints, made, labels)
-            and any(_matches(each.spec.match_resources, made, labels) for each in bindings)
+            if self._matched(policy.spec.match_constraints, made) is not False
+            and any(self._matched(each.spec.match_resources, made) is not False for each in bindings)
         ]
+
+    def _matched(self, resources: MatchResources | None, made: NewObject) -> bool | None:
+        """Return whether a new object matches; None if that depends on labels of a namespace outside the input."""
+        selector = resources.namespace_selector if resources is not None else None
+        if resources is None or selector is None or made.namespace in self._known:
+            return _matches(resources, made, self._labels.get(made.namespace, {}))
+        keys = {*(selector.match_labels or ()), *(each.key for each in selector.match_expressions or ())}
+        if keys <= {_NAMESPACE_NAME}:
+            return _matches(resources, made, {_NAMESPACE_NAME: made.namespace})
+        return None if _matches(replace(resources, namespace_selector=None), made, {}) else False
 
 
 def _bound(

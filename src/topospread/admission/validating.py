@@ -62,7 +62,7 @@ class ValidatingPolicies:
         self._parameters = {
             (each.get("apiVersion"), each.get("kind"), metadata.get("namespace") or "", metadata.get("name")): each
             for each in parameters
-            if isinstance(metadata := each.get("metadata"), Mapping)
+            if isinstance(metadata := each.get("metadata"), Mapping) and isinstance(metadata.get("name"), str)
         }
 
     def decide(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Request) -> Decision:
@@ -136,7 +136,7 @@ class _Evaluation:
         """Return what is decided; of several denials the first."""
         conditions = self._matching(self._policy.spec.match_conditions or ())
         if conditions is not None:
-            return conditions if self._denies else Decision()
+            return conditions if self._denies or (conditions.open and not self._ignores) else Decision()
         opened = ""
         for each in self._denials(self._with_variables(self._namespace)):
             if each.denial and self._perhaps:
@@ -181,7 +181,7 @@ class _Evaluation:
             if isinstance(value, Decision):
                 return _OPEN
             if isinstance(value, str):
-                value = value.strip()
+                value = value.strip().encode(errors="replace").decode()
                 if value and len(value.encode()) <= _LONGEST_MESSAGE and "\n" not in value:
                     return value
         return validation.message.strip() or f"failed expression: {validation.expression.strip()}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from topospread.answer import Cause
+from topospread.controllers.planned import is_refusal
 from topospread.text import one_line
 
 from .cause_codes import code_of
@@ -151,7 +152,8 @@ def _chosen(
 def _without_filters(message: str, verdict: Verdict | None) -> tuple[Cause, ...]:
     """Return the cause of a pod that was rejected before any filter ran."""
     if verdict is None:
-        code = next((code for begin, code in _WAITS.items() if message.startswith(begin)), "filter")
+        waits = next((code for begin, code in _WAITS.items() if message.startswith(begin)), "")
+        code = waits or ("refused" if is_refusal(message) else "filter")
         return (Cause(code=code, says=message),) if message else ()
     if verdict.error:
         return ()

@@ -91,7 +91,7 @@ class MendingEviction(Base, frozen=True, kw_only=True):
 
 
 class FallbackGain(Base, frozen=True, kw_only=True):
-    """A workload after a step: with its hard constraints, and with soft ones while a domain is lost."""
+    """Pods of a workload after a step: without the fallback to soft constraints while a domain is lost, and with it."""
 
     step: Annotated[int, Meta(description="Number of the step, from 1.")]
     kind: Annotated[str, Meta(description="Kind of the workload.")]

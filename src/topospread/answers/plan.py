@@ -60,7 +60,7 @@ class ChangedField(Base, frozen=True, kw_only=True):
 
 
 class PromiseSides(Base, frozen=True, kw_only=True):
-    """Guaranteed pods of a workload after an event, before and after the change."""
+    """Pods that an event leaves of a workload, compared between the states before and after the change."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]

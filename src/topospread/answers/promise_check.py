@@ -149,7 +149,7 @@ def chosen_workloads(
     """Return the target workloads; without targets, all with replicas whose pods match the selector.
 
     Raises:
-        UsageError: if a target does not exist, or there is no workload.
+        UsageError: if a target does not exist or its kind has no promises, or no workload is selected.
     """
     by_key: dict[ObjectKey, Workload] = {(each.kind, each.namespace, each.name): each for each in workloads}
     if targets:

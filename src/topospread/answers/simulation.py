@@ -122,7 +122,8 @@ class Simulation(Answer, frozen=True, kw_only=True, dict=True):
             namespaces = ", ".join(each.namespace for each in found)
             raise InputError(f"pod {pod} is in several namespaces: {namespaces}; add namespace=…")
         names = {f"{each.namespace}/{each.name}": each.name for each in every}
-        near = [shown for shown in names if names[shown] in get_close_matches(name, set(names.values()), 2)]
+        close = get_close_matches(name, set(names.values()), 2)
+        near = [shown for shown in names if names[shown] in close]
         which = f"did you mean {' or '.join(near[:2])}?" if near else f"there are {listed(list(names), 3)}"
         raise InputError(f"there is no pod {pod}; {which if names else 'the simulation has none'}")
 

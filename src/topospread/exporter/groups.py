@@ -132,7 +132,7 @@ class GroupedNamespace:
         return touched | self._adopted(kind, before, item)
 
     def delete(self, kind: type[KubeObject], name: str) -> set[PlanGroup]:
-        """Delete an object. Return its groups."""
+        """Delete an object. Return all groups that this may affect; none if the object is not known."""
         before = self.of[kind].get(name)
         if before is None:
             return set()

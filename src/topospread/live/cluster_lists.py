@@ -17,7 +17,6 @@ import msgspec
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeStruct
 from topospread.api.storage import VOLUME_KINDS
-from topospread.api.validation.schema import STRUCT_OF
 from topospread.errors import UsageError
 from topospread.sources.admit import Rules
 from topospread.sources.listed_page import continue_token, read_page
@@ -40,11 +39,6 @@ _PAUSES: Final = (1.0, 3.0)
 """Seconds before each retry."""
 _OTHER_REFUSAL: Final = 1.0
 """Seconds to wait for other refusals, so that always the same one is reported."""
-
-
-_BINDINGS: Final = "ValidatingAdmissionPolicyBinding"
-_READ_BY_POLICIES: Final = (STRUCT_OF.keys() | {"Namespace"}) - {"Pod"}
-"""Kinds of which policies in CEL read every field. Pods that are stored are not created."""
 
 
 class ListsProgress(Protocol):
@@ -136,13 +130,9 @@ class ClusterLists:
     _answered: bool = False
     _narrowed: list[str] = field(default_factory=list)
     _volumes: _VolumesAsked = field(init=False)
-    _policies_known: asyncio.Event = field(default_factory=asyncio.Event)
-    _rules: Rules = field(default_factory=Rules)
 
     def __post_init__(self) -> None:
         self._volumes = _VolumesAsked(self.wanted)
-        if _BINDINGS not in self.wanted.kinds:
-            self._policies_known.set()
 
     async def read(self, receiver: Receiver) -> SnapshotFacts:
         """Read all lists, and return the snapshot's facts.
@@ -192,19 +182,12 @@ class ClusterLists:
         if not await self._volumes.asks_for(kind):
             receiver.finished(kind)
             return
-        if kind in _READ_BY_POLICIES:
-            await self._policies_known.wait()
         try:
             facts.counts[kind] = await self._as_wide_as_allowed(kind, receiver)
         except ApiError as error:
             if kind in REQUIRED:
                 raise in_words(error, self.connection, self.purpose) from error
             facts.missing[kind] = error.reason or error.message
-        if kind == _BINDINGS:
-            if facts.counts.get(kind):
-                # Policies in CEL read every field of templates and namespaces.
-                self._rules = Rules(parameters=frozenset())
-            self._policies_known.set()
         receiver.finished(kind)
         self._volumes.finished(kind)
 
@@ -244,7 +227,7 @@ class ClusterLists:
         return 0
 
     async def _all_pages(self, listed: ListRequest, path: str, receiver: Receiver) -> int:
-        reader = ObjectReader(self._rules if listed.kind in _READ_BY_POLICIES else Rules())
+        reader = ObjectReader(Rules())
         seen: set[tuple[str, str]] = set()
         async for data in self._pages(path, listed.selection):
             objects, left = read_page(data, listed.kind, f"{self.connection.server}{path}", reader)

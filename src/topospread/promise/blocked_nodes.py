@@ -38,12 +38,12 @@ _NO_CLAIM_OF_VOLUMES = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits",
 
 @dataclass(frozen=True, slots=True)
 class IncomingPods:
-    """The pods that come.
+    """The pods that are still to come, by pod class.
 
     Attributes:
-        classes: class → how many pods of it come, by ``index``.
-        goes_on: whether pods may go, too, as in a rollout: then no domain keeps what it holds.
-        at_once: of pods that come and go the most that exist at once; ``None`` if all may.
+        classes: ``index`` of a class → the class, and how many of its pods come.
+        goes_on: whether pods are deleted meanwhile, as in a rollout: then no domain is sure to keep its pods.
+        at_once: the most of these pods that exist at the same time; ``None`` if all may.
     """
 
     classes: Mapping[int, tuple[PodClass, int]]

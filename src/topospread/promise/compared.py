@@ -147,7 +147,7 @@ def promise_changes(
     budget: SearchBudget,
     wants_of: WantsOf = lambda *_: (),
 ) -> Iterator[PromiseChange]:
-    """Yield the counts of each workload that both sides have and whose object or budgets differ.
+    """Yield each promise, before and after, of the workloads that both states have and whose object or budgets differ.
 
     Args:
         before: the objects of the old state and the cluster.

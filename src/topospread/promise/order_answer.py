@@ -67,5 +67,5 @@ class GuaranteeAnswer:
 
     @property
     def fails(self) -> bool:
-        """True if an order is known in which it does not hold."""
+        """True if an order of the pods is known in which the answer to the question is no."""
         return self.answer in ("never", "not always")

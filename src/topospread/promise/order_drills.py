@@ -58,7 +58,7 @@ def drill_file(
 def rollout_file(
     run: Run, order: Sequence[OrderStep], workload: Workload, sources: Mapping[str, object], question: EndQuestion
 ) -> str:
-    """A way of a rollout as a file, "" where its pods ask for volumes, which are bound to nodes.
+    """Return one course of a rollout as a ``kind: Drill`` file; "" if its pods have volumes, which tie them to nodes.
 
     Args:
         workload: the Deployment.

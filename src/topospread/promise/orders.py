@@ -148,13 +148,13 @@ class OrderSearch:
         return AlikeStates(self._run.cluster, [each.pod for each in self._queue], keys_of_profiles(profiles))
 
     def gathered(self, loss: str, workload: Workload, least: int) -> Searched:
-        """Return the order that leaves the fewest pods, of the orders that gather the workload's pods in one domain.
+        """Try one order for each domain that gathers the workload's pods there. Return the one that leaves the fewest.
 
         Each pod goes into the domain if filters allow that, else to the domain with the fewest of them, which lets the
-        next pod in. Other pods come only if one of them finds no node otherwise.
+        next pod in. Pods of other workloads are placed only when no pod of the workload can be.
 
         Args:
-            least: the number of pods that every order leaves; no domain is tried after an order that leaves no more.
+            least: lower bound on the pods that any order leaves; once an order reaches it, no more domains are tried.
         """
         found, question = self._found, LeftAfterLoss(loss, workload, _NEVER_LEFT)
         until = time.monotonic() + self._budget.seconds * _GATHERING_SHARE

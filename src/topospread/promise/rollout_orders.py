@@ -111,7 +111,7 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
 
 
 class RolloutSearch:
-    """The search for one question; the cluster is as it was afterwards."""
+    """Search of the courses of one rollout for one question. `search` leaves the cluster as it was."""
 
     def __init__(self, rollout: RolloutBegin, question: EndQuestion, budget: SearchBudget) -> None:
         self._rollout = rollout

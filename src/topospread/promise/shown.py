@@ -278,7 +278,7 @@ class _Showing:
         missing = max(event.of - trial.ready, 0)
         then = f"may end at skew {skew}" if skew else "all ready again" if skew is None else "ends at skew 0"
         if trial.stuck or trial.pending:
-            then = f"may not end: {_ended(trial.pending, missing)}"
+            then = "may not end" + (f": {_ended(trial.pending, missing)}" if trial.pending or missing else "")
         return replace(
             event, then=then, pending=trial.pending, missing=missing, skew=skew, why=trial.why, steps=trial.steps,
             runs=trial.runs,

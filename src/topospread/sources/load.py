@@ -137,6 +137,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     found = _found(paths_read, rendered, allow_empty=allow_empty)
     every = [each.sources for each in found]
     stdin = _rereadable(stdin, every)
+    pipes: dict[str, Text] = {}
     rules = Rules(strict, namespace, comparison_operators, kinds, frozenset() if keeps_whole else None)
     with no_garbage_collection():
         while True:
@@ -147,7 +148,8 @@ def load(  # noqa: PLR0913 - keyword arguments
             collection = Collection()
             hooks = HooksLeftOut()
             read: list[Iterable[ReadObject]] = [
-                _read(path, sources, stdin, reader, meter) for path, sources in zip(paths_read, every, strict=True)
+                _read(path, sources, stdin, reader, meter, pipes=pipes)
+                for path, sources in zip(paths_read, every, strict=True)
             ]
             if live is not None:
                 if callable(live):
@@ -292,12 +294,23 @@ class _Meter(msgspec.Struct):
         self.advance(0)
 
 
-def _read(
-    path: str, sources: Sequence[Source], stdin: BinaryIO | None, reader: ObjectReader, meter: _Meter
+def _read(  # noqa: PLR0913 - the parts of one reading
+    path: str,
+    sources: Sequence[Source],
+    stdin: BinaryIO | None,
+    reader: ObjectReader,
+    meter: _Meter,
+    *,
+    pipes: dict[str, Text],
 ) -> Iterator[ReadObject]:
-    """Yield the objects of one path. Record files in folders that belong to other programs."""
+    """Yield the objects of one path. Record files in folders that belong to other programs.
+
+    ``pipes`` keeps the texts of files that can be read only once.
+    """
     for source in sources:
-        text = read_text(source, stdin)
+        text = pipes.get(source.path) or read_text(source, stdin)
+        if source.unit is None and source.path != STANDARD_INPUT and not os.path.isfile(source.path):
+            pipes[source.path] = text
         meter.begin(len(text.data) if source.size is None else source.size, len(text.data))
         if source.path != path and _is_foreign(text):
             reader.foreign.append(source.path)

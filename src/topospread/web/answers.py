@@ -237,7 +237,7 @@ class Answers:
         }
 
     def why(self, asked: PageQuestion) -> Json:
-        """`why`'s answer on a pod but for changes that would help, and what rejects each node."""
+        """Return `why`'s answer without suggested changes, as HTML, and the reason for which each node is rejected."""
         found = self._explained(asked, suggest=False)
         html = self._pages.page("why.html", **found.values, target=asked.word("target"))
         return {"html": html, "rejected": found.rejected}

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -46,7 +47,8 @@ async def events_of(
         if served.events != told:
             told, quiet, now = served.events, 0.0, state()
             if now["revision"] != revision:
-                now["changes"] = await run_in_threadpool(changes, revision)
+                with suppress(TopospreadError):
+                    now["changes"] = await run_in_threadpool(changes, revision)
                 revision = now["revision"]
             yield f"event: state\ndata: {json.dumps(now)}\n\n"
         elif quiet >= _KEEP_ALIVE:

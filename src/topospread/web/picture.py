@@ -33,7 +33,9 @@ def picture(standing: ClusterStanding, pending: Sequence[PendingGroup] = ()) -> 
     """The map's data; see docs/reference/page.md for the fields."""
     workloads, keys = standing.workloads, _keys(standing)
     unjudged = [each for each in pending if is_unjudged(each)]
-    of = Counter({(each.namespace, each.workload): len(each.pods) for each in unjudged})
+    of: Counter[tuple[str, str]] = Counter()
+    for each in unjudged:
+        of[each.namespace, each.workload] += len(each.pods)
     waiting = Counter(standing.pods.workload[standing.pods.node < 0].tolist())
     return {
         "apiVersion": API_VERSION,

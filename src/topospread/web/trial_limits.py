@@ -24,7 +24,7 @@ MOST_SECONDS: Final = 60.0
 """Seconds of work on one request's steps."""
 
 ASKING: Final = ("replicas", "completions", "parallelism", "min_replicas")
-"""Fields of a spec that create pods at once."""
+"""Fields of a spec that set a number of pods."""
 
 
 class TrialTooLongError(UsageError):
@@ -85,7 +85,7 @@ def _more(step: Step, current: Inventory, applied: Sequence[KubeObject]) -> Iter
 
 
 def pods_asked(items: Iterable[KubeObject]) -> Iterator[int]:
-    """Yield the number of pods that each object creates at once; an autoscaler begins with its minimum."""
+    """Yield the pods to expect of each object: the largest of its `ASKING` fields, at least 1; 0 for a Node."""
     for item in items:
         spec = getattr(item, "spec", None)
         numbers = [getattr(spec, name, None) or 0 for name in ASKING]

@@ -48,7 +48,7 @@ def read_trial(texts: Sequence[str]) -> tuple[TrialStep, ...]:
 
 
 def manifest_name(number: int) -> str:
-    """The file of what step ``number``, from 0, applies."""
+    """Return the name of the manifest that step ``number``, counted from 0, applies."""
     return f"what-if-{number + 1}.yaml"
 
 

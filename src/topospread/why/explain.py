@@ -241,7 +241,8 @@ class _Explainer:
             simulation = RepeatedSimulation(self._run)
             ended = simulation.carry_out(progress=self._progress)
             simulation.restore()
-        having = [pod.name for pod in workload.existing]
+        evicted = {(each.namespace, each.name) for each in ended.evictions} if ended is not None else set()
+        having = [pod.name for pod in workload.existing if (pod.namespace, pod.name) not in evicted]
         found: dict[object, list[QueuedPod]] = {}
         first: dict[object, PodOutcome] = {}
         pairs: list[tuple[QueuedPod, object]] = [(each, each.waits) for each in plan.left_alone]

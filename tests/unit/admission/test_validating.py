@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.live.admission_policies import difference, ours
+from topospread.admission.validating import ValidatingPolicies
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.anonymous import anonymous
@@ -264,3 +265,29 @@ def test_many_hostile_policies_end() -> None:
     begun = time.process_time()
     assert found_by(*many, deployment())[0] == "unknown"
     assert time.process_time() - begun < 10
+
+
+def test_labels_of_a_namespace_outside_the_input_are_unknown() -> None:
+    selecting = {"resourceRules": [PODS], "namespaceSelector": {"matchLabels": {"env": "prod"}}}
+    denying, web = policy("false", matchConstraints=selecting), deployment()
+    web["metadata"]["namespace"] = "shop"
+    said = "ValidatingAdmissionPolicy p (the labels of namespace shop are not in the input)"
+    verdict, because = found_by(*denying, web)
+    assert verdict == "unknown"
+    assert said in because
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"env": "test"}}}
+    assert found_by(*denying, namespace, web)[0] == "yes"
+    by_name = {"matchLabels": {"kubernetes.io/metadata.name": "shop"}}
+    assert found_by(*policy("false", matchConstraints={**selecting, "namespaceSelector": by_name}), web)[0] == "no"
+
+
+def test_an_open_condition_leaves_annotations_open_whatever_the_actions_are() -> None:
+    open_condition = {"name": "c", "expression": "request.userInfo.username == 'a'"}
+    failing = {"key": "k", "valueExpression": "object.spec.missing"}
+    audited = policy("true", actions=["Audit"], matchConditions=[open_condition], auditAnnotations=[failing])
+    assert found_by(*audited, deployment())[0] == "unknown"
+
+
+def test_a_parameter_whose_name_is_no_text_is_none() -> None:
+    given = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": ["a"]}}
+    assert ValidatingPolicies([given]) is not None
