@@ -65,7 +65,7 @@ def policies() -> list[Json]:
     version = "admissionregistration.k8s.io/v1"
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
     nowhere = {"resourceRules": [rule], "namespaceSelector": {"matchLabels": {"example.com/policies": "yes"}}}
-    refuses = {"matchConstraints": nowhere, "validations": [{"expression": f"object.metadata.name != '{SECRET}'"}]}
+    refuses = {"matchConstraints": nowhere, "validations": [{"expression": "object.metadata.name != 'acme-denied'"}]}
     label = f'Object{{metadata: Object.metadata{{labels: {{"token": "{SECRET}"}}}}}}'
     changes = {
         "matchConstraints": nowhere,
