@@ -1,6 +1,6 @@
 """Fields that the API server adds to new objects other than pods: names, uids, namespaces, selectors.
 
-Pods themselves go through `admission.py`; what controllers make is made by the modules named after them.
+Pods themselves go through `pod_admission`; what controllers make is made by the modules named after them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from msgspec.structs import replace
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.node import Namespace
+from topospread.api.well_known_labels import NAMESPACE_NAME
 from topospread.api.workload import ReplicationController
 from topospread.errors import InvalidError, Place
 
 from .names import Names, made_up_uid
 
-NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 DEFAULT_NAMESPACE = "default"
 
 _CONTROLLERS: Mapping[str, str] = {
@@ -135,7 +135,7 @@ def _with_uid(kind: str, item: Object, uids: Mapping[ObjectKey, str]) -> Object:
 
 
 def _labelled(namespace: Namespace) -> Namespace:
-    if namespace.labels.get(NAMESPACE_NAME_LABEL) == namespace.name:
+    if namespace.labels.get(NAMESPACE_NAME) == namespace.name:
         return namespace
-    labels = {**namespace.labels, NAMESPACE_NAME_LABEL: namespace.name}
+    labels = {**namespace.labels, NAMESPACE_NAME: namespace.name}
     return replace(namespace, metadata=replace(namespace.metadata, labels=labels))

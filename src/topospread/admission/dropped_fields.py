@@ -3,7 +3,7 @@
 A field that the version does not know is gone from everything, however it was stored: nothing decodes it. One whose
 feature gate is off is dropped when an object is created; an object that is stored keeps it, as on update. What the API
 server keeps although the gate is off in kube-scheduler plays no part there: that is the plugins' matter, and is only
-told here. Values that are refused rather than dropped (the operators of tolerations) are a matter of `admission.py`.
+told here. Values that are refused rather than dropped (the operators of tolerations) are a matter of `pod_admission`.
 Which fields have which gate is in ``dropped_fields.json``, which `conformance/oracle/cmd/droppedfields` prints from
 pkg/api/pod/util.go (``dropDisabledFields``), and strategy.go and util.go of the other kinds, of every version from 1.18
 to 1.37; here stand those that topospread reads, and the order in which they go.

@@ -1,6 +1,6 @@
 """LimitRanges: which new pods the API server refuses because they are outside the bounds of their namespace.
 
-Their defaults are part of `admission`. Source: plugin/pkg/admission/limitranger/admission.go.
+Their defaults are part of `pod_admission`. Source: plugin/pkg/admission/limitranger/admission.go.
 """
 
 from __future__ import annotations

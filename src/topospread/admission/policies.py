@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
+from topospread.api.well_known_labels import NAMESPACE_NAME
 from topospread.api.workload import Deployment
 from topospread.config.gates import Gates
 from topospread.config.versions import KubeVersion
@@ -39,8 +41,6 @@ _LEVELS_JUDGED_SINCE = KubeVersion(1, 36)
 """What a level refuses depended on feature gates before (ProcMountType, UserNamespacesSupport)."""
 _POLICIES_SINCE = KubeVersion(1, 30)
 _ENFORCE = "pod-security.kubernetes.io/enforce"
-_NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
-"""Label that the API server gives every namespace."""
 _OF_EVERY_CLUSTER: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
 """Namespaces that the API server creates, without other labels."""
 _is_version = re.compile(r"latest|v1\.(?:[0-9]|[1-9][0-9]*)", re.ASCII).fullmatch
@@ -56,9 +56,7 @@ class AdmissionPolicies:
         self._evaluates = version >= _POLICIES_SINCE
         self._judges_levels = version >= _LEVELS_JUDGED_SINCE
         self._labels = {each.name: each.labels for each in inventory.namespaces}
-        self._known = {*_OF_EVERY_CLUSTER, *(name for kind, _, name in inventory.places if kind == "Namespace")}
-        self._known |= {name for name, labels in self._labels.items() if labels.keys() - {_NAMESPACE_NAME}}
-        """Namespaces all of whose labels are known."""
+        self._inventory = inventory
         self._mutating = list(_bound(inventory.mutating_policies, inventory.mutating_bindings))
         self._validating = sorted(
             _bound(inventory.validating_policies, inventory.validating_bindings), key=lambda each: each[0].name
@@ -116,8 +114,6 @@ class AdmissionPolicies:
                 yield made, name, each
 
     def _decide(self, made: NewObject, request: Callable[[], Request]) -> Iterator[tuple[str, Decision]]:
-        from .validating import Decision
-
         for policy, bindings in self._validating:
             constrained = self._matched(policy.spec.match_constraints, made)
             if constrained is False:
@@ -127,7 +123,9 @@ class AdmissionPolicies:
                 if bound is not False and _may_deny(policy, binding):
                     decision = self._decision(policy, binding, made, request)
                     if decision.denial and None in (constrained, bound):
-                        decision = Decision(open=f"the labels of namespace {made.namespace} are not in the input")
+                        decision = decision._replace(
+                            denial="", open=f"the labels of namespace {made.namespace} are not in the input"
+                        )
                     if decision.denial or decision.open:
                         yield policy.name, decision
 
@@ -175,14 +173,20 @@ class AdmissionPolicies:
             and any(self._matched(each.spec.match_resources, made) is not False for each in bindings)
         ]
 
+    @cached_property
+    def _known(self) -> set[str]:
+        """Namespaces all of whose labels are known."""
+        labelled = {name for name, labels in self._labels.items() if labels.keys() - {NAMESPACE_NAME}}
+        return {*_OF_EVERY_CLUSTER, *self._inventory.read_namespaces, *labelled}
+
     def _matched(self, resources: MatchResources | None, made: NewObject) -> bool | None:
         """Return whether a new object matches; None if that depends on labels of a namespace outside the input."""
         selector = resources.namespace_selector if resources is not None else None
         if resources is None or selector is None or made.namespace in self._known:
             return _matches(resources, made, self._labels.get(made.namespace, {}))
         keys = {*(selector.match_labels or ()), *(each.key for each in selector.match_expressions or ())}
-        if keys <= {_NAMESPACE_NAME}:
-            return _matches(resources, made, {_NAMESPACE_NAME: made.namespace})
+        if keys <= {NAMESPACE_NAME}:
+            return _matches(resources, made, {NAMESPACE_NAME: made.namespace})
         return None if _matches(replace(resources, namespace_selector=None), made, {}) else False
 
 

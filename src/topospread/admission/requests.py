@@ -17,6 +17,7 @@ from topospread.api.meta import KubeObject, OwnerReference
 from topospread.api.node import Namespace
 from topospread.api.pod import Container, Pod
 from topospread.api.validation.schema import WrongTypeError
+from topospread.api.well_known_labels import NAMESPACE_NAME
 from topospread.cel.values import Unknown
 
 from .new_objects import RESOURCES
@@ -65,7 +66,7 @@ class Requests:
     """Makes requests with the namespaces of an inventory."""
 
     def __init__(self, inventory: Inventory) -> None:
-        read = {name for kind, _, name in inventory.places if kind == "Namespace"}
+        read = inventory.read_namespaces
         self._namespaces = {each.name: each for each in inventory.namespaces if each.name in read}
 
     def of_pod(self, pod: Pod) -> Request:
@@ -150,7 +151,7 @@ class Requests:
         labels: Any = Unknown("the namespace's labels", may_be_absent=True)
         annotations: Any = Unknown("the namespace's annotations", may_be_absent=True)
         if known is not None:
-            labels = {**known.labels, "kubernetes.io/metadata.name": name}
+            labels = {**known.labels, NAMESPACE_NAME: name}
             annotations = _annotations(known)
         metadata = {
             "name": name,

@@ -39,9 +39,6 @@ _WAITS = {
     "waits for its scheduling gates": "scheduling-gate",
     "waits for the scheduler": "other-scheduler",
     "not created": "not-created",
-    "FailedCreate: ": "refused",
-    'pods "': "refused",
-    'Pod "': "refused",
 }
 _OF_SPREAD = frozenset({"spread-domain-full", "zone-gone-counts", "min-domains", "topology-key-missing"})
 
@@ -152,8 +149,8 @@ def _chosen(
 def _without_filters(message: str, verdict: Verdict | None) -> tuple[Cause, ...]:
     """Return the cause of a pod that was rejected before any filter ran."""
     if verdict is None:
-        waits = next((code for begin, code in _WAITS.items() if message.startswith(begin)), "")
-        code = waits or ("refused" if is_refusal(message) else "filter")
+        otherwise = "refused" if is_refusal(message) else "filter"
+        code = next((code for begin, code in _WAITS.items() if message.startswith(begin)), otherwise)
         return (Cause(code=code, says=message),) if message else ()
     if verdict.error:
         return ()

@@ -113,6 +113,11 @@ class Inventory:
     def __repr__(self) -> str:
         return f"<Inventory {len(self.nodes)} nodes, {len(self.pods)} pods>"
 
+    @property
+    def read_namespaces(self) -> set[str]:
+        """Names of the Namespaces that stand in the input; others are only named by objects."""
+        return {name for kind, _, name in self.places if kind == "Namespace"}
+
     def objects(self) -> Iterator[KubeObject]:
         """All typed objects, kind after kind, each in input order."""
         for each in fields(self):

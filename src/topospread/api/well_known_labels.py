@@ -1,4 +1,4 @@
-"""Labels of nodes that Kubernetes defines (k8s.io/api/core/v1/well_known_labels.go)."""
+"""Labels of nodes and namespaces that Kubernetes defines (k8s.io/api/core/v1/well_known_labels.go, types.go)."""
 
 from __future__ import annotations
 
@@ -11,3 +11,5 @@ BETA_REGION: Final = "failure-domain.beta.kubernetes.io/region"
 HOSTNAME: Final = "kubernetes.io/hostname"
 OS: Final = "kubernetes.io/os"
 ARCH: Final = "kubernetes.io/arch"
+NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
+"""Label that the API server gives every namespace: its name."""

@@ -27,6 +27,7 @@ from .values import (
     compare,
     equals,
     is_number,
+    optional_of,
     type_of,
     whole,
 )
@@ -148,7 +149,7 @@ class _Evaluation:
                 found.append(value)
             elif isinstance(value, Unknown):
                 return value
-            elif _optional(value).present:
+            elif optional_of(value).present:
                 found.append(value.value)
         return found
 
@@ -164,7 +165,7 @@ class _Evaluation:
                 raise CelError(f"Failed with repeated key: {key}")
             if not optional:
                 found[key] = value
-            elif _optional(value).present:
+            elif optional_of(value).present:
                 found[key] = value.value
         return found
 
@@ -181,7 +182,7 @@ class _Evaluation:
         self._budget.spend(self._cost(name, given))
         unknown = next((each for each in given if isinstance(each, Unknown)), None)
         if name == "orValue" and len(given) == 2 and unknown is not given[0]:
-            return given[0].value if _optional(given[0]).present else given[1]
+            return given[0].value if optional_of(given[0]).present else given[1]
         if unknown is not None:
             return unknown if name in _SOUND else Unknown(unknown.what)
         if name in ("_==_", "_!=_"):
@@ -248,7 +249,7 @@ class _Evaluation:
         if isinstance(over, Unknown):
             return Unknown(over.what)
         if name in ("optMap", "optFlatMap"):
-            if not _optional(over).present:
+            if not optional_of(over).present:
                 return over
             made = self._bound({arguments[0][1]: over.value}, arguments[1])
             return made if name == "optFlatMap" or isinstance(made, Unknown) else Optional(made)
@@ -296,12 +297,6 @@ class _Evaluation:
             return self.value(node)
         finally:
             self._names = before
-
-
-def _optional(value: Value) -> Optional:
-    if not isinstance(value, Optional):
-        raise CelError("no such overload")
-    return value
 
 
 def _looked_up(holder: Value, key: Value, *, present_only: bool) -> Value:

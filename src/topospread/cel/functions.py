@@ -27,6 +27,7 @@ from .values import (
     compare,
     equals,
     is_number,
+    optional_of,
     type_of,
     whole,
 )
@@ -325,9 +326,7 @@ def _compared(left: Value, right: Value) -> int:
 
 
 def _present(value: Value) -> Value:
-    if not isinstance(value, Optional):
-        raise CelError("no such overload")
-    if not value.present:
+    if not optional_of(value).present:
         raise CelError("optional.none() dereference")
     return value.value
 

@@ -55,6 +55,17 @@ class Optional:
     present: bool = True
 
 
+def optional_of(value: Value) -> Optional:
+    """Return the value, which has to be an optional one.
+
+    Raises:
+        CelError: if it is of another type.
+    """
+    if not isinstance(value, Optional):
+        raise CelError("no such overload")
+    return value
+
+
 @dataclass(frozen=True)
 class Type:
     """A type as a value, as ``type()`` returns it."""

@@ -1,4 +1,4 @@
-"""The pods that ``kubectl drain`` evicts, and whether the Eviction API allows it. `drills` evicts them.
+"""The pods that ``kubectl drain`` evicts, and whether the Eviction API allows it. `drill` evicts them.
 
 The options are ``--ignore-daemonsets --delete-emptydir-data``, without ``--force``. Sources: k8s.io/kubectl
 pkg/drain/filters.go (``daemonSetFilter``, ``mirrorPodFilter``, ``unreplicatedFilter``) and

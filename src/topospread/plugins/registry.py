@@ -124,7 +124,7 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
         settings.args.inter_pod_affinity, settings.rules(InterPodAffinityRules), settings.rules(AffinityHintRules)
     ),
 }
-"""Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`workloads`)."""
+"""Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`controllers`)."""
 
 ASKED_ABOUT_CLAIMS = frozenset(
     {"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "DynamicResources", *KINDS}

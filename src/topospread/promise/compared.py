@@ -181,6 +181,7 @@ def default_changes(
     if _hard_defaults(options[0]) == _hard_defaults(options[1]):
         return
     sides = [CountedWorkloads(inventory, each) for each in options]
+    events = [event for event, label in _KEYS.items() if any(label in each.labels for each in inventory.nodes)]
     items = [(kind, each) for kind, attribute in LISTS.items() for each in getattr(inventory, attribute)]
     for kind, item in items if all(each.is_judged for each in sides) else ():
         if item.spec.template.spec.topology_spread_constraints or item.spec.replicas == 0:
@@ -188,9 +189,7 @@ def default_changes(
         key = (kind, item.namespace or "default", item.name)
         with sides[0].judge(key) as before, sides[1].judge(key) as after:
             wants = wants_of(after.workload, inventory)
-            for event, label in _KEYS.items():
-                if not any(label in each.labels for each in inventory.nodes):
-                    continue
+            for event in events:
                 was, now = _left(before, event), _left(after, event)
                 want = next((each for each in wants if event in _COVERS[each.about]), None)
                 kept = [next(iter(each.kept([want]))).verdict for each in (before, after)] if want else []

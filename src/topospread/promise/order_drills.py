@@ -44,15 +44,7 @@ def drill_file(
     steps += (placing := list(_steps(run, queue, order)))
     if any("cordon" in each for each in placing) and any(_honours_taints(by_name[each]) for each in used):
         return ""
-    if lost := _lost(run, order, question):
-        steps.append({"fail": lost})
-    document = {
-        "apiVersion": API_VERSION,
-        "kind": "Drill",
-        "metadata": {"name": "an-order"},
-        "spec": {**sources, "steps": steps, "expect": _expected(question)},
-    }
-    return yaml_text(document)
+    return _file("an-order", sources, [*steps, *_lost(run, order, question)], question)
 
 
 def rollout_file(
@@ -70,16 +62,17 @@ def rollout_file(
         "target": f"{workload.namespace}/deploy/{workload.name}",
         "turns": [_turn(each) for each in order if each.node or each.does == "ready"],
     }
-    steps: list[object] = [{"rollout": rollout}]
-    if lost := _lost(run, order, question):
-        steps.append({"fail": lost})
     # One run, as others draw where everything else is; nothing is evicted, as in the search.
-    played = {"runs": 1, "preemption": False, "steps": steps, "expect": _expected(question)}
+    fields = {**sources, "runs": 1, "preemption": False}
+    return _file("a-rollout", fields, [{"rollout": rollout}, *_lost(run, order, question)], question)
+
+
+def _file(name: str, fields: Mapping[str, object], steps: Sequence[object], question: EndQuestion) -> str:
     document = {
         "apiVersion": API_VERSION,
         "kind": "Drill",
-        "metadata": {"name": "a-rollout"},
-        "spec": {**sources, **played},
+        "metadata": {"name": name},
+        "spec": {**fields, "steps": steps, "expect": _expected(question)},
     }
     return yaml_text(document)
 
@@ -99,10 +92,10 @@ def _name(workload: Workload) -> str:
     return f"{workload.namespace}/{workload.kind}/{workload.name}"
 
 
-def _lost(run: Run, order: Sequence[OrderStep], question: EndQuestion) -> str:
-    """Return the nodes whose loss takes the most pods at the end of an order, as a step names them; "" for none."""
+def _lost(run: Run, order: Sequence[OrderStep], question: EndQuestion) -> list[dict[str, str]]:
+    """Return the step that fails the domain with the most pods at the end of an order; none if no loss is asked for."""
     if not isinstance(question, LeftAfterLoss):
-        return ""
+        return []
     on: Counter[str] = Counter()
     for each in order:
         if each.node and each.workload == f"{question.workload.kind}/{question.workload.name}":
@@ -115,7 +108,7 @@ def _lost(run: Run, order: Sequence[OrderStep], question: EndQuestion) -> str:
             held[node.labels[key]] += number
     most = max(held.values(), default=0)
     domain = min((each for each, number in held.items() if number == most), default="")
-    return f"{key}={domain}" if domain else ""
+    return [{"fail": f"{key}={domain}"}] if domain else []
 
 
 def _turn(step: OrderStep) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Simulation of an inventory: `workloads` creates the pods, and `scheduling` places them one by one."""
+"""Simulation of an inventory: `controllers` creates the pods, and `scheduling` places them one by one."""
 
 from __future__ import annotations
 

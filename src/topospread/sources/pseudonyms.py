@@ -12,6 +12,7 @@ from hashlib import blake2b, scrypt
 from secrets import token_bytes
 from typing import Final
 
+from topospread.api.well_known_labels import NAMESPACE_NAME
 from topospread.plugins.image_locality import normalized_image_name
 
 from . import public_names as public
@@ -99,7 +100,7 @@ class Pseudonyms:
             return text
         if key in _NAMES_OF_PODS:
             return self.name(text, namespace)
-        if key == "kubernetes.io/metadata.name":
+        if key == NAMESPACE_NAME:
             return self.namespace(text)
         if key in ("kubernetes.io/hostname", "metadata.name"):
             return self.node(text)

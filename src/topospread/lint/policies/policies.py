@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
+from topospread.api.well_known_labels import NAMESPACE_NAME
 from topospread.lint.rule import SEVERITIES, Rule, Severity
 from topospread.lint.rules import RULES
 from topospread.lint.settings import Settings
@@ -96,9 +97,7 @@ def _policy(rule: Rule, severity: Severity) -> Json:
             "failurePolicy": "Fail",
             "matchConstraints": {
                 "namespaceSelector": {
-                    "matchExpressions": [
-                        {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(LEFT_OUT)}
-                    ]
+                    "matchExpressions": [{"key": NAMESPACE_NAME, "operator": "NotIn", "values": list(LEFT_OUT)}]
                 },
                 "resourceRules": _resource_rules(expressed.kinds),
             },
