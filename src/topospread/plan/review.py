@@ -81,7 +81,8 @@ def only_in(ours: Iterable[Finding], theirs: Iterable[Finding]) -> tuple[Finding
     """Return the findings that the other state does not have.
 
     A finding is the same if only its line, list index or a number in its message changed. The most similar findings are
-    matched first."""
+    matched first.
+    """
     left, others = list(ours), list(theirs)
     ways: Sequence[Callable[[Finding], object]] = (
         lambda each: (each.rule, each.place.object, each.place.field, each.message),

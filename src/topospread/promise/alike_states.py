@@ -1,7 +1,8 @@
 """Equivalent cluster states: states that differ only in which of equal nodes, or of equal zones, is which.
 
 Nodes are equal if they differ only in their names and in labels that no pod uses. Zones are equal if no pod names
-one."""
+one.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A pod with a part that topospread does not model may go to any node that the other filters allow. A question is answered
 yes only if it holds for each of these nodes. It is answered no only if it fails both without these pods and with that
-part ignored."""
+part ignored.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +115,8 @@ class Asking:
         """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
 
         `Searched.left` is ``None`` if no such order was found. The result is cached for each loss and workload.
-        Rollouts and pods that cannot be judged are not searched."""
+        Rollouts and pods that cannot be judged are not searched.
+        """
         if self.begun is not None or self.assumed is not None:
             return None
         key = loss, id(workload)
@@ -211,7 +213,8 @@ def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
 def placed_first(run: Run) -> list[QueuedPod]:
     """Return the incoming pods that may be placed in any order. DaemonSet pods are placed before.
 
-    A DaemonSet pod that finds no room is returned as well."""
+    A DaemonSet pod that finds no room is returned as well.
+    """
     own = [each for each in run.queue if each.workload.kind == "DaemonSet"]
     others = [each for each in run.queue if each.workload.kind != "DaemonSet"]
     if not own:

@@ -3,7 +3,8 @@
 Taints and placed pods refuse a pod from the beginning. Incoming pods take room (NodeResourcesFit) and ports
 (NodePorts), repel other pods (InterPodAffinity), and skew domains (PodTopologySpread). Each of these effects closes a
 bounded number of nodes. If a pod has more candidates than all effects can close together, some node always accepts
-it."""
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Declared promises of one workload, each checked against every order of pods, whatever the scores.
 
 All pods of the workload are taken as still to come, so a promise does not depend on their current nodes. The current
-placement is checked as well, and for a Deployment every course of a rollout."""
+placement is checked as well, and for a Deployment every course of a rollout.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ Any pod may be next at each step: in a cluster, creation times and backoff decid
 again after other pods are placed. Preemption is not part of the search.
 
 Pods with parts that topospread does not model are adversaries: each may be on any node that the other filters allow, or
-on no node."""
+on no node.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A pod with more open nodes than all other pods can close is always placed (`blocked_nodes`). A DoNotSchedule constraint
 keeps its maxSkew if every counted pod obeys it: each pod goes where it is allowed, and incoming pods never lower the
-minimum. The skew of a ScheduleAnyway constraint is at most the number of its incoming pods in one domain."""
+minimum. The skew of a ScheduleAnyway constraint is at most the number of its incoming pods in one domain.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ class Proof:
     def _open_to(self, classes: Sequence[PodClass] | None = None) -> int:
         """Return a lower bound on the nodes open to pods of these classes, by default of all, without other changes.
 
-        A rollout has deleted its old pods by then, and until then they may be on any node."""
+        A rollout has deleted its old pods by then, and until then they may be on any node.
+        """
         at_once = len(self._queue) + self._surge if self._goes_on else None
         coming = IncomingPods.of(self.classes, goes_on=self._goes_on, at_once=at_once)
         cluster = self._run.cluster

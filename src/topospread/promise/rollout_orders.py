@@ -3,7 +3,8 @@
 Each step has one of four actors: the Deployment controller creates or deletes pods, kube-scheduler places a pending
 pod, a kubelet makes a pod ready, or a kubelet ends a deleted pod. The counts and the deletion order follow
 `controllers.rolling` and `controllers.removal`. If only a pod's uid decides there, any of these pods may be deleted.
-Preemption is not part of the search."""
+Preemption is not part of the search.
+"""
 
 from __future__ import annotations
 

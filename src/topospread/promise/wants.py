@@ -198,7 +198,8 @@ def beyond_counting(intent: Intent, labels: Sequence[Mapping[str, str]]) -> Iter
     """Yield the wants that no placement on these nodes can keep, whatever the constraints: a domain holds its share of
     pods.
 
-    Only keys that every node has are counted: a domain's loss never takes pods on nodes without the key."""
+    Only keys that every node has are counted: a domain's loss never takes pods on nodes without the key.
+    """
     for each in intent.survivals:
         domains = {of_node.get(each.key) for of_node in labels}
         share = -(-intent.replicas // len(domains))

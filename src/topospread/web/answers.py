@@ -154,7 +154,8 @@ class Answers:
     def changes(self, revision: int) -> Json | None:
         """Return the changes of the picture without steps since a revision; ``None`` if unknown or too large.
 
-        The picture is kept for the next call."""
+        The picture is kept for the next call.
+        """
         reading, found = self._served.reading, self.trials.timeline(())
         drawn = msgspec.json.decode(found.frames[first_shown(found)].picture)
         before = self._drawn.get(revision)

@@ -1,7 +1,8 @@
 """Differences of JSON values, which update a page without sending the whole value.
 
 An object's difference maps keys to differences. A list of one item replaces the value; two items are changed places and
-their differences; three items are a place, the number of items removed there, and the items inserted."""
+their differences; three items are a place, the number of items removed there, and the items inserted.
+"""
 
 from __future__ import annotations
 

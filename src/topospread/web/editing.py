@@ -1,7 +1,8 @@
 """Lint findings and placement for a manifest in the editor. The module reads no file.
 
 The text may come from any user of the page, so it is limited in bytes, synthetic nodes and pods. Names in the text
-refer only to the served objects."""
+refer only to the served objects.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 The file contains the page's HTML, its style sheets, its modules as one script, and the packed answers, which
 `static/recorded.js` returns in place of a server. The file's security policy allows only these scripts and styles, by
-their hashes, and no connection, form or frame."""
+their hashes, and no connection, form or frame.
+"""
 
 from __future__ import annotations
 

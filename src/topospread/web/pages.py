@@ -44,7 +44,8 @@ class Pages:
         """Return a page or a part of one.
 
         All templates receive ``state``, ``version``, ``pages``, ``most`` and the map's ``script``. A page of the
-        navigation also receives its address as ``here``."""
+        navigation also receives its address as ``here``.
+        """
         always = {"state": self.state(), "version": __version__, "pages": PAGES, "here": "", "most": _MOST_ROWS}
         return self._templates.get_template(template).render(always | {"script": MAP_SCRIPT} | values)
 

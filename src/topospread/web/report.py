@@ -1,7 +1,8 @@
 """Report as one HTML file: the page with all its answers for one what-if.
 
 The same code computes the answers of reports and of the server. Pages outside the report, such as another what-if, say
-that they are not included."""
+that they are not included.
+"""
 
 from __future__ import annotations
 

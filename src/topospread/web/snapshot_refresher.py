@@ -110,7 +110,8 @@ class SnapshotRefresher:
 class TroubleLog:
     """Log lines for the start and the end of trouble. Trouble that repeats soon is over only once it stays away.
 
-    A watch that breaks on its objects is reopened again and again, and is connected for moments in between."""
+    A watch that breaks on its objects is reopened again and again, and is connected for moments in between.
+    """
 
     def __init__(self) -> None:
         self._told = ""

@@ -1,7 +1,8 @@
 """What-ifs as text, for a URL, a Drill file or a command line.
 
 A trial is a list of steps. Drill steps have their command-line form, ``fail zone=a``. A changed object is ``patch``
-with a JSON patch (RFC 6902)."""
+with a JSON patch (RFC 6902).
+"""
 
 from __future__ import annotations
 

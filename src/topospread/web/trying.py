@@ -1,6 +1,7 @@
 """Trials in processes of their own, so no user waits for another. The last few are kept.
 
-The process of a trial answers questions about its end until a longer trial continues it."""
+The process of a trial answers questions about its end until a longer trial continues it.
+"""
 
 from __future__ import annotations
 

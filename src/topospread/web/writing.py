@@ -90,7 +90,8 @@ def as_file(timeline: Timeline, served: ServedCluster) -> tuple[str, bytes]:
 def as_copies(step: TrialStep, number: int, served: ServedCluster) -> tuple[str, str]:
     """Return a step for copying: as a YAML patch, "" if it changes no object, and as a command.
 
-    Node failures and waiting have no kubectl command; for them the command is the drill's."""
+    Node failures and waiting have no kubectl command; for them the command is the drill's.
+    """
     match step:
         case PatchedObject():
             words = [*_of(step.namespace), "patch", f"{step.kind.lower()}/{step.name}", "--type", "json"]
