@@ -538,7 +538,7 @@ class Session:
         from topospread.answers.lint import lint_answer
         from topospread.lint.run import lint
 
-        cluster: str | Inventory | None = self._source.made_up
+        cluster: str | Inventory | None = self._source.synthetic
         if paths:
             cluster = None if self._source.missing is not None else self.inventory
         config, render = self._given["config"], self._given["render"]
