@@ -114,9 +114,9 @@ class Asking:
         """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
 
         `Searched.left` is ``None`` if there is none. It is searched once for each loss and workload, and not at all in
-        a rollout or if pods are not judged.
+        a rollout, if pods are not judged or if nothing is lost.
         """
-        if self.begun is not None or self.assumed is not None:
+        if self.begun is not None or self.assumed is not None or not loss:
             return None
         key = loss, id(workload)
         if key not in self._gathered:
