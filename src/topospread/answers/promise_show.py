@@ -46,7 +46,9 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
             "ended early or pods are not judged. All other fields about the time afterwards are simulated."
         ),
     ]
-    now: Annotated[int | None, Meta(description="Pods that the loss or drain leaves in the current state; null without.")] = None
+    now: Annotated[
+        int | None, Meta(description="Pods that the loss or drain leaves in the current state; null without.")
+    ] = None
     orders: Annotated[
         Bounds | None,
         Meta(description="Fewest pods that the loss or drain leaves in any order; null for other events."),

@@ -77,7 +77,10 @@ class SkewWithin:
 
 @dataclass(frozen=True, slots=True)
 class LeftAfterLoss:
-    """Whatever single domain is lost, so many pods of a workload are on nodes elsewhere; if `loss` is "", on any node."""
+    """Whatever single domain is lost, so many pods of a workload are on nodes elsewhere.
+
+    If `loss` is "", nothing is lost, and pods on all nodes count.
+    """
 
     loss: str
     workload: Workload

@@ -107,7 +107,7 @@ class Shown:
 
     @property
     def basis(self) -> Basis:
-        """How the verdict was found: a loss that takes too many pods now, or all orders."""
+        """The ground of the verdict: a loss that takes too many pods now, or all orders."""
         if self.verdict == "unknown":
             return "none"
         is_now = any(each.now is not None and each.now < self.needed for each in self.losses)

@@ -109,9 +109,7 @@ def _matrix(answer: Status) -> Table:
         if not columns:
             by_domain = [_fullest(found)]
         skew: tuple[Cell, ...] = ("", "") if constraint is None else (constraint.skew, constraint.max_skew)
-        rows.append(
-            (f"{each.namespace}/{each.name}", _pods(each, answer), *by_domain, *skew, _remark(each, key))
-        )
+        rows.append((f"{each.namespace}/{each.name}", _pods(each, answer), *by_domain, *skew, _remark(each, key)))
     heads = ("WORKLOAD", "READY" if answer.on.pods else "PODS", *(columns or ("FULLEST",)), "SKEW", "MAX", "")
     return Table(heads, tuple(rows), more="workloads")
 
