@@ -7,8 +7,9 @@ are checked. Any other object must pass today's validation.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, Final
 
 import msgspec
@@ -117,7 +118,7 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         for annotations in noted:
             del annotations[_WHOLE]
         if not stored:
-            _validate(checked, kind, location, label, rules)
+            _validate(checked, kind, location, label, rules, current)
         return msgspec.json.decode(accepted, type=how.struct)
     except RecursionError:
         raise too_deep(location.rough(label)) from None
@@ -160,7 +161,7 @@ def note_profiles(checked: dict[str, Any], kind: str) -> None:
 
 
 def wrong_case(fields: Mapping[str, str], location: Location) -> InvalidError:
-    """Return the error for field names with wrong upper or lower case.
+    """Return the error for field names with wrong upper or lower case, or that are misspelt.
 
     Args:
         fields: path of each such field → the field's name in Kubernetes.
@@ -197,8 +198,14 @@ def _checked(value: dict[str, Any], kind: str, location: Location, label: str) -
         raise DecodeError(printable(error.words) + hint, location.place(label, error.path)) from None
 
 
-def _validate(checked: dict[str, Any], kind: str, location: Location, label: str, rules: Rules) -> None:
-    """Validate an object like the API server does at creation, after defaulting."""
+def _validate(  # noqa: PLR0913 - an object in two forms
+    checked: dict[str, Any], kind: str, location: Location, label: str, rules: Rules, written: dict[str, Any]
+) -> None:
+    """Validate an object like the API server does at creation, after defaulting.
+
+    Args:
+        written: the object with the fields that Kubernetes does not know, which may be misspelt.
+    """
     from topospread.api.validation import validate_decoded
     from topospread.api.validation.field import Options
     from topospread.api.validation.other_kinds import VERSION_OF
@@ -209,8 +216,21 @@ def _validate(checked: dict[str, Any], kind: str, location: Location, label: str
         kind, checked, Options(allow_privileged=True, comparison_operators=rules.comparison_operators)
     )
     if problems:
+        misspelt = _misspelt(written, kind, [problem.field for problem in problems])
+        if misspelt:
+            raise wrong_case(misspelt, location)
         place = replace(location.place(label, problems[0].field), field="")
         raise InvalidError([printable(problem.message) for problem in problems], place)
+
+
+def _misspelt(written: dict[str, Any], kind: str, wrong: Sequence[str]) -> dict[str, str]:
+    """Return the unknown fields that are close to a wrong field beside them: path → that field's name."""
+    found = {}
+    for path in unknown_fields(written, STRUCT_OF_ANY[kind]):
+        above, _, name = path.rpartition(".")
+        names = {each.rpartition(".")[2] for each in wrong if each.rpartition(".")[0] == above}
+        found |= {path: close for close in get_close_matches(name, names, 1, cutoff=0.75)}
+    return found
 
 
 def _undecodable(error: msgspec.ValidationError, location: Location, label: str) -> DecodeError:
