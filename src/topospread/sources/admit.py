@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -34,6 +34,9 @@ from .line_breaks import line_break_in
 from .locations import Location, label_of
 from .text import printable
 from .versions import to_current, was_known
+
+if TYPE_CHECKING:
+    from topospread.api.validation.field import FieldError
 
 NAME_REQUIRED: Final = "metadata.name: Required value: name or generateName is required"
 _NOT_A_STRING: Final = (
@@ -117,8 +120,12 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         accepted = _ENCODER.encode(checked)
         for annotations in noted:
             del annotations[_WHOLE]
-        if not stored:
-            _validate(checked, kind, location, label, rules, current)
+        problems = () if stored else _problems(checked, kind, rules)
+        if misspelt := _misspelt(current, kind, problems):
+            raise wrong_case(misspelt, location)
+        if problems:
+            place = replace(location.place(label, problems[0].field), field="")
+            raise InvalidError([printable(problem.message) for problem in problems], place)
         return msgspec.json.decode(accepted, type=how.struct)
     except RecursionError:
         raise too_deep(location.rough(label)) from None
@@ -198,38 +205,27 @@ def _checked(value: dict[str, Any], kind: str, location: Location, label: str) -
         raise DecodeError(printable(error.words) + hint, location.place(label, error.path)) from None
 
 
-def _validate(  # noqa: PLR0913 - an object in two forms
-    checked: dict[str, Any], kind: str, location: Location, label: str, rules: Rules, written: dict[str, Any]
-) -> None:
-    """Validate an object like the API server does at creation, after defaulting.
-
-    Args:
-        written: the object with the fields that Kubernetes does not know, which may be misspelt.
-    """
+def _problems(checked: dict[str, Any], kind: str, rules: Rules) -> Sequence[FieldError]:
+    """Validate an object like the API server does at creation, after defaulting."""
     from topospread.api.validation import validate_decoded
     from topospread.api.validation.field import Options
     from topospread.api.validation.other_kinds import VERSION_OF
 
     if kind not in (*STRUCT_OF, *VERSION_OF, "HorizontalPodAutoscaler"):
-        return
-    problems = validate_decoded(
+        return ()
+    return validate_decoded(
         kind, checked, Options(allow_privileged=True, comparison_operators=rules.comparison_operators)
     )
-    if problems:
-        misspelt = _misspelt(written, kind, [problem.field for problem in problems])
-        if misspelt:
-            raise wrong_case(misspelt, location)
-        place = replace(location.place(label, problems[0].field), field="")
-        raise InvalidError([printable(problem.message) for problem in problems], place)
 
 
-def _misspelt(written: dict[str, Any], kind: str, wrong: Sequence[str]) -> dict[str, str]:
-    """Return the unknown fields that are close to a wrong field beside them: path → that field's name."""
-    found = {}
-    for path in unknown_fields(written, STRUCT_OF_ANY[kind]):
+def _misspelt(written: dict[str, Any], kind: str, problems: Sequence[FieldError]) -> dict[str, str]:
+    """Return the unknown fields that are close to an invalid field beside them: path → that field's name."""
+    found: dict[str, str] = {}
+    for path in unknown_fields(written, STRUCT_OF_ANY[kind]) if problems else ():
         above, _, name = path.rpartition(".")
-        names = {each.rpartition(".")[2] for each in wrong if each.rpartition(".")[0] == above}
-        found |= {path: close for close in get_close_matches(name, names, 1, cutoff=0.75)}
+        names = [of for each in problems for at, _, of in [each.field.rpartition(".")] if at == above]
+        if close := get_close_matches(name, names, 1, cutoff=0.75):
+            found[path] = close[0]
     return found
 
 
