@@ -25,12 +25,14 @@ HOST = "kubernetes.io/hostname"
 
 @st.composite
 def shops(draw: st.DrawFn) -> list[Json]:
-    """Two to four zones of different sizes, web with a hard constraint, and another workload that takes room."""
+    """Two to four zones of different sizes, web with a hard constraint, and others that take room, or fit nowhere."""
     zones = draw(st.lists(st.sampled_from("abcd"), min_size=2, max_size=6))
     made = [node(f"n{at}", zone, cpu=str(draw(st.integers(2, 6)))) for at, zone in enumerate(zones)]
     constraint = spread(draw(st.integers(1, 3)), topologyKey=draw(st.sampled_from([ZONE, HOST])))
     web = workload("ReplicaSet", "web", draw(st.integers(2, 6)), {"topologySpreadConstraints": [constraint]})
-    return [*made, web, workload("ReplicaSet", "busy", draw(st.integers(0, 4)))]
+    big: Json = {"name": "c", "image": "i", "resources": {"requests": {"cpu": str(draw(st.integers(3, 8)))}}}
+    wide = workload("ReplicaSet", "wide", draw(st.integers(0, 2)), {"containers": [big]})
+    return [*made, web, workload("ReplicaSet", "busy", draw(st.integers(0, 4))), wide]
 
 
 def left_by(run: Run, draws: random.Random) -> tuple[int, int, int]:

@@ -146,8 +146,9 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     verdict = worst(each.verdict for each in found)
     further = "--states", str(states * 10), "--seconds", f"{max(seconds, 1) * 10:g}"
     if verdict == "unknown" and not parts:
-        because = f"the search of all orders ended after {states} states or {seconds:g} s"
-        parts["budget"] = Unjudged(what="budget", because=because, to_know=" ".join(further))
+        why = next((each.undecided for each in found if each.verdict == "unknown"), "")
+        because = why or f"the search of all orders ended after {states} states or {seconds:g} s"
+        parts["budget"] = Unjudged(what="budget", because=because, to_know="" if why else " ".join(further))
     return PromiseShow(
         verdict=verdict,
         says=_says(found, broken),
@@ -172,6 +173,8 @@ def _next(found: Sequence[Shown], further: Sequence[str], typed: Sequence[str]) 
         for each in found:
             if each.verdict == verdict == "no" and _cause(each).code == "pods-pending":
                 return ("topospread", "why", short_target(each.key), *typed)
+            if verdict == "unknown" and (each.unjudged or each.undecided):
+                continue
             if each.verdict == verdict and not each.unjudged and (verdict != "no" or each.key[0] in LISTS):
                 return ("topospread", "promise", words[0], short_target(each.key), *words[1:], *typed)
     return ()

@@ -104,7 +104,7 @@ class Asking:
         return (
             Proof(self.run, self.queue)
             if begun is None
-            else Proof(self.run, self.queue, begun.old, begun.strategy.max_surge)
+            else Proof(self.run, [*self.queue, *begun.waiting], begun.old, begun.strategy.max_surge)
         )
 
     def surely_left(self, loss: str, workload: Workload) -> int:
@@ -115,13 +115,19 @@ class Asking:
         """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
 
         `Searched.left` is ``None`` if no such order was found. The result is cached for each loss and workload.
-        Rollouts, pods that cannot be judged and questions without a loss are not searched.
+        Other pods that topospread does not model come last, when they change nothing. Rollouts, such pods of the
+        workload itself and questions without a loss are not searched.
         """
-        if self.begun is not None or self.assumed is not None or not loss:
+        pairs = list(zip(self.queue, self._proof.classes, strict=False))
+        if self.begun is not None or not loss:
+            return None
+        if any(queued.workload is workload and each.index in self.unjudged for queued, each in pairs):
             return None
         key = loss, id(workload)
         if key not in self._gathered:
-            search = OrderSearch(self.run, self.queue, NoPending(), self.budget, classes=self._proof.classes)
+            judged = [(queued, each) for queued, each in pairs if each.index not in self.unjudged]
+            queue, classes = [queued for queued, _ in judged], [each for _, each in judged]
+            search = OrderSearch(self.run, queue, NoPending(), self.budget, classes=classes)
             self._gathered[key] = search.gathered(loss, workload, self.surely_left(loss, workload))
         return self._gathered[key]
 
@@ -161,6 +167,8 @@ class Asking:
     def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
         if self.unjudged:
             return _undecided(question, "topospread does not model a part of the new pods", "pods")
+        if begun.waiting:
+            return _undecided(question, "pods of other workloads are pending", "rollout")
         if len(begun.new) > _MOST_PODS:
             why = f"a rollout of {len(begun.new)} pods has too many courses: at most {_MOST_PODS} pods are searched"
             return _undecided(question, why, "budget")
@@ -197,6 +205,8 @@ class Asking:
         judged = [each for each in self.queue if of(each.pod).index not in self.unjudged]
         if with_all.fails and (waits or _answer(question, self._searched(self.run, judged, question)).fails):
             return replace(with_all, answer="not always")
+        if not waits and adverse.lacks == with_all.lacks == "budget":
+            return with_all
         return _undecided(question, "it depends on pods that are not judged", "pods")
 
 

@@ -34,6 +34,8 @@ _COUNTED = frozenset({"NodePorts", "NodeResourcesFit", "InterPodAffinity", "PodT
 _OF_VOLUMES = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding"})
 """Plugins whose answer never changes for a pod with claims of its own, while no volume exists and no CSI driver has a
 limit."""
+_MOST_CLASSES = 100
+"""Above it, all incoming pods are assumed to be feasible on all nodes."""
 _NO_CLAIM_OF_VOLUMES = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"})
 
 
@@ -65,9 +67,16 @@ class IncomingPods:
 
 
 class BlockedNodes:
-    """Counts the nodes that other pods can close to the pods of one class."""
+    """Counts the nodes that other pods can close to the pods of one class.
 
-    def __init__(self, scheduler: Scheduler, pod_class: PodClass, coming: IncomingPods) -> None:
+    Args:
+        reach: ``index`` of an incoming class → the rows that may accept its pods; other classes may go to any row.
+    """
+
+    def __init__(
+        self, scheduler: Scheduler, pod_class: PodClass, coming: IncomingPods, reach: Mapping[int, Ints] | None = None
+    ) -> None:
+        self._reach = reach or {}
         self._scheduler = scheduler
         self._cluster = scheduler.cluster
         self._class = pod_class
@@ -82,7 +91,7 @@ class BlockedNodes:
         Raises:
             PluginError: if kube-scheduler could not judge the pod.
         """
-        rows = self._candidates()
+        rows = self.candidates()
         if rows is None or not len(rows):
             return 0
         hard = [each for each in spread_of(self._scheduler, self._class) if each.hard]
@@ -107,7 +116,7 @@ class BlockedNodes:
             room = (nodes.allocatable[domain] - nodes.used[domain]).tobytes()
             alike = (room, *(each[domain].item() >= 0 for each in keys)) if len(domain) == 1 else (code,)
             if alike not in known:
-                known[alike] = len(domain) - self._closed(domain, others)
+                known[alike] = len(domain) - self._closed(domain, others, own)
         return min(known.values(), default=0)
 
     def _codes(self, constraint: ConstraintArithmetic) -> list[int]:
@@ -118,7 +127,7 @@ class BlockedNodes:
         codes = self._cluster.nodes.labels(constraint.topology_key).codes[rows]
         return np.isin(codes, self._codes(constraint))
 
-    def _candidates(self) -> Ints | None:
+    def candidates(self) -> Ints | None:
         """Return rows that only the counted effects can close; ``None`` if another plugin may change its answer."""
         cluster, spec = self._cluster, self._class.pod.spec
         framework = self._scheduler.framework_of(self._class)
@@ -158,42 +167,64 @@ class BlockedNodes:
         claims = all(each.source == "persistentVolumeClaim" for each in refs)
         return claims and not shared and not any(use.users.get(each) for each in refs)
 
-    def _closed(self, rows: Ints, hard: Sequence[ConstraintArithmetic]) -> int:
+    def _closed(
+        self, rows: Ints, hard: Sequence[ConstraintArithmetic], share: ConstraintArithmetic | None = None
+    ) -> int:
         """Return how many of these rows refuse the pod at one moment, at most."""
         return (
-            self._without_room(rows)
+            self._without_room(rows, share)
             + self._with_ports_taken(rows)
             + self._kept_away(rows)
             + sum(self._skewed(each, rows) for each in hard)
         )
 
     @cached_property
-    def _taken(self) -> list[tuple[int, int, int, int]]:
-        """Resources that the pod asks for: column, amount, and the others' sum and largest single amount."""
-        nodes = self._cluster.nodes
-        columns = {PODS: 1} | {nodes.resource(name): amount for name, amount in self._class.request.items() if amount}
-        taken = [(each.taken(nodes), number) for each, number in self._others if number]
+    def _amounts(self) -> list[tuple[PodClass, Ints, int]]:
+        """The other classes: what a pod takes of each resource, and how many come."""
+        return [(each, each.taken(self._cluster.nodes), number) for each, number in self._others if number]
+
+    def _reaching(self, rows: Ints) -> list[tuple[PodClass, Ints, int]]:
+        """Return the other classes of which these rows may accept a pod."""
+        reach = self._reach
         return [
-            (
-                column,
-                amount,
-                sum(int(each[column]) * number for each, number in taken),
-                max((int(each[column]) for each, _ in taken), default=0),
-            )
-            for column, amount in columns.items()
+            each
+            for each in self._amounts
+            if each[0].index not in reach or bool(np.isin(reach[each[0].index], rows).any())
         ]
 
-    def _without_room(self, rows: Ints) -> int:
-        """Return how many rows other pods can fill: the sum over the resources that the pod requests."""
+    def _without_room(self, rows: Ints, share: ConstraintArithmetic | None) -> int:
+        """Return how many rows other pods can fill: the sum over the resources that the pod requests.
+
+        Args:
+            rows: the rows.
+            share: the constraint of which these rows are the emptiest domain: of all counted pods they hold at most an
+                equal share.
+        """
         nodes = self._cluster.nodes
-        found = 0
-        for column, amount, total, largest in self._taken:
-            spare = np.sort(np.maximum(nodes.allocatable[rows, column] - nodes.used[rows, column] - amount + 1, 0))
-            filled = np.searchsorted(np.cumsum(spare), total, side="right")
-            # Pods cannot be split: a node is closed by whole ones.
-            pods = np.cumsum(-(-spare // largest)) if largest else np.cumsum(spare)
-            found += int(min(filled, np.searchsorted(pods, self._most if largest else 0, side="right")))
-        return found
+        reaching = self._reaching(rows)
+        counted, limit = [], 0
+        if share is not None:
+            counted = [each for each in reaching if counts_pod(self._scheduler, self._class, share, each[0])]
+            coming = min(matching(self._scheduler, self._class, share, self._others), self._most)
+            limit = (sum(each.matching for each in share.domains) + coming) // len(share.domains)
+        apart = {each[0].index for each in counted}
+        others = [each for each in reaching if each[0].index not in apart]
+        shared = min(limit, sum(number for _, _, number in counted))
+        pods = min(self._most, shared + sum(number for _, _, number in others))
+        found, fewest = 0, np.full(len(rows), pods + 1, dtype=np.int64)
+        columns = {PODS: 1} | {nodes.resource(name): amount for name, amount in self._class.request.items() if amount}
+        for column, amount in columns.items():
+            largest = max((int(taken[column]) for _, taken, _ in reaching), default=0)
+            if not largest:
+                continue
+            at_most = shared * max((int(taken[column]) for _, taken, _ in counted), default=0)
+            total = min(at_most, sum(int(taken[column]) * number for _, taken, number in counted))
+            total += sum(int(taken[column]) * number for _, taken, number in others)
+            spare = np.maximum(nodes.allocatable[rows, column] - nodes.used[rows, column] - amount + 1, 0)
+            fewest = np.minimum(fewest, -(-spare // largest))
+            found += int(np.searchsorted(np.cumsum(np.sort(spare)), total, side="right"))
+        # Pods cannot be split: a node is closed by whole ones.
+        return min(found, int(np.searchsorted(np.cumsum(np.sort(fewest)), pods, side="right")))
 
     def _with_ports_taken(self, rows: Ints) -> int:
         if not self._class.host_ports:
@@ -281,7 +312,21 @@ def open_to_all(scheduler: Scheduler, coming: IncomingPods, of: Iterable[PodClas
         for each in classes:
             if each.affinity_terms is None:
                 scheduler.framework_of(each).prepare(each, scheduler.cluster)  # compiles terms as the version does
-        classes = classes if of is None else list({each.index: each for each in of}.values())
-        return min((BlockedNodes(scheduler, each, coming).open_nodes() for each in classes), default=0)
+        asked = classes if of is None else list({each.index: each for each in of}.values())
+        found = min((BlockedNodes(scheduler, each, coming).open_nodes() for each in asked), default=0)
+        if found or len(classes) > _MOST_CLASSES:
+            return found
+        # Only incoming pods are deleted, so a node that refuses a pod without them always refuses it.
+        reach = {
+            each.index: rows for each in classes if (rows := _candidates_of(scheduler, each, coming)) is not None
+        }
+        return min((BlockedNodes(scheduler, each, coming, reach).open_nodes() for each in asked), default=0)
     except PluginError:
         return 0
+
+
+def _candidates_of(scheduler: Scheduler, pod_class: PodClass, coming: IncomingPods) -> Ints | None:
+    try:
+        return BlockedNodes(scheduler, pod_class, coming).candidates()
+    except PluginError:
+        return None

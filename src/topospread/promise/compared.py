@@ -183,7 +183,7 @@ def default_changes(
     sides = [CountedWorkloads(inventory, each) for each in options]
     events = [event for event, label in _KEYS.items() if any(label in each.labels for each in inventory.nodes)]
     items = [(kind, each) for kind, attribute in LISTS.items() for each in getattr(inventory, attribute)]
-    for kind, item in items if all(each.is_judged for each in sides) else ():
+    for kind, item in items if all(each.is_enough for each in sides) else ():
         if item.spec.template.spec.topology_spread_constraints or item.spec.replicas == 0:
             continue
         key = (kind, item.namespace or "default", item.name)

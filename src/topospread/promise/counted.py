@@ -17,7 +17,7 @@ from topospread.controllers.scale import short_target
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import prepare
 
-from .asking import Asking, placed_first, unjudged_classes
+from .asking import Asking, placed_first, unjudged_classes, unjudged_parts
 from .fresh import LISTS, REVISION, without_placed_pods, workload_of
 from .kept import WorkloadPromises
 from .orders import SearchBudget
@@ -46,8 +46,9 @@ class CountedWorkloads:
         for each in fresh.queue:
             self._coming.setdefault(_key(each.workload), []).append(each)
         self._workloads = {_key(each): each for each in self._run.plan.workloads}
-        self.is_judged = not unjudged_classes(self._run, [*fresh.queue, *self._run.queue])
-        """Whether topospread models everything that the pods ask for: only then counting is enough."""
+        self._unjudged = unjudged_classes(self._run, [*fresh.queue, *self._run.queue])
+        self.is_enough = not any(part.changes_pod for parts in self._unjudged.values() for part in parts)
+        """Whether counting is enough: not if pods may come that admission has changed."""
 
     @contextmanager
     def judge(self, key: ObjectKey) -> Iterator[WorkloadPromises]:
@@ -61,14 +62,18 @@ class CountedWorkloads:
                     cluster.unbind(pod_key(each.namespace, each.name))
             own = _of(workload, self._coming.get(key, []))
             others = [each for each in self._others if each.workload is not workload]
-            made.askings[None] = Asking(self._run, [*own, *others], _BUDGET, {}, None, {}, None)
-            begun = self._rollout(key, workload, own)
+            asking = Asking(self._run, [*own, *others], _BUDGET, {}, None, self._unjudged, None)
+            made.askings[None] = asking
+            made.unjudged += unjudged_parts(self._run, own, self._unjudged)
+            begun = self._rollout(key, workload, own, others)
             if begun is not None:
-                made.askings[short_target(key)] = Asking(self._run, own, _BUDGET, {}, begun, {}, None)
+                made.askings[short_target(key)] = Asking(self._run, own, _BUDGET, {}, begun, self._unjudged, None)
             made.now = now
             yield made
 
-    def _rollout(self, key: ObjectKey, workload: Workload, own: list[QueuedPod]) -> RolloutBegin | None:
+    def _rollout(
+        self, key: ObjectKey, workload: Workload, own: list[QueuedPod], others: list[QueuedPod]
+    ) -> RolloutBegin | None:
         item = workload_of(self.inventory, key) if key[0] in LISTS else None
         strategy = None
         if isinstance(item, Deployment):
@@ -80,7 +85,7 @@ class CountedWorkloads:
             labels = {**(each.pod.metadata.labels or {}), REVISION: "old"}
             metadata = with_fields(each.pod.metadata, labels=labels, name=f"{each.name}-old")
             old.append(with_fields(each.pod, metadata=metadata))
-        return RolloutBegin(self._run, workload, strategy, own, old, [], 0.0)
+        return RolloutBegin(self._run, workload, strategy, own, old, [], 0.0, waiting=others)
 
 
 def _key(workload: Workload) -> ObjectKey:

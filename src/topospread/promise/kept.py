@@ -125,6 +125,7 @@ class WorkloadPromises:
         askings: prepared searches: the orders under ``None``, and rollouts by workload; filled on demand.
         shared: the current state if it was prepared for several workloads; then orders are not searched.
         now: zone, node or "" → the pods that its loss leaves now, if that was counted before.
+        undecided: answers that leave the fewest pods of a loss open.
     """
 
     inventory: Inventory
@@ -136,6 +137,7 @@ class WorkloadPromises:
     askings: dict[str | None, Asking] = field(default_factory=dict)
     shared: Run | None = None
     now: Mapping[str, int | None] = field(default_factory=dict)
+    undecided: list[GuaranteeAnswer] = field(default_factory=list)
 
     @cached_property
     def _now(self) -> Run:
@@ -263,6 +265,7 @@ class WorkloadPromises:
             if answer.answer == "always":
                 return Bounds.exactly(most)
             if not answer.fails:
+                self.undecided.append(answer)
                 break
             most = most - 1 if answer.left is None else answer.left
         return Bounds(least=min(least, most), most=most)

@@ -252,6 +252,12 @@ class Proof:
                 skew = max(constraint.skew, constraint.max_skew)
                 yield _most_in_domains(constraint, len(there) + len(own), skew, inside)
             return
+        if len(own) < len(self._queue) and any(
+            counts_pod(self._scheduler, own[0], constraint, each)
+            for queued, each in zip(self._queue, self.classes, strict=False)
+            if each not in own
+        ):
+            return  # pending pods of other workloads count as well
         counted = matching(self._scheduler, own[0], constraint, self._numbers)
         if counted - len(own) >= sum(each.matching for each in constraint.domains):
             # When the last new pod comes to a domain, old pods count as well: as many as the surge allows.

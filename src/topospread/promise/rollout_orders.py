@@ -55,7 +55,8 @@ class RolloutBegin:
         old: the pods to delete, as the API server holds them.
         drawn: old pods that were placed here, in order; with equal nodes they could be on other nodes.
         now: start time in seconds since 1970.
-        undecidable: why the rollout cannot be searched; "" if it can.
+        undecidable: why nothing is known of the rollout; "" if it can be counted.
+        waiting: pending pods of other workloads; with them its courses are counted, but not searched.
     """
 
     run: Run
@@ -66,6 +67,7 @@ class RolloutBegin:
     drawn: list[Pod]
     now: float
     undecidable: str = ""
+    waiting: Sequence[QueuedPod] = ()
 
 
 def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str) -> RolloutBegin:
@@ -92,7 +94,7 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
     stored = {pod_key(each.namespace, each.name): each for each in state.inventory().pods}
     template = workload.template
     settled = all(each.node and not each.terminating and state.is_ready(each) for each in there)
-    if template is None or not settled or len(there) != workload.replicas or state.pods.waiting:
+    if template is None or not settled or len(there) != workload.replicas:
         why = "not all pods are ready before the rollout begins"
     else:
         why = "the rollout is paused" if item.spec.paused else ""
@@ -107,6 +109,7 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         [each for each in old if pod_key(each.namespace, each.name) not in read],
         begin_of(inventory) + state.now,
         why,
+        [each.queued for each in state.pods.waiting.values() if each.queued is not None],
     )
 
 

@@ -90,6 +90,7 @@ class Shown:
         ready: pods that have nodes now.
         placed: pods that have nodes once kube-scheduler has tried all of them.
         needed: pods that a loss must leave: 1, or the quorum.
+        undecided: why more search decides nothing; "" if it may.
     """
 
     key: ObjectKey
@@ -100,6 +101,7 @@ class Shown:
     constraints: tuple[ConstraintStatus, ...]
     events: tuple[ShownEvent, ...]
     unjudged: tuple[Unjudged, ...]
+    undecided: str = ""
 
     @property
     def verdict(self) -> Word:
@@ -144,7 +146,7 @@ def shown(
     listed = list(keys)
     largest = max((settled[key].replicas for key in listed), default=0)
     counted = CountedWorkloads(inventory, options) if len(listed) > _MANY or largest > _LARGE else None
-    if counted is not None and counted.is_judged:
+    if counted is not None and counted.is_enough:
         yield from _counted(counted, after, listed, settled, ready)
         return
     for key in listed:
@@ -189,7 +191,8 @@ class _Showing:
         # Without a node as long as they are not judged, such pods tell nothing in a drill.
         is_judged = not any(self._is_own(each) for each in judge.unjudged)
         events = [*map(self._followed, losses), *self._others(losses)] if is_judged else losses
-        parts = {each.what: each for each in judge.unjudged}
+        hang = any(each.lacks == "pods" for each in judge.undecided)
+        parts = {each.what: each for each in judge.unjudged if hang or self._is_own(each)}
         return self._told(ready, events, tuple(parts.values()))
 
     def counted(self, ready: int, zones: Sequence[tuple[str, WorkloadState]]) -> Shown:
@@ -201,6 +204,9 @@ class _Showing:
             pending, missing = worst_end.pending, max(of - worst_end.ready, 0)
             then = _ended(pending, missing)
             losses[0] = replace(losses[0], then=then, pending=pending, missing=missing, worst=name, runs=len(zones))
+        parts = tuple(judge.unjudged)
+        if parts:
+            return self._told(ready, losses, parts)
         drain = self._drained(losses)
         events = [*losses, *([] if drain is None else [drain])]
         if judge.key[0] in _ROLLED:
@@ -210,7 +216,8 @@ class _Showing:
     def _told(self, ready: int, events: Sequence[ShownEvent], unjudged: tuple[Unjudged, ...] = ()) -> Shown:
         one, of = self.settled, self.settled.replicas
         needed = of // 2 + 1 if has_quorum(one.kind, of) else min(of, 1)
-        return Shown(self.judge.key, of, ready, one.existing, needed, one.constraints, tuple(events), unjudged)
+        why = next((each.why for each in self.judge.undecided if each.lacks in ("rollout", "sampling")), "")
+        return Shown(self.judge.key, of, ready, one.existing, needed, one.constraints, tuple(events), unjudged, why)
 
     def _is_own(self, part: Unjudged) -> bool:
         return any(each.startswith(f"{self.settled.namespace}/{self.settled.name}-") for each in part.pods)

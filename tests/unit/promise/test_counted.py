@@ -67,3 +67,39 @@ def test_more_than_ten_workloads_are_shown_with_the_loss_of_each_zone_played_onc
         assert events["drain"].orders == events["node-loss"].orders
         assert events["rollout"].leaves == Bounds.exactly(3)
     assert ZONE in found.workloads[0].constraints[0]
+
+
+CLAIM = {
+    "containers": [{"name": "c", "image": "i", "resources": {"claims": [{"name": "gpu"}]}}],
+    "resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}],
+}
+
+
+def test_a_pod_that_is_not_judged_leaves_only_its_own_workload_unknown() -> None:
+    more = [workload("Deployment", f"w{each}", 3, own(f"w{each}")) for each in range(11)]
+    found = promise_show(inventory(*nodes(*"aabbcc"), *more, workload("Deployment", "gpu", 3, CLAIM)))
+    assert found.verdict == "unknown"
+    told = {each.name: [event.leaves for event in each.events if event.when == "zone-loss"] for each in found.workloads}
+    assert told.pop("gpu") == [Bounds(least=0, most=2)]
+    assert set(map(tuple, told.values())) == {(Bounds.exactly(2),)}
+    assert [each.what for each in found.unjudged] == ["resourceClaims"]
+
+
+def test_a_single_workload_is_decided_beside_a_pod_that_is_not_judged() -> None:
+    given = inventory(
+        *nodes(*"aabbcc"), workload("ReplicaSet", "w", 3, own("w")), workload("Deployment", "gpu", 1, CLAIM)
+    )
+    found = promise_show(given, ["rs/w"])
+    assert (found.verdict, found.unjudged) == ("yes", ())
+
+
+def test_a_rollout_is_counted_beside_pending_pods_of_others() -> None:
+    huge = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "99"}}}]}
+    given = inventory(
+        *nodes(*"aabbcc"), workload("Deployment", "w", 3, own("w")), workload("ReplicaSet", "huge", 1, huge)
+    )
+    found = promise_show(given, ["deploy/w"])
+    assert found.verdict == "yes"
+    loss = next(each for each in found.workloads[0].events if each.when == "zone-loss")
+    assert loss.rolled is not None
+    assert loss.rolled.least >= 1

@@ -69,10 +69,30 @@ PORT: Json = {"container": {"ports": [{"containerPort": 80, "hostPort": 80}]}}
         ([*nodes(*"ab"), of("web", 3, "1", spread(minDomains=3))], 0),
         ([*nodes(*"abc"), of("web", 3, "1", spread(minDomains=3))], 1),
         ([*nodes(*"ab"), of("web", 1, affinity={"podAffinity": apart("web")["podAntiAffinity"]})], 0),
+        # Of the emptiest of three zones with 5 cpu each, 9 other pods take at most 3.
+        ([*(node(f"{zone}1", zone, cpu="4") for zone in "abc"), of("web", 10, "1", spread())], 1),
+        ([*(node(f"{zone}1", zone, cpu="3") for zone in "abc"), of("web", 10, "1", spread())], 0),
+        # cpu and memory together: whoever fills a node takes both.
+        ([node("a1", cpu="4"), node("a2", cpu="4"), of("web", 4, "2")], 1),
     ],
 )
 def test_nodes_that_are_open_to_any_pod_at_any_moment(objects: list[Json], nodes: int) -> None:
     assert placed(*objects) == (open_nodes(nodes) if nodes else "")
+
+
+def test_pods_that_fit_nowhere_take_no_room() -> None:
+    run = run_of(node("a1", cpu="4"), of("web", 4), of("huge", 3, "5"))
+    (web,) = (each for each in run.plan.workloads if each.name == "web")
+    assert Proof(run, run.queue).of(NoPending(web)) == open_nodes(1)
+
+
+def test_pods_take_room_only_where_they_may_be() -> None:
+    ssd = node("b1", "b", cpu="4")
+    ssd["metadata"]["labels"]["disk"] = "ssd"
+    objects = node("a1", cpu="2"), ssd, of("web", 2), of("fast", 4, nodeSelector={"disk": "ssd"})
+    run = run_of(*objects)
+    (web,) = (each for each in run.plan.workloads if each.name == "web")
+    assert Proof(run, run.queue).of(NoPending(web)) == open_nodes(1)
 
 
 @pytest.mark.parametrize(
