@@ -77,7 +77,7 @@ CLAIM = {
 
 def test_a_pod_that_is_not_judged_leaves_only_its_own_workload_unknown() -> None:
     more = [workload("Deployment", f"w{each}", 3, own(f"w{each}")) for each in range(11)]
-    found = promise_show(inventory(*nodes(*"aabbcc"), *more, workload("Deployment", "gpu", 3, CLAIM)))
+    found = promise_show(inventory(*nodes(*"aaaaabbbbbccccc"), *more, workload("Deployment", "gpu", 3, CLAIM)))
     assert found.verdict == "unknown"
     told = {each.name: [event.leaves for event in each.events if event.when == "zone-loss"] for each in found.workloads}
     assert told.pop("gpu") == [Bounds(least=0, most=2)]
