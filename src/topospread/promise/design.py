@@ -15,12 +15,13 @@ from topospread.api.yaml_text import yaml_text
 from topospread.controllers.scale import the_workload
 from topospread.errors import UsageError
 from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.simulation.simulate import simulate
 from topospread.text import one_line
 
 from .amendments import amendments
 from .design_checks import DesignChecks, DesignFailure
 from .design_rules import DesignRules, manifest_data, with_rules
-from .fresh import LISTS, workload_of
+from .fresh import LISTS, without_pods_of, workload_of
 from .wants import Intent, Want, beyond_counting, read_intent
 from .workload_drills import WorkloadDrills
 
@@ -121,8 +122,9 @@ def design(  # noqa: PLR0913 - keyword arguments
     declared = 1 if item.spec.replicas is None else item.spec.replicas
     number = declared if replicas is None else replicas
     intent = read_intent(survive, left, number, unnoticed=unnoticed, others=others)
-    _check_keys(intent, WorkloadDrills(inventory, options, key))
-    search = _Search(WorkloadDrills(inventory, options, key), intent, states, tries, progress)
+    _check_keys(intent, inventory)
+    begin = WorkloadDrills(_with_others_placed(inventory, key, options), options, key)
+    search = _Search(begin, inventory, intent, states, tries, progress)
     rules, failures = search.best()
     wanted = any(each.is_wanted for each in failures.values())
     against = [each.text for each in failures.values()]
@@ -161,17 +163,35 @@ def _by_failure(failures: Mapping[DesignRules, DesignFailure]) -> Iterator[str]:
         yield f"{text}, with {titles[0]}{others}"
 
 
-def _check_keys(intent: Intent, drills: WorkloadDrills) -> None:
+def _with_others_placed(inventory: Inventory, key: ObjectKey, options: SimulationOptions) -> Inventory:
+    """Return the inventory with all pods of other workloads placed, so that no drill places them again.
+
+    A workload that has pods is left as it is, with all others: most pods have nodes then.
+    """
+    if without_pods_of(inventory, key).pods != inventory.pods:
+        return inventory
+    after = simulate(inventory, options.answered_by, keep_after=True).after
+    assert after is not None, "the simulation was to keep it"
+    return without_pods_of(after, key)
+
+
+def _check_keys(intent: Intent, inventory: Inventory) -> None:
     for each in intent.survivals:
-        if not any(each.key in node.labels for node in drills.inventory.nodes):
+        if not any(each.key in node.labels for node in inventory.nodes):
             raise UsageError(f'--survive {each.word}: no node has the label "{each.key}"')
 
 
 @dataclass
 class _Search:
-    """Designs tried, cheapest first."""
+    """Designs tried, cheapest first.
+
+    Attributes:
+        begin: the start of the drills.
+        whole: the input, whose pods may come in any order.
+    """
 
     begin: WorkloadDrills
+    whole: Inventory
     intent: Intent
     states: int
     tries: int
@@ -188,8 +208,11 @@ class _Search:
         """Return the checks of a design."""
         key: ObjectKey = self.begin.key
         undecided = self.undecided.setdefault(rules, {})
-        inventory = with_rules(self.begin.inventory, key, rules, self.intent.replicas)
-        return DesignChecks(WorkloadDrills(inventory, self.begin.options, key), self.intent, self.states, undecided)
+        begin, whole = (
+            with_rules(each, key, rules, self.intent.replicas) for each in (self.begin.inventory, self.whole)
+        )
+        drills = WorkloadDrills(begin, self.begin.options, key)
+        return DesignChecks(drills, whole, self.intent, self.states, undecided)
 
     def first_failure(self, rules: DesignRules) -> DesignFailure | None:
         """Return the first want that fails; ``None`` if all hold."""
@@ -225,19 +248,19 @@ class _Search:
 
     def conflict(self) -> Iterator[str]:
         """Yield the smallest set of wants that no design keeps; nothing if only all wants together conflict."""
-        whole = self.intent
-        wants = [*whole.survivals, *whole.others, *(["unnoticed"] if whole.unnoticed else [])]
+        every = self.intent
+        wants = [*every.survivals, *every.others, *(["unnoticed"] if every.unnoticed else [])]
         for size in range(1, len(wants)):
             for chosen in combinations(wants, size):
-                survivals = tuple(each for each in whole.survivals if each in chosen)
-                others = tuple(each for each in whole.others if each in chosen)
-                intent = replace(whole, survivals=survivals, others=others, unnoticed="unnoticed" in chosen)
-                search = _Search(self.begin, intent, self.states, self.tries)
+                survivals = tuple(each for each in every.survivals if each in chosen)
+                others = tuple(each for each in every.others if each in chosen)
+                intent = replace(every, survivals=survivals, others=others, unnoticed="unnoticed" in chosen)
+                search = _Search(self.begin, self.whole, intent, self.states, self.tries)
                 failures = search.best()[1]
                 if any(each.is_wanted for each in failures.values()) and search.tried < self.tries:
                     yield from intent.phrases
                     return
-        yield from whole.phrases
+        yield from every.phrases
 
     def _least(self, rules: DesignRules) -> DesignRules:
         """Return the design without its unnecessary parts."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from topospread.api.inventory import Inventory
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.controllers.scale import short_target
 from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout
@@ -49,11 +50,13 @@ class DesignChecks:
     """The checks of one design.
 
     Attributes:
+        whole: the input with the design, whose pods may come in any order.
         states: maximum number of states to search for each guarantee.
         undecided: collects a sentence for each undecided question → whether the design is unproved because of it.
     """
 
     drills: WorkloadDrills
+    whole: Inventory
     intent: Intent
     states: int
     undecided: dict[str, bool]
@@ -166,7 +169,7 @@ class DesignChecks:
     def _judged(self, want: Want) -> Kept:
         drills = self.drills
         options = replace(drills.options.answered_by, preemption=False)
-        judge = WorkloadPromises(drills.inventory, options, drills.key, SearchBudget(self.states, 10.0), {})
+        judge = WorkloadPromises(self.whole, options, drills.key, SearchBudget(self.states, 10.0), {})
         return next(judge.kept([want]))
 
     def _kept(self, want: Want) -> Iterator[DesignFailure]:
