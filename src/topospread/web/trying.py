@@ -32,26 +32,41 @@ T = TypeVar("T")
 Key = tuple[int, tuple[str, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What is asked about: everything in a frame, its prepared run, and who is told how far the answer is."""
+
+    inventory: Inventory
+    run: Run
+    options: SimulationOptions
+    told: Told
+
+
+Question = Callable[[Moment], T]
+
+
 @dataclass(slots=True)
 class Held:
     """The contents of a trial's process.
 
     Attributes:
         inventory: everything as it was read.
+        options: of questions.
         timeline: the trial so far, which can be gone on from.
         ready: prepared runs to ask about: of things as they were read (True), and of the trial's end.
     """
 
     inventory: Inventory
+    options: SimulationOptions
     timeline: Timeline
     ready: dict[bool, tuple[Inventory, Run]] = field(default_factory=dict)
 
-    def prepare(self, as_read: bool, options: SimulationOptions) -> tuple[Inventory, Run]:
+    def prepare(self, as_read: bool) -> tuple[Inventory, Run]:
         """Return the objects of a frame and their prepared run, which is kept."""
         if as_read not in self.ready:
             assert self.timeline.play is not None, "it can be gone on from"
             inventory = self.inventory if as_read else self.timeline.play.world.inventory()
-            self.ready[as_read] = inventory, prepare(inventory, options, with_spreads=False)
+            self.ready[as_read] = inventory, prepare(inventory, self.options, with_spreads=False)
         return self.ready[as_read]
 
 
@@ -133,8 +148,9 @@ class PlayedTrials:
         self,
         steps: tuple[TrialStep, ...],
         at: int,
-        question: Callable[[Inventory, Run], T],
+        question: Question[T],
         abandoned: threading.Event | None = None,
+        told: Told = lambda _: None,
     ) -> T:
         """Ask about everything as it is in a frame of the trial, in a process of its own.
 
@@ -143,6 +159,7 @@ class PlayedTrials:
             at: 0 as it was read, 1 with what waits placed, then the steps.
             question: a function that pickle knows; it may change the prepared run, which is put back.
             abandoned: ends the work once it is set, unless a trial's process does it.
+            told: is given words on how far it is.
 
         Raises:
             InputError, StepError: as for `timeline`.
@@ -150,11 +167,11 @@ class PlayedTrials:
             TopospreadError: the question's.
         """
         part = steps[: max(at - 1, 0)]
-        about = partial(_about, question, part, at == 0, self.asked_by)
+        about = partial(_about, question, part, at == 0)
         if not part:
             process = self._process(self.ready(as_read=at == 0))
             try:
-                found = process.ask(about, abandoned.is_set if abandoned else bool, lambda _: None)
+                found = process.ask(about, abandoned.is_set if abandoned else bool, told)
                 assert found is not None, "it holds no trial"
                 return found[0]
             finally:
@@ -165,7 +182,7 @@ class PlayedTrials:
             with self._listing:
                 job = self._jobs.get(key)
             if job is not None and job.process is not None:
-                found = job.process.ask(about, bool, job.told)
+                found = job.process.ask(about, bool, told)
                 if found:
                     return found[0]
             with self._listing:  # a longer trial has its process
@@ -183,8 +200,8 @@ class PlayedTrials:
         with self.explaining:
             key = _key(reading, ())
             if self._base is None or self._base[0] != key:
-                self._base = key, Held(reading.inventory, found)
-            self._base[1].prepare(as_read, self.asked_by)
+                self._base = key, Held(reading.inventory, self.asked_by, found)
+            self._base[1].prepare(as_read)
             return self._base[1]
 
     def progress(self, steps: tuple[TrialStep, ...]) -> str:
@@ -193,7 +210,7 @@ class PlayedTrials:
         return job.says if job is not None else ""
 
     def _process(self, held: Held) -> HeldProcess[Held]:
-        return HeldProcess(held, lambda: Held(held.inventory, begin(held.inventory, self._served.options)))
+        return HeldProcess(held, lambda: replace(held, timeline=begin(held.inventory, self._served.options), ready={}))
 
     def _forget_oldest(self, kept: Key) -> None:
         while len(self._jobs) > _KEPT:
@@ -237,7 +254,7 @@ class PlayedTrials:
                     job.process, shorter.process = shorter.process, None
                     before = shorter.done.result()
             if job.process is None:
-                job.process = self._process(Held(reading.inventory, before))
+                job.process = self._process(Held(reading.inventory, self.asked_by, before))
             told = job.process.ask(partial(_go_on, job.steps), job.is_over, job.told)
         finally:
             self._room.release()
@@ -259,20 +276,15 @@ def _go_on(steps: tuple[TrialStep, ...], held: Held, told: Told) -> Timeline:
 
 
 def _about(
-    question: Callable[[Inventory, Run], T],
-    steps: tuple[TrialStep, ...],
-    as_read: bool,
-    options: SimulationOptions,
-    held: Held,
-    _: Told,
+    question: Question[T], steps: tuple[TrialStep, ...], as_read: bool, held: Held, told: Told
 ) -> tuple[T] | None:
     """Return what a question gives, ``None`` if the process holds a longer trial by now."""
     if held.timeline.steps != steps:
         return None
-    inventory, run = held.prepare(as_read, options)
+    inventory, run = held.prepare(as_read)
     beginning, queue = RepeatedSimulation(run), tuple(run.queue)
     try:
-        return (question(inventory, run),)
+        return (question(Moment(inventory, run, held.options, told)),)
     finally:
         beginning.restore()
         run.queue[:] = queue

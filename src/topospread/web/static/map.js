@@ -117,7 +117,7 @@ export class NodeMap {
         drawn.unknown += hatched(x + side, y, side, -1);
         if (side >= DOTS_FROM) names.push(svg("text", { x: x + side - 8, y: y + side - 3 }, "?"));
       }
-      if (rejected?.[name[node]] !== undefined) drawn.shade += box(x, y, side, side);
+      if (rejected?.has(name[node])) drawn.shade += box(x, y, side, side);
       if (name[node] === chosen) drawn.chosen += box(x - 1, y - 1, side + 2, side + 2);
     });
     const size = { width: across * unit, height: Math.max(1, Math.ceil(nodes.length / across)) * unit };
