@@ -31,9 +31,9 @@ from tests.browser.conftest import ARGUMENTS, chromium
 _COMMAND = (sys.executable, "-c", "import sys; from topospread.cli.main import main; sys.exit(main())")
 _FRAME = "await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));"
 _POINT = f"""async (at) => {{
-  const map = document.querySelector('#now .domains'), box = map.getBoundingClientRect(), begun = performance.now();
-  map.dispatchEvent(new PointerEvent('pointermove', {{
-    clientX: box.left + 50 + at * 37 % (box.width - 100), clientY: box.top + 120 + at * 11, bubbles: true }}));
+  const cells = document.querySelector('#now svg.cells'), box = cells.getBoundingClientRect(), begun = performance.now();
+  cells.dispatchEvent(new PointerEvent('pointermove', {{
+    clientX: box.left + at * 37 % box.width, clientY: box.top + at * 11 % box.height, bubbles: true }}));
   {_FRAME}
   return [performance.now() - begun];
 }}"""

@@ -125,7 +125,7 @@ class Answers:
         """
         found = self.trials.timeline(())
         for frame in found.frames:
-            assert frame.picture
+            assert frame.packed
         self.trials.ready(as_read=first_shown(found) == 0)
 
     def timeline(self, asked: PageQuestion) -> tuple[Timeline, int]:
@@ -149,6 +149,10 @@ class Answers:
     def picture(self, asked: PageQuestion) -> bytes:
         """The map's data."""
         return self._frame(asked).picture
+
+    def packed(self, asked: PageQuestion) -> bytes:
+        """The same as gzip."""
+        return self._frame(asked).packed
 
     def changes(self, revision: int) -> Json | None:
         """Return what changed in the picture without steps since a revision; ``None`` if that is not known or is much.
@@ -254,7 +258,7 @@ class Answers:
 
     def pending(self, asked: PageQuestion) -> Json:
         """The pods without a node, grouped by cause, as HTML for the page."""
-        groups = self._ask(asked, pending)
+        groups = self._ask(asked, pending) if (self._frame(asked).standing.pods.node < 0).any() else []
         return {"html": self._pages.page("pending.html", groups=groups, tried_words=tried_words)}
 
     def promises(self, asked: PageQuestion) -> Json:

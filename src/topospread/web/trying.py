@@ -89,9 +89,6 @@ class _Job:
     def is_over(self) -> bool:
         return all(each.is_set() for each in self.askers)
 
-    def told(self, words: str) -> None:
-        self.says = words
-
     def end(self) -> None:
         if self.process is not None:
             self.process.end()
@@ -255,7 +252,7 @@ class PlayedTrials:
                     before = shorter.done.result()
             if job.process is None:
                 job.process = self._process(Held(reading.inventory, self.asked_by, before))
-            told = job.process.ask(partial(_go_on, job.steps), job.is_over, job.told)
+            told = job.process.ask(partial(_go_on, job.steps), job.is_over, partial(setattr, job, "says"))
         finally:
             self._room.release()
         return replace(told, frames=[*before.frames, *told.frames])
@@ -271,7 +268,7 @@ def _go_on(steps: tuple[TrialStep, ...], held: Held, told: Told) -> Timeline:
     held.ready.clear()
     held.timeline = go_on(held.timeline, steps, told)
     new = held.timeline.frames[known:]
-    assert all(each.picture for each in new), "worked out here, where nobody waits for it"
+    assert all(each.packed for each in new), "worked out here, where nobody waits for it"
     return replace(held.timeline, frames=new, play=None, _applied={})
 
 

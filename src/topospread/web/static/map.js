@@ -30,6 +30,7 @@ export class NodeMap {
 
   // shown: {key, fill, workload, constraint, rejected, node}; before: the moment that it is compared with, if any
   show(picture, shown, before = null) {
+    if (picture === this.picture && before === this.before && Object.keys(shown).every((each) => shown[each] === this.shown[each])) return;
     Object.assign(this, { picture, shown, before });
     this.columns = domainsOf(picture, shown.key);
     this.draw();
