@@ -314,7 +314,7 @@ def _reasons(review: Review, pending: int) -> Iterator[str]:
 
 
 def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
-    """Yield one reason for each workload: its first count that got worse, losses first."""
+    """Yield one reason for each workload: its first worse count, losses before other events."""
     for each in {change.key: change for change in reversed(changes) if change.verdict == "no"}.values():
         name = f"{each.key[1]}/{each.key[2]}"
         if each.kept is not None and each.kept[1] == "no":

@@ -51,7 +51,7 @@ class CountedWorkloads:
 
     @contextmanager
     def judge(self, key: ObjectKey) -> Iterator[WorkloadPromises]:
-        """Yield the judge of a workload whose pods are still to come while it is asked."""
+        """Yield the judge of a workload; all its pods are incoming until the context ends."""
         cluster, workload = self._run.cluster, self._workloads[key]
         made = WorkloadPromises(self.inventory, self.options, key, _BUDGET, {}, shared=self._run)
         now = {loss: made.now_left(loss) for loss in ("zone", "node")}

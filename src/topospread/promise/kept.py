@@ -1,7 +1,7 @@
-"""Declared promises of one workload, each judged by what filters force: in every order of pods, whatever the scores.
+"""Declared promises of one workload, each checked against every order of pods, whatever the scores.
 
-The workload's pods are taken as still to come, so that a promise does not depend on where they are now. What they leave
-now is judged as well, and for a Deployment every course of a rollout.
+All pods of the workload are taken as still to come, so a promise does not depend on their current nodes. The current
+placement is checked as well, and for a Deployment every course of a rollout.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ _Ask = Callable[[Workload], EndQuestion]
 
 @dataclass(frozen=True, slots=True)
 class KeptPart:
-    """One judgement on a promise.
+    """One check of a promise.
 
     Attributes:
-        when: ``now``, ``in every order`` or ``after every rollout``; of a broken promise ``in some order`` or
-            ``after some rollout``.
-        answer: the search behind it, ``None`` if there was none.
+        when: ``now``, ``in every order`` or ``after every rollout``; for a broken promise ``in some order`` or ``after
+            some rollout``.
+        answer: the result of the search; ``None`` if nothing was searched.
     """
 
     when: str
@@ -77,16 +77,16 @@ _SOME = {"in some order": "an order exists in which", "after some rollout": "a r
 
 
 def told(when: str, says: str) -> str:
-    """Return a judgement as a clause; of a broken promise the one order or rollout that shows it."""
+    """Return a check as a clause; for a broken promise, the order or rollout that breaks it."""
     return says if says.startswith("counted") else f"{_SOME.get(when, f'{when}:')} {says}"
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A promise and whether it is kept.
+    """A promise and its verdict.
 
     Attributes:
-        part: the judgement that decides the verdict.
+        part: the check that decides the verdict.
     """
 
     want: Want
@@ -117,13 +117,13 @@ class Fewest:
 
 @dataclass
 class WorkloadPromises:
-    """The judge of one workload's promises.
+    """Checks the promises of one workload.
 
     Attributes:
         key: kind, namespace and name of the workload.
         sources: ``cluster`` and ``manifests`` of a drill's file.
-        askings: orders, by ``None``, and rollouts of the workload, prepared when they are asked about.
-        shared: the state now, if it was prepared for several workloads; nothing is searched then.
+        askings: prepared searches: the orders under ``None``, and rollouts by workload; filled on demand.
+        shared: the current state if it was prepared for several workloads; then orders are not searched.
         now: zone or node → the pods that its loss leaves now, if that was counted before.
     """
 
@@ -264,7 +264,7 @@ class WorkloadPromises:
         return self._item is not None and counts_revisions_alone(self._item, key, self.options)
 
     def _in_orders(self, ask: _Ask, *, with_rollout: bool = True) -> Iterator[KeptPart]:
-        """Yield the judgements on every order, and on every rollout of a Deployment that has one."""
+        """Yield the checks of every order, and of every rollout of a Deployment."""
         yield self._asked(ask)
         if with_rollout and self._is_rolled:
             yield self._asked(ask, short_target(self.key))

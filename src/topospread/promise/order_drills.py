@@ -93,7 +93,7 @@ def _name(workload: Workload) -> str:
 
 
 def _lost(run: Run, order: Sequence[OrderStep], question: EndQuestion) -> list[dict[str, str]]:
-    """Return the step that fails the domain with the most pods at the end of an order; none if no loss is asked for."""
+    """Return the step that fails the domain with the most pods at the end of an order; an empty list without a loss."""
     if not isinstance(question, LeftAfterLoss):
         return []
     on: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Questions on the end of every order: each says of one end what is wrong with it, "" for nothing."""
+"""Questions about the end of every order. Each returns the problem of an end state; "" for no problem."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OrderEnd:
 
     Attributes:
         pending: the pods that are left.
-        placed: workload by ``id`` → rows of its pods, those that were there before among them.
+        placed: workload by ``id`` → rows of its pods, including pods that existed before.
     """
 
     run: Run
@@ -33,12 +33,12 @@ class EndQuestion(Protocol):
     """A condition for every end state."""
 
     def wrong(self, end: OrderEnd) -> str:
-        """Return what is wrong with an end state; "" if nothing is."""
+        """Return the problem of an end state; "" if it has no problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoPending:
-    """No pod stays pending: of one workload, or of all."""
+    """All pods of one workload, or of all workloads, are placed."""
 
     workload: Workload | None = None
 
@@ -57,7 +57,7 @@ class NoPending:
 
 @dataclass(frozen=True, slots=True)
 class SkewWithin:
-    """No constraint that somebody wrote has more skew, hard or soft: of one workload, or of all."""
+    """No explicit constraint, DoNotSchedule or ScheduleAnyway, of one workload or of all exceeds this skew."""
 
     highest: int
     workload: Workload | None = None

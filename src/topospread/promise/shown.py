@@ -36,7 +36,8 @@ _ROLLED = frozenset({"Deployment", "StatefulSet"})
 _RUNS = 8
 _MOST_MORE = 1000
 _MANY, _MOST_ZONES = 10, 5
-"""More workloads than these are counted and not searched, and so many zones' losses are played for all of them."""
+"""Above `_MANY` workloads, losses are counted and not searched, and the loss of `_MOST_ZONES` zones is simulated for
+all of them."""
 _LARGE, _MOST_REPEATED = 3_000, 300
 """A workload with more pods is counted and not searched, or each event is played once."""
 _LOSSES: dict[When, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
@@ -117,14 +118,14 @@ def shown(
     budget: SearchBudget,
     most: int,
 ) -> Iterator[Shown]:
-    """Yield each workload with what events leave of it.
+    """Yield each workload with the pods that each event leaves.
 
     Args:
         inventory: the objects.
         options: the control plane.
         keys: the workloads.
         budget: the limits of each search.
-        most: domains or nodes of which each event is played, those with most pods first.
+        most: domains or nodes for which each event is simulated, those with most pods first.
     """
     by = options.answered_by
     ready = {(each.kind, each.namespace, each.name): each.existing for each in status(inventory, by).workloads}
@@ -150,7 +151,7 @@ def _counted(
     settled: Mapping[ObjectKey, WorkloadStatus],
     ready: Mapping[ObjectKey, int],
 ) -> Iterator[Shown]:
-    """Yield many workloads: what losses leave is counted, and the loss of each zone is played once for all."""
+    """Yield many workloads: losses are counted, and each zone's loss is simulated once for all workloads."""
     inventory, options = counted.inventory, counted.options
     zones = Counter(each.labels[ZONE] for each in inventory.nodes if ZONE in each.labels).most_common(
         _MOST_ZONES if len(keys) > _MANY else 1
@@ -227,7 +228,7 @@ class _Showing:
         return runs if self.settled.replicas <= _MOST_REPEATED else 1
 
     def _followed(self, event: ShownEvent) -> ShownEvent:
-        """Return a loss with what follows it, played for the domains with most pods."""
+        """Return a loss with the events after it, simulated for the domains with most pods."""
         held = self._held(event.key)[: self._at_most(self.most)]
         return self._with(event, [(name, self.drills.lose(event.key, name)) for name in held])
 

@@ -180,7 +180,7 @@ def is_stored(value: dict[str, Any]) -> bool:
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
-    """Return the object with a namespace if its kind is namespaced, and without one if not."""
+    """Return the object with a namespace if its kind is namespaced, else without one."""
     metadata = value.get("metadata")
     if not isinstance(metadata, dict) or (namespace and metadata.get("namespace")):
         return value

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _FACTS = 2
 _NAMES = 3
 _ABOUT = {"zone-loss": "zone-loss", "node-loss": "node-loss", "drains": "drain", "rollout": "rollout"}
-"""Event → the promise about it."""
+"""Event → the promise for it."""
 
 
 def page(answer: Plan) -> Page:

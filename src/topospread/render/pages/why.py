@@ -122,7 +122,7 @@ def _fix(answer: Why) -> Iterator[Fact]:
 
 
 def _is_short(change: TriedChange) -> bool:
-    """Return whether the command fits on a screen; a JSON patch does not."""
+    """Return whether the command fits on a screen; JSON patches do not."""
     return "-p" not in change.command
 
 
@@ -261,7 +261,7 @@ def _left_out(answer: Why, constraints: int) -> str:
 
 
 def _has_own_words(answer: Why) -> bool:
-    """Return whether kube-scheduler says more than the causes repeat; it says nothing on a pod that is not created."""
+    """Return whether kube-scheduler's message adds to the causes; a pod that is not created has no message."""
     return bool(answer.rejections and answer.message)
 
 
