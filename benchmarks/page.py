@@ -31,7 +31,8 @@ from tests.browser.conftest import ARGUMENTS, chromium
 _COMMAND = (sys.executable, "-c", "import sys; from topospread.cli.main import main; sys.exit(main())")
 _FRAME = "await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));"
 _POINT = f"""async (at) => {{
-  const cells = document.querySelector('#now svg.cells'), box = cells.getBoundingClientRect(), begun = performance.now();
+  const cells = document.querySelector('#now svg.cells'), box = cells.getBoundingClientRect();
+  const begun = performance.now();
   cells.dispatchEvent(new PointerEvent('pointermove', {{
     clientX: box.left + at * 37 % box.width, clientY: box.top + at * 11 % box.height, bubbles: true }}));
   {_FRAME}

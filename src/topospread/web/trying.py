@@ -156,7 +156,7 @@ class PlayedTrials:
             at: number of the frame: 0 as read, 1 with pending pods placed, then one for each step.
             question: a function that can be pickled; its changes to the prepared run are undone.
             abandoned: stops the work once it is set, unless the trial's process answers.
-        told: receives progress messages.
+            told: receives progress messages.
 
         Raises:
             InputError, StepError: as for `timeline`.
