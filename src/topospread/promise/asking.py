@@ -115,9 +115,9 @@ class Asking:
         """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
 
         `Searched.left` is ``None`` if no such order was found. The result is cached for each loss and workload.
-        Rollouts and pods that cannot be judged are not searched.
+        Rollouts, pods that cannot be judged and questions without a loss are not searched.
         """
-        if self.begun is not None or self.assumed is not None:
+        if self.begun is not None or self.assumed is not None or not loss:
             return None
         key = loss, id(workload)
         if key not in self._gathered:

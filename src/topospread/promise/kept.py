@@ -96,7 +96,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Fewest:
-    """The fewest pods that a loss leaves.
+    """The fewest pods that a loss, or a drain, leaves.
 
     Attributes:
         orders: wherever filters let the pods go.
@@ -124,7 +124,7 @@ class WorkloadPromises:
         sources: ``cluster`` and ``manifests`` of a drill's file.
         askings: prepared searches: the orders under ``None``, and rollouts by workload; filled on demand.
         shared: the current state if it was prepared for several workloads; then orders are not searched.
-        now: zone or node → the pods that its loss leaves now, if that was counted before.
+        now: zone, node or "" → the pods that its loss leaves now, if that was counted before.
     """
 
     inventory: Inventory
@@ -185,6 +185,7 @@ class WorkloadPromises:
             case _:
                 least = replicas // 2 + 1 if want.about == "quorum" else want.least(replicas)
                 if want.about == "drain" and self.budget_least >= least:
+                    yield from self._left("", least)  # a budget keeps no pod that has no node
                     says = f"budgets keep {self.budget_least} of {replicas} ready"
                     yield KeptPart("while a node drains", "yes", says, "proved")
                     return
@@ -195,7 +196,7 @@ class WorkloadPromises:
         if self.workload.existing:
             wrong = LeftAfterLoss(loss, self.workload, least).wrong(self._end_now)
             yield KeptPart("now", "no" if wrong else "yes", wrong, "seen")
-        with_rollout = not self._is_alone(LOSSES[loss])
+        with_rollout = bool(loss) and not self._is_alone(LOSSES[loss])
         yield from self._in_orders(lambda of: LeftAfterLoss(loss, of, least), with_rollout=with_rollout)
 
     def fewest(self, loss: str) -> Fewest:
@@ -210,13 +211,43 @@ class WorkloadPromises:
             rolled = self._between(loss, min(highest, orders.most), short_target(self.key))
         return Fewest(orders, rolled, now)
 
+    def drained(self, lost: Fewest) -> Fewest:
+        """Return the fewest pods that stay ready while any one node drains.
+
+        A budget keeps more pods than are on other nodes, but no pod that has no node.
+
+        Args:
+            lost: the fewest pods that the loss of a node leaves.
+        """
+        floor, placed = self.budget_least, Bounds.exactly(self.workload.replicas)
+        if floor > lost.bounds.least:
+            placed = self._between("", self.workload.replicas, None)
+        there = self.now[""] if self.now else self.now_left("")
+
+        def kept(left: Bounds, placed: Bounds) -> Bounds:
+            return Bounds(least=max(left.least, min(floor, placed.least)), most=max(left.most, min(floor, placed.most)))
+
+        return Fewest(
+            kept(lost.orders, placed),
+            None if lost.rolled is None else kept(lost.rolled, placed),
+            None if lost.now is None or there is None else max(lost.now, min(floor, there)),
+        )
+
     def now_left(self, loss: str) -> int | None:
-        """Return the pods that the loss of any one zone or node leaves now; ``None`` if no pod has a node."""
+        """Return the pods that the loss of any one zone or node, or of "" nothing, leaves now; ``None`` if no pod has a
+        node.
+        """
         end = self._end_now
         return LeftAfterLoss(loss, self.workload, 0).left(end) if end.placed[id(self.workload)] else None
 
     def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
-        """Return bounds of the fewest pods that are left: from above by orders, from below by counting."""
+        """Return bounds of the fewest pods that are left: from above by orders, from below by counting.
+
+        Args:
+            loss: zone or node; "" counts all pods with a node.
+            highest: upper bound on the result.
+            rollout: the Deployment whose courses of a rollout are searched, ``None`` for orders.
+        """
         asking, most, until = self._asking(rollout), highest, time.monotonic() + self.budget.seconds
         workload = _of(asking.run, self.key)
         least = asking.surely_left(loss, workload)

@@ -176,7 +176,7 @@ class Proof:
         if workload.template is None or not self._find_nodes(own):
             return 0, 0
         pods = len(there) + len(own)
-        return pods - min(self._most_in_one(LOSSES[loss], own, there)), pods
+        return pods - (min(self._most_in_one(LOSSES[loss], own, there)) if loss else 0), pods
 
     def _why_left(self, question: LeftAfterLoss) -> str:
         left, pods = self._left(question.loss, question.workload)
@@ -184,7 +184,8 @@ class Proof:
             return ""
         when = "after every rollout" if self._goes_on else "in every order"
         stay = f"at least {left} {agreeing('are', left)} left {when}"
-        return f"counted: {stay}; all {pods} find a node, and no {question.loss} can hold more than {pods - left}"
+        find = f"counted: {stay}; all {pods} find a node"
+        return f"{find}, and no {question.loss} can hold more than {pods - left}" if question.loss else find
 
     def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
         """Return whether all pods of these classes find a node in every order and no pod of them is preempted."""

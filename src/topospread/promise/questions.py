@@ -77,14 +77,18 @@ class SkewWithin:
 
 @dataclass(frozen=True, slots=True)
 class LeftAfterLoss:
-    """Whatever single domain is lost, so many pods of a workload are on nodes elsewhere."""
+    """Whatever single domain is lost, so many pods of a workload are on nodes elsewhere.
+
+    If `loss` is "", nothing is lost, and pods on all nodes count.
+    """
 
     loss: str
     workload: Workload
     least: int
 
     def __str__(self) -> str:
-        return f"the loss of any {self.loss} leaves {self.least} of {self.workload.namespace}/{self.workload.name}"
+        lost = f"the loss of any {self.loss}" if self.loss else "kube-scheduler"
+        return f"{lost} leaves {self.least} of {self.workload.namespace}/{self.workload.name}"
 
     def wrong(self, end: OrderEnd) -> str:
         """The domain whose loss leaves the fewest."""
@@ -101,8 +105,10 @@ class LeftAfterLoss:
         return self._worst(end)[0]
 
     def _worst(self, end: OrderEnd) -> tuple[int, list[str], int]:
-        column = end.run.cluster.nodes.labels(LOSSES[self.loss])
         rows = end.placed.get(id(self.workload), [])
+        if not self.loss:
+            return len(rows), [], len(rows)
+        column = end.run.cluster.nodes.labels(LOSSES[self.loss])
         lost = Counter(column.codes.item(row) for row in rows)
         most = max((number for code, number in lost.items() if code >= 0), default=0)
         names = sorted(column.values[code] for code, number in lost.items() if number == most and code >= 0)

@@ -85,8 +85,11 @@ def _ground(each: PromiseSides) -> str:
 
 
 def _accepted(answer: Plan) -> Iterator[Fact]:
-    """Yield, for the first workload, the promises that would accept the change."""
+    """Yield, for the first workload, the promises that would accept the change; a fault in its manifest comes first."""
     worse = [each for each in answer.promises if each.verdict == "no"]
+    if worse and answer.causes and answer.causes[0].code == "new-finding":
+        yield Fact("fix", f"correct {answer.causes[0].says.partition(' ')[0]} first: it may be why fewer pods are left")
+        return
     wants: dict[str, str] = {}
     for each in worse:
         about = _ABOUT.get(each.event)

@@ -166,7 +166,7 @@ def _constraint(constraint: ConstraintForPod, answer: Why, *, wide: bool = False
     terms = [constraint.topology_key, constraint.when_unsatisfiable, f"maxSkew {constraint.max_skew}"]
     if constraint.min_domains > 1:
         terms.append(f"minDomains {constraint.min_domains}")
-    terms.append(f"counts {constraint.selector or 'nothing'}")
+    terms.append(f"pods with {constraint.selector}" if constraint.selector else "no pods")
     if constraint.origin in _ORIGINS:
         terms.append(_ORIGINS[constraint.origin])
     rows = sorted(constraint.domains, key=lambda each: natural(each.name))
