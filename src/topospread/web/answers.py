@@ -307,7 +307,7 @@ def _named(asked: PageQuestion) -> str:
 
 
 def _expected(frame: Frame, target: str) -> str:
-    """Where a pod is once everything that waits is placed: known before it is worked out why."""
+    """Return in words where a pod is once all pods are placed, which is known before the reason."""
     standing, (namespace, _, name) = frame.standing, target.partition("/")
     for row, each in enumerate(standing.pods.names):
         if each == name and standing.workloads[int(standing.pods.workload[row])].key[1] == namespace:

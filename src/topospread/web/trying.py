@@ -34,7 +34,7 @@ Key = tuple[int, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What is asked about: everything in a frame, its prepared run, and who is told how far the answer is."""
+    """The state that a question is about: all objects, their prepared run, and the receiver of progress messages."""
 
     inventory: Inventory
     run: Run
