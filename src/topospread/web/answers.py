@@ -258,7 +258,7 @@ class Answers:
 
     def pending(self, asked: PageQuestion) -> Json:
         """The pods without a node, grouped by cause, as HTML for the page."""
-        groups = self._ask(asked, pending) if (self._frame(asked).standing.pods.node < 0).any() else []
+        groups = self._ask(asked, pending) if (self._frame(asked).snapshot.pods.node < 0).any() else []
         return {"html": self._pages.page("pending.html", groups=groups, tried_words=tried_words)}
 
     def promises(self, asked: PageQuestion) -> Json:
@@ -308,12 +308,12 @@ def _named(asked: PageQuestion) -> str:
 
 def _expected(frame: Frame, target: str) -> str:
     """Return in words where a pod is once all pods are placed, which is known before the reason."""
-    standing, (namespace, _, name) = frame.standing, target.partition("/")
-    for row, each in enumerate(standing.pods.names):
-        if each == name and standing.workloads[int(standing.pods.workload[row])].key[1] == namespace:
-            node = int(standing.pods.node[row])
+    snapshot, (namespace, _, name) = frame.snapshot, target.partition("/")
+    for row, each in enumerate(snapshot.pods.names):
+        if each == name and snapshot.workloads[int(snapshot.pods.workload[row])].key[1] == namespace:
+            node = int(snapshot.pods.node[row])
             if node >= 0:
-                return f"{SCHEDULED.capitalize()}, it is on {standing.nodes[node].name}."
+                return f"{SCHEDULED.capitalize()}, it is on {snapshot.nodes[node].name}."
             groups = frame.outcome.pending if frame.outcome else ()
             says = (each.message for each in groups if each.namespace == namespace and name in each.pods)
             return f"{SCHEDULED.capitalize()}, it has no node: {next(says, '')}"

@@ -310,9 +310,9 @@ def test_the_verdict_comes_without_changes_that_would_help(answers: Answers) -> 
 def test_where_a_pod_will_be_is_said_before_it_is_known_why(
     answers: Answers, monkeypatch: pytest.MonkeyPatch, pod: int, words: str
 ) -> None:
-    standing = answers.timeline(asked())[0].frames[0].standing
-    web = next(row for row, each in enumerate(standing.workloads) if each.key[2] == "web")
-    names = [name for name, row in zip(standing.pods.names, standing.pods.workload, strict=True) if row == web]
+    snapshot = answers.timeline(asked())[0].frames[0].snapshot
+    web = next(row for row, each in enumerate(snapshot.workloads) if each.key[2] == "web")
+    names = [name for name, row in zip(snapshot.pods.names, snapshot.pods.workload, strict=True) if row == web]
     question, seen, ask = asked(at="0", target=f"shop/{names[pod]}"), [], answers.trials.ask
 
     def watched(steps: Any, at: int, what: Any, abandoned: Any, told: Any) -> Any:
