@@ -55,7 +55,7 @@ _SORTED: Final = msgspec.json.Encoder(enc_hook=str, order="deterministic")
 
 
 class Outcome(NamedTuple):
-    """What policies make of a new object.
+    """The result of policies for a new object.
 
     Attributes:
         item: the object with their changes.
