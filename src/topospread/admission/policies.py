@@ -103,9 +103,9 @@ class AdmissionPolicies:
         return found
 
     def refusal(self, pod: Pod) -> tuple[str, str]:
-        """Return what refuses a new pod, and why in the API server's words; ("", "") if nothing does.
+        """Return what refuses a new pod, and the API server's message; ("", "") if nothing does.
 
-        Nothing is said of a pod that a policy may change before: ask `may_change` of `new_pods`.
+        A pod that a mutating policy may change in unknown ways is not judged (`may_change`).
         """
         level, version = self._level(pod)
         words = pod_security.refusal(pod, level, version, self._minor) if version else ""
@@ -228,7 +228,7 @@ class AdmissionPolicies:
         return Outcome(item, open=unsure) if unsure else outcome()
 
     def _level(self, pod: Pod) -> tuple[str, str]:
-        """Return the level that a pod has to keep, "" for none, and its version, "" if it is not evaluated."""
+        """Return the pod's enforced level, "" for none, and its version, "" if it is not evaluated."""
         labels = self._labels.get(pod.namespace, {})
         level = labels.get(_ENFORCE, "") if self._has_levels else ""
         if level in ("", "privileged"):
@@ -319,7 +319,7 @@ def _new(pod: Pod) -> NewObject:
 
 
 def _matches(given: MatchResources | None, made: NewObject, namespace: Mapping[str, str]) -> bool:
-    """Return whether the creation of an object is meant."""
+    """Return whether the rules match the creation of an object."""
     if given is None:
         return True
     if not (_selects(given.namespace_selector, namespace) and _selects(given.object_selector, made.labels)):

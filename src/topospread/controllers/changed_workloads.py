@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from topospread.admission.names import made_up_uid
+from topospread.admission.names import generated_uid
 from topospread.admission.policies import not_judged
 from topospread.api.kinds import KINDS
 from topospread.api.pod import Pod
@@ -25,7 +25,7 @@ def change_workloads(draft: Draft) -> None:
         for item in getattr(inventory, KINDS[kind].attribute):
             key = kind, item.namespace, item.name
             owner = item.metadata.controller
-            is_new = not item.metadata.resource_version and item.metadata.uid in (None, "", made_up_uid(*key))
+            is_new = not item.metadata.resource_version and item.metadata.uid in (None, "", generated_uid(*key))
             if not is_new or (owner is not None and owner.kind in _MADE_BY_OTHERS):
                 found.append(item)
                 continue

@@ -32,10 +32,10 @@ class InputWords:
 
     Attributes:
         name: a few words for the page's head.
-        words: of the command line, behind ``topospread COMMAND``: paths and the options that say what is read.
-        paths: files and folders that were read, as they were given.
-        cluster: a made-up cluster or a file, "" for none.
-        live: whether it goes on being read.
+        words: arguments of ``topospread COMMAND`` that select the input: paths and options.
+        paths: the given files and folders.
+        cluster: a synthetic cluster or a file; "" for none.
+        live: whether the input is a live cluster.
     """
 
     name: str
@@ -47,12 +47,13 @@ class InputWords:
 
 @dataclass
 class ServedCluster:
-    """The last known state; it stays when what it is read from goes away, and says so.
+    """The last known state, which stays when its source is unreachable.
 
     Attributes:
         options: version, gates and configuration to act with.
-        trouble: why there is nothing newer, "" where all is well.
-        server: another text in each process: revisions of two processes are not to be compared.
+        trouble: why the state is old; "" if it is current.
+        server: a text unique to the process; revisions of two processes are not comparable.
+        events: number of new states and changes of the trouble.
     """
 
     options: SimulationOptions
@@ -60,8 +61,8 @@ class ServedCluster:
     reading: ClusterState
     trouble: str = ""
     server: str = field(default_factory=lambda: secrets.token_hex(8))
-    _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
-    _events: int = 0
+    events: int = 0
+    _changing: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
     def begin(cls, inventory: Inventory, options: SimulationOptions, words: InputWords) -> ServedCluster:
@@ -70,7 +71,7 @@ class ServedCluster:
 
     @property
     def cluster(self) -> str:
-        """The UID of kube-system, which no other cluster has; "" where it was not read."""
+        """The UID of the namespace kube-system, which identifies the cluster; "" if unknown."""
         spaces = self.reading.inventory.namespaces
         return next((each.metadata.uid or "" for each in spaces if each.name == "kube-system"), "")
 
@@ -79,32 +80,25 @@ class ServedCluster:
         """Seconds since the state was read."""
         return max(time.time() - self.reading.at, 0.0)
 
-    @property
-    def events(self) -> int:
-        """Counts what happened: new states, and troubles that came or went."""
-        return self._events
-
     def replace(self, inventory: Inventory, trouble: str = "", at: float | None = None) -> None:
         """A newer state was read; in trouble a part of it may be as old as ``at``, seconds since 1970."""
-        with self._changed:
+        with self._changing:
             self.reading = ClusterState(self.reading.revision + 1, inventory, time.time() if at is None else at)
             self.trouble = trouble
-            self._events += 1
-            self._changed.notify_all()
+            self.events += 1
 
     def confirmed(self) -> None:
-        """Nothing has changed: what is known is as good as read now."""
-        with self._changed:
+        """Record that the state is current and unchanged."""
+        with self._changing:
             self.reading = ClusterState(self.reading.revision, self.reading.inventory, time.time())
             self._settle("")
 
     def failed(self, why: str) -> None:
-        """There is nothing newer, and why; what is known stays."""
-        with self._changed:
+        """Record why no newer state is available."""
+        with self._changing:
             self._settle(why)
 
     def _settle(self, trouble: str) -> None:
         if trouble != self.trouble:
             self.trouble = trouble
-            self._events += 1
-            self._changed.notify_all()
+            self.events += 1

@@ -72,18 +72,18 @@ def explain(  # noqa: PLR0913 - keyword arguments
 
     Args:
         inventory: the input, which is not changed.
-        target: ``web-0``, ``deploy/web`` (of its pods one that is pending, else one that was placed, else one on a
-            node), either with ``NAMESPACE/`` before it.
+        target: ``web-0`` or ``deploy/web``, optionally with ``NAMESPACE/``. For a workload, a pending pod is preferred,
+            then a placed pod, then a bound pod.
         options: the control plane, and how pods are placed. Pools do not grow: a note says if minDomains needs them.
-        namespace: where to look; by default everywhere, as long as one namespace alone has it.
-        another: where the workload has all its pods, explain one more, which does not exist yet.
-        suggest: try what would let a pending pod in.
-        progress: told how many pods of how many were tried.
+        namespace: namespace of the target; by default the only namespace with the name.
+        another: whether to explain an additional pod if all pods of the workload exist.
+        suggest: whether to simulate changes that may place a pending pod.
+        progress: receives the numbers of simulated pods and of all pods.
         run: the simulation of ``inventory``, prepared with these options and ``tries_groups``; it is changed.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: there is no such pod, or more than one.
+        InputError: if the API server would refuse an object.
+        UsageError: if the target matches no pod or several.
     """
     pools, options = options.pools, replace(options, pools=(), tries_groups=True)
     run = run or prepare(inventory, options, with_spreads=False)
@@ -182,9 +182,9 @@ def _pending_pods(ended: Run | None, run: Run, queue: Iterable[QueuedPod]) -> It
     A pod that its StatefulSet has not created is in the situation of the pod before it.
 
     Args:
-        ended: the simulation; without one, no pod was to be placed.
-        run: its beginning.
-        queue: the pods that were to be placed.
+        ended: the finished simulation; without one, no pod had to be placed.
+        run: the run before the simulation.
+        queue: the pods to place.
     """
     known: dict[int, object] = {}
     reasons: dict[int, object] = {}
@@ -201,6 +201,10 @@ def _pending_pods(ended: Run | None, run: Run, queue: Iterable[QueuedPod]) -> It
             known[id(queued)] = situation
             yield queued, situation
     yield from ((queued, queued.waits) for queued in (*run.plan.gated, *run.plan.refused))
+
+
+_Moment = tuple[Verdict | None, dict[str, Any], str | None]
+"""A verdict on a pod that is about to be bound, the facts about its node, and the node."""
 
 
 class _Explainer:
@@ -291,16 +295,23 @@ class _Explainer:
     def _queued(self, pods: list[QueuedPod]) -> Explanation:
         """The first of some queued pods that stays pending, or else the first of them."""
         simulation = RepeatedSimulation(self._run)
-        ended = self._ended = simulation.carry_out(progress=self._progress)
+        seen: list[_Moment] = []
+        if len(pods) == 1:
+            seen, ended = self._watched(simulation, pods[0], None)
+        else:
+            ended = simulation.carry_out(progress=self._progress)
+        self._ended = ended
         outcomes = _latest(ended, pods)
         waiting = [(each, outcome) for each, outcome in outcomes if outcome.pending]
         queued, outcome = (waiting or outcomes)[0]
-        if not outcome.pending:
-            simulation.restore()
-            return self._placed(simulation, queued, outcome.placement)
-        if outcome.verdict is None:
+        if outcome.pending and outcome.verdict is None:
             return self._waiting(queued, outcome.placement.message)
-        return self._pending(simulation, ended, queued, outcome)
+        if outcome.pending:
+            return self._pending(simulation, ended, queued, outcome)
+        if len(pods) > 1 or outcome.placement.hinted:
+            simulation.restore()
+            seen, ended = self._watched(simulation, queued, outcome.placement)
+        return self._placed(queued, outcome.placement, seen, ended)
 
     def _pending(
         self, simulation: RepeatedSimulation, ended: Run, queued: QueuedPod, outcome: PodOutcome
@@ -348,16 +359,21 @@ class _Explainer:
             facts["suggestions"], facts["untried"] = suggestions(simulation, self._inventory, queued, found)
         return self._explanation(queued, "pending", None, verdict, facts)
 
-    def _placed(self, simulation: RepeatedSimulation, queued: QueuedPod, placement: Placement) -> Explanation:
-        seen: list[tuple[Verdict | None, dict[str, Any], str | None]] = []
-        key = pod_key(queued.namespace, queued.name)
-        hinted = placement.node if placement.hinted else None
+    def _watched(
+        self, simulation: RepeatedSimulation, queued: QueuedPod, placement: Placement | None
+    ) -> tuple[list[_Moment], Run]:
+        """Carry a simulation out; return what was there whenever the pod was about to be bound, and the end."""
+        seen: list[_Moment] = []
+        hinted = placement.node if placement is not None and placement.hinted else None
 
         def look(scheduler: Scheduler, verdict: Verdict, nominated: str) -> None:
             chosen = nominated if nominated in verdict.total else hinted or verdict.best[0]
             seen.append((verdict, self._choice(scheduler, queued, verdict, chosen), chosen))
 
-        ended = simulation.watch(key, queued.pod, look)
+        return seen, simulation.watch(pod_key(queued.namespace, queued.name), queued.pod, look, self._progress)
+
+    def _placed(self, queued: QueuedPod, placement: Placement, seen: list[_Moment], ended: Run) -> Explanation:
+        key = pod_key(queued.namespace, queued.name)
         # A profile whose plugins cannot score places a pod all the same where a single node is feasible.
         verdict, facts, node = seen[-1] if seen else (None, {}, _latest(ended, [queued])[0][1].placement.node)
         baseline = _baseline(ended, queued.workload)
@@ -465,7 +481,7 @@ def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> RejectionsPe
 
 
 def _refusal_of_group(ended: Run, queued: QueuedPod) -> Verdict | None:
-    """Return why the group of a pod takes no nodes; ``None`` if it does, or the pod is tried by itself."""
+    """Return why the pod's group gets no nodes; ``None`` if it does or the pod is scheduled alone."""
     group = queued.pod.spec.scheduling_group
     if group is None:
         return None
@@ -480,7 +496,7 @@ def _refusal_of_group(ended: Run, queued: QueuedPod) -> Verdict | None:
 
 
 def _latest(run: Run, pods: Iterable[QueuedPod]) -> list[tuple[QueuedPod, PodOutcome]]:
-    """Pods and what became of them, or of those created in their place where they were evicted."""
+    """Return pods with their outcomes; an evicted pod is represented by its replacement."""
     anew = {f"{each.namespace}/{each.name}": each.created_anew for each in run.evictions}
     by_name = {(each.namespace, each.name): each for each in run.queue} if anew else {}
     found = []
