@@ -25,8 +25,8 @@ from .changes import (
 )
 from .correction_sets import smallest_sets
 from .owner import Owned, owned
-from .repeated_simulation import RepeatedSimulation
 from .rejections_per_node import Shortage
+from .repeated_simulation import RepeatedSimulation
 from .result import Suggestion
 from .typo_suggestions import meant_changes
 from .what_if import OutOfEffortError, PendingPodFacts, WhatIf
