@@ -27,7 +27,6 @@ def _turn_of(entry: tuple[Hashable, QueuedPodInfo]) -> int:
     return entry[1].turn
 
 
-
 class Group(msgspec.Struct, frozen=True, cache_hash=True):
     """Pods of one kind that the same plugins rejected. ``kind`` is the pod's key if its kind is not known."""
 

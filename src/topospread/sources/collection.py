@@ -42,7 +42,7 @@ class Places(dict[ObjectKey, Place]):
 
 
 class _Origins:
-    """Where the objects of one path stand. Those of a list share all but their position."""
+    """The places of one path's objects. Those of a list share all but their position."""
 
     def __init__(self) -> None:
         self._positions = array("i")

@@ -31,7 +31,7 @@ def looked_at(workload: Workload, members: Members, spreads: CountedSpreads, ask
         namespace=workload.namespace,
         name=workload.name,
         replicas=workload.replicas,
-        existing=sum(members.by_row.values()),
+        existing=len(members),
         constraints=constraints_of(spreads, workload, asked.owners),
         refused=refused,
         notes=tuple(workload.notes),

@@ -13,6 +13,7 @@ from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import PodKey
 from topospread.plugins.affinity_terms import terms_of
 from topospread.plugins.interface import PluginError
+from topospread.plugins.pod_topology_spread import HardConstraints
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.evaluate import rejection_on
@@ -85,11 +86,16 @@ def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ..
     """
     nominated = view.cluster.nominated
     numbers = np.array(rows, dtype=np.int64)
-    near = bool(terms_of(view.pod_class).affinity)
-    takes_more = np.zeros(len(rows), dtype=np.bool_) if near else view.feasible(numbers)
-    looks = _looks(view, numbers)
-    opens = view.node_local.open[numbers]
-    for place in np.flatnonzero(~takes_more | np.isin(numbers, list(nominated))).tolist():
+    takes_again = opens = view.node_local.open[numbers]
+    for each in view.cluster_filters:
+        takes_again = takes_again & (
+            each.takes_again(numbers) if isinstance(each, HardConstraints) else each.filter(numbers) == 0
+        )
+    if terms_of(view.pod_class).affinity:
+        takes_again = np.zeros(len(rows), dtype=np.bool_)
+    left = np.flatnonzero(~takes_again | np.isin(numbers, list(nominated))).tolist()
+    looks = _looks(view, numbers) if left else []
+    for place in left:
         row = rows[place]
         yield row, looks[place] if looks and opens[place] and row not in nominated else ()
 
