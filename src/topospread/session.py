@@ -334,13 +334,17 @@ class Session:
             namespace: show this namespace; the verdict is about all pods.
             placing: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
         """
+        from msgspec.structs import force_setattr
+
         from topospread.answers.simulation import simulation_answer
         from topospread.simulation.simulate import simulate
 
         inventory, options = self._asked(manifests, placing)
         found = simulate(inventory, options, progress=self._progress)
         told = _about(simulation_answer(found, namespace), inventory, options)
-        vars(told)["bound"] = lambda: tuple(each for each in found.bound() if namespace in (None, each.namespace))
+        force_setattr(
+            told, "_bound", lambda: tuple(each for each in found.bound() if namespace in (None, each.namespace))
+        )
         return told
 
     @_question
@@ -452,7 +456,7 @@ class Session:
         namespace: str | None = None,
         **placing: Unpack[Placing],
     ) -> Capacity:
-        """Return how many more pods fit, what the limit is, and which nodes would help.
+        """Return how many more pods fit, the limit, and the nodes that would help.
 
         Args:
             targets: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
@@ -538,7 +542,7 @@ class Session:
         from topospread.answers.lint import lint_answer
         from topospread.lint.run import lint
 
-        cluster: str | Inventory | None = self._source.made_up
+        cluster: str | Inventory | None = self._source.synthetic
         if paths:
             cluster = None if self._source.missing is not None else self.inventory
         config, render = self._given["config"], self._given["render"]
@@ -671,7 +675,8 @@ class Promises:
 
         Args:
             targets: Deployments and StatefulSets; by default all with two pods or more.
-            want: promises, ``zone-loss>=4``, ``quorum``; by default all but one zone's share of pods.
+            want: promises, ``zone-loss>=4``, ``quorum``; by default the loss of one zone takes only its share of the
+                pods.
             replicas: number of replicas; by default the manifest's.
             namespace: namespace of targets without one.
             tries: maximum number of designs checked for each workload.

@@ -1,8 +1,8 @@
 """Defaults that decoding a pod at the API server fills in, before admission plugins see it.
 
 Source: pkg/apis/core/v1/defaults.go (``SetDefaults_Pod``, ``SetDefaults_PodSpec``, ``SetDefaults_ResourceList``) and
-pkg/api/pod/util.go (``DefaultPodLevelResources``). Only fields that scheduling reads are filled in. Nothing that is
-given is changed: a function returns the very object it was given when there is nothing to do.
+pkg/api/pod/util.go (``DefaultPodLevelResources``). Only fields that scheduling reads are set. A function returns the
+same object if nothing changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CONTAINERS_ONLY = RequestRules(pod_level=False)
 
 
 def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
-    """The spec with restartPolicy, schedulerName, requests from limits and host ports of the host's network."""
+    """Return the spec with restartPolicy, schedulerName, requests from limits and host ports of the host's network."""
     containers = _each(spec.containers, spec.host_network)
     init_containers = _each(spec.init_containers, spec.host_network)
     overhead = rounded(spec.overhead)
@@ -46,7 +46,7 @@ def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
 
 
 def with_defaults_after_admission(spec: PodSpec, gates: Gates) -> PodSpec:
-    """The spec with what is filled in when the pod is stored, its containers being complete by then."""
+    """Return the spec with the defaults that are set at storage, after admission has completed the containers."""
     return _with_pod_level_requests(spec, gates) if gates.enabled(_AFTER_ADMISSION) else spec
 
 
@@ -66,7 +66,7 @@ def _container(container: Container, host_network: bool | None) -> Container:
 
 
 def _resources(resources: ResourceRequirements | None) -> ResourceRequirements | None:
-    """A limit without a request is the request as well; amounts are rounded up to thousandths."""
+    """Return resources with missing requests set to the limits, rounded up to thousandths."""
     if resources is None:
         return None
     requests, limits = rounded(resources.requests), rounded(resources.limits)
@@ -79,7 +79,7 @@ def _resources(resources: ResourceRequirements | None) -> ResourceRequirements |
 
 
 def rounded(resources: ResourceList | None) -> ResourceList | None:
-    """Amounts finer than a thousandth rounded up (``SetDefaults_ResourceList``); the very list without such amounts."""
+    """Return the list with amounts rounded up to thousandths (``SetDefaults_ResourceList``)."""
     if not resources:
         return resources
     finer: ResourceList = {}
@@ -99,9 +99,9 @@ def _host_ports(ports: list[ContainerPort] | None) -> list[ContainerPort] | None
 
 
 def _with_pod_level_requests(spec: PodSpec, gates: Gates) -> PodSpec:
-    """Requests of the pod as a whole, where only its limits or only some requests are given; since 1.37 limits, too.
+    """Return the spec with pod-level requests, if only limits or some requests are set; since 1.37 also limits.
 
-    A resource that every container limits is limited by the sum, or by the pod's request if that is more.
+    If every container limits a resource, the limit is the sum, or the pod's request if that is more.
     """
     resources = spec.resources
     if resources is None or not (resources.requests or resources.limits) or not gates.enabled("PodLevelResources"):
@@ -131,7 +131,7 @@ def _sum(spec: PodSpec, *, of_limits: bool) -> ResourceList:
 
 
 def limits_as_requests(containers: list[Container] | None) -> list[Container]:
-    """Containers whose requests are their limits, for what sums requests up."""
+    """Return containers with requests equal to their limits, for functions that sum requests."""
     return [
         replace(each, resources=ResourceRequirements(requests=each.resources.limits if each.resources else None))
         for each in containers or ()

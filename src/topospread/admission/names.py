@@ -1,8 +1,8 @@
-"""Names, hashes and uids of objects that do not exist yet: of the API server's and controllers' form, but repeatable.
+"""Names, hashes and uids of new objects: in the form of the API server and controllers, but repeatable.
 
 Sources: apiserver ``pkg/storage/names/generate.go``, apimachinery ``pkg/util/rand``, pkg/controller/deployment/sync.go.
-The API server draws suffixes at random and the controllers hash what is not read here: ours are other characters of
-the same alphabet, and the same for the same input.
+The API server draws random suffixes, and the controllers hash fields that topospread does not read. Here both are other
+characters of the same alphabet, equal for equal input.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _TRIPLES = [pair + third for pair in _PAIRS for third in ALPHABET]
 
 
 class Names:
-    """Generates names, each once per namespace.
+    """Generates names that are unique in their namespace.
 
-    ``taken``: (namespace, name) of the pods there are; not gone through before a name is needed.
+    ``taken``: (namespace, name) of the existing pods; iterated only when a name is needed.
     """
 
     def __init__(self, taken: Iterable[tuple[str, str]] = ()) -> None:
@@ -43,7 +43,7 @@ class Names:
         return frozenset(self._given)
 
     def generate(self, namespace: str, base: str) -> Iterator[str]:
-        """Names of the form ``generateName`` gives: the base, shortened to 58 characters, and five more."""
+        """Yield names like ``generateName``: the base, shortened to 58 characters, and five more."""
         base = base[:_MAX_BASE]
         taken = self._taken
         first = zlib.crc32(base.encode())
@@ -58,29 +58,29 @@ class Names:
 
 
 def pod_prefix(controller_name: str) -> str:
-    """``generateName`` of a controller's pods: with a dash unless that is too long (``getPodsPrefix``)."""
+    """Return ``generateName`` of a controller's pods, with a dash unless it is too long (``getPodsPrefix``)."""
     prefix = f"{controller_name}-"
     return controller_name if len(prefix) > _MAX_NAME else prefix
 
 
 def replica_set_name(deployment_name: str, template_hash: str) -> str:
-    """``generateReplicaSetName``."""
+    """Return a ReplicaSet's name (``generateReplicaSetName``)."""
     return f"{deployment_name[: _MAX_NAME - 1 - len(template_hash)]}-{template_hash}"
 
 
 def safe_hash(content: bytes) -> str:
-    """A hash as labels carry it: a 32-bit number's digits in the alphabet of generated names."""
+    """Return a hash for labels: digits of a 32-bit number in the alphabet of generated names."""
     return "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(zlib.crc32(content)))
 
 
-def made_up_uid(kind: str, namespace: str, name: str) -> str:
+def generated_uid(kind: str, namespace: str, name: str) -> str:
     """Return a uid for an object that has none: a UUID of version 8, which differs from every uid of an API server."""
     digits = hashlib.sha256(f"{kind}/{namespace}/{name}".encode()).hexdigest()
     return "-".join((digits[:8], digits[8:12], f"8{digits[13:16]}", digits[16:20], digits[20:32]))
 
 
 def parent_and_ordinal(pod_name: str) -> tuple[str, int]:
-    """The StatefulSet that a pod's name speaks of and its ordinal; ("", -1) when it speaks of none."""
+    """Return the StatefulSet and ordinal in a pod's name; ("", -1) if the name has no ordinal."""
     found = _STATEFUL.fullmatch(pod_name)
     if found is None:
         return "", -1

@@ -146,7 +146,7 @@ def _complete_job(spec: Json) -> None:
 
 
 def _forget_uid(job: Json) -> None:
-    """Labels and the selector of a Job have its uid, which is not known."""
+    """Mark a Job's uid as unknown in its labels and selector."""
     template = job["spec"]["template"]["metadata"]
     for labels in (job["metadata"].get("labels", {}), template["labels"], job["spec"]["selector"]["matchLabels"]):
         for key in labels.keys() & {"controller-uid", "batch.kubernetes.io/controller-uid"}:
@@ -199,7 +199,7 @@ def _pull_policy(image: str) -> str:
 
 @cache
 def _empty_fields() -> dict[str, tuple[frozenset[str], tuple[str, ...]]]:
-    """Struct → the fields that are left out when they are zero, and those that are always there."""
+    """Return struct → the fields omitted if zero, and the fields always present."""
     read = json.loads(files(__package__).joinpath("empty_fields.json").read_text("utf-8"))
     return {
         struct: (frozenset(row.get("omitted", "").split()), tuple(row.get("written", "").split()))

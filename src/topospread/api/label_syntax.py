@@ -84,13 +84,13 @@ def subdomain_problems(name: str) -> list[str]:
 
 
 def _too_long(text: str, limit: int, subject: str = "") -> list[str]:
-    """The complaint about more bytes than allowed, if there are."""
+    """Return an error if a text exceeds a limit in bytes."""
     too_long = len(text.encode("utf-8", "surrogatepass")) > limit
     return [f"{subject}must be no more than {limit} bytes"] if too_long else []
 
 
 def quoted(text: str) -> str:
-    """Text as Go's ``%q`` prints it."""
+    """Return text as Go's ``%q`` prints it."""
     return '"' + "".join(map(_quoted_character, text)) + '"'
 
 
@@ -106,7 +106,7 @@ def _quoted_character(character: str) -> str:
 
 
 def invalid(field: str, value: str | Sequence[str] | None, detail: str) -> str:
-    """``field.Invalid`` as text: a string quoted, a list as Go writes it in JSON."""
+    """Return the text of Go's ``field.Invalid``: strings quoted, lists as JSON."""
     if isinstance(value, str):
         shown = quoted(value)
     else:

@@ -1,9 +1,8 @@
-"""Kubernetes quantities, exact and without floats; not what a resource means or where it is requested.
+"""Kubernetes quantities, exact and without floats.
 
-A quantity is ``unscaled * 10**exponent`` with one of three ways of writing it. The rules, the words of the
-errors, the rounding and the overflows are those of k8s.io/apimachinery/pkg/api/resource (quantity.go,
-amount.go, scale_int.go), which keeps short numbers as an int64 and the rest as an arbitrary decimal; some
-overflows differ between the two, so a quantity here remembers which of them it is (``wide``).
+A quantity is ``unscaled * 10**exponent`` with one of three formats. The rules, messages, rounding and overflows are
+those of k8s.io/apimachinery/pkg/api/resource (quantity.go, amount.go, scale_int.go). It keeps short numbers as int64
+and others as arbitrary decimals. Some overflows differ between the two, so a quantity records its kind (``wide``).
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Quantity:
         self._milli: int | None = None
 
     def __str__(self) -> str:
-        """Canonical text as Go's ``Quantity.String()``; what already was canonical stays as it was written."""
+        """Return the canonical text (Go's ``Quantity.String()``); canonical input stays unchanged."""
         text = self._text
         if text is None:
             text = self._text = _canonical(self)
@@ -95,19 +94,19 @@ class Quantity:
         return (self.unscaled > 0) - (self.unscaled < 0)
 
     def value(self) -> int:
-        """The amount in whole units, rounded away from zero, an int64 with Go's overflows (``Value()``)."""
+        """Return the amount in whole units, rounded away from zero, an int64 with Go's overflows (``Value()``)."""
         if self._value is None:
             self._value = self._scaled(0)
         return self._value
 
     def milli_value(self) -> int:
-        """The amount in thousandths, rounded away from zero, an int64 with Go's overflows (``MilliValue()``)."""
+        """Return the amount in thousandths, rounded away from zero, an int64 with Go's overflows (``MilliValue()``)."""
         if self._milli is None:
             self._milli = self._scaled(_MILLI)
         return self._milli
 
     def compare(self, other: Quantity) -> int:
-        """-1, 0 or 1 as this amount is less than, equal to or greater than the other (Go's ``Cmp``)."""
+        """Return -1, 0 or 1 if this amount is less than, equal to or greater than the other (Go's ``Cmp``)."""
         if self.exponent == other.exponent:
             left, right = self.unscaled, other.unscaled
         elif self.sign != other.sign or self.unscaled == 0:
@@ -122,7 +121,7 @@ class Quantity:
         return (left > right) - (left < right)
 
     def add(self, other: Quantity) -> Quantity:
-        """The sum; it is written as this one, or as the other when this one is zero (Go's ``Add``)."""
+        """Return the sum in this quantity's format, or in the other's if this one is zero (Go's ``Add``)."""
         written: Format = other.format if self.unscaled == 0 else self.format
         wide = self.wide or other.wide
         if not wide:
@@ -139,14 +138,14 @@ class Quantity:
         return Quantity(left + right, lowest, written, wide=wide)
 
     def rounded_to_milli(self) -> Quantity:
-        """The amount rounded away from zero to thousandths, as the API server stores it (Go's ``RoundUp``)."""
+        """Return the amount rounded away from zero to thousandths, as the API server stores it (Go's ``RoundUp``)."""
         if self.exponent >= _MILLI:
             return self
         unscaled = _shift_away_from_zero(self.unscaled, _MILLI - self.exponent)
         return Quantity(unscaled, _MILLI, self.format, wide=self.wide)
 
     def widened(self) -> Quantity:
-        """The same amount as an arbitrary decimal, which overflows otherwise (Go's ``ToDec``)."""
+        """Return the same amount as an arbitrary decimal, which overflows otherwise (Go's ``ToDec``)."""
         if self.wide:
             return self
         wide = Quantity(self.unscaled, self.exponent, self.format, wide=True)
@@ -154,7 +153,7 @@ class Quantity:
         return wide
 
     def _magnitude(self) -> int:
-        """Position of the first digit, as a power of ten."""
+        """Return position of the first digit, as a power of ten."""
         return len(str(abs(self.unscaled))) + self.exponent
 
     def _scaled(self, scale: int) -> int:
@@ -206,7 +205,7 @@ def parse_quantity(text: str | int | float) -> Quantity:
 
 
 def _number_text(number: float) -> str:
-    """A JSON number as Go writes it when YAML is turned into JSON (encoding/json's float64)."""
+    """Return a JSON number as Go writes it when YAML is turned into JSON (encoding/json's float64)."""
     if isinstance(number, bool) or not math.isfinite(number):
         raise QuantityError(FORMAT_WORDS)
     if isinstance(number, int):
@@ -220,7 +219,7 @@ def _number_text(number: float) -> str:
 
 
 def _interpret_suffix(suffix: str) -> tuple[int, int, Format]:
-    """Base, exponent and format of a suffix; raises QuantityError for one that is none."""
+    """Return a suffix's base, exponent and format; raise QuantityError for an unknown suffix."""
     decimal = _DECIMAL_SUFFIXES.get(suffix)
     if decimal is not None:
         return 10, decimal, "DecimalSI"
@@ -238,7 +237,7 @@ def _interpret_suffix(suffix: str) -> tuple[int, int, Format]:
 
 
 def _short(text: str, sign: str, digits: str, places: int, suffix: tuple[int, int, Format]) -> Quantity | None:
-    """The quantity as an int64 amount; None when it is too long or too fine for one."""
+    """Return the quantity as an int64 amount; None if it is too long or too precise."""
     base, exponent, written = suffix
     multiplier = 1
     if base == 10:
@@ -267,7 +266,7 @@ def _short(text: str, sign: str, digits: str, places: int, suffix: tuple[int, in
 
 
 def _long(unscaled: int, places: int, suffix: tuple[int, int, Format]) -> Quantity:
-    """The quantity as an arbitrary decimal: at least a nano, binary ones at most the largest int64."""
+    """Return the quantity as an arbitrary decimal: at least one nano; binary suffixes at most the largest int64."""
     base, exponent, written = suffix
     if base == 2:
         unscaled <<= exponent
@@ -294,7 +293,7 @@ def _power_of_ten(exponent: int) -> int:
 
 
 def _shift_away_from_zero(unscaled: int, places: int) -> int:
-    """``unscaled / 10**places``, rounded away from zero."""
+    """Return ``unscaled / 10**places``, rounded away from zero."""
     if places > len(str(unscaled)):
         return (unscaled > 0) - (unscaled < 0)
     quotient = -(-abs(unscaled) // _power_of_ten(places))
@@ -302,7 +301,7 @@ def _shift_away_from_zero(unscaled: int, places: int) -> int:
 
 
 def _to_int64(number: int) -> int:
-    """The low 64 bits of the magnitude, with the sign: Go's big.Int.Int64()."""
+    """Return the low 64 bits of the magnitude, with the sign: Go's big.Int.Int64()."""
     low = abs(number) & (2**64 - 1)
     return _wrap(-low if number < 0 else low)
 
@@ -312,7 +311,7 @@ def _wrap(number: int) -> int:
 
 
 def _scaled_wide(unscaled: int, difference: int) -> int:
-    """Go's scaledValue: exact up to int64, rounded up (not away from zero) where digits are dropped."""
+    """Return Go's scaledValue: exact up to int64, rounded up (not away from zero) if digits are dropped."""
     if difference == 0:
         return _to_int64(unscaled)
     if difference > 0:
@@ -329,7 +328,7 @@ def _scaled_wide(unscaled: int, difference: int) -> int:
 
 
 def _remove_factors(number: int, factor: int) -> tuple[int, int]:
-    """The number without its trailing factors, and how many were removed."""
+    """Return the number without its trailing factors, and how many were removed."""
     times = 0
     while number and number % factor == 0:
         number //= factor
@@ -338,7 +337,7 @@ def _remove_factors(number: int, factor: int) -> tuple[int, int]:
 
 
 def _canonical(quantity: Quantity) -> str:
-    """Largest suffix without a fraction; what is no whole number of units is never written with Ki … Ei."""
+    """Return the text with the largest suffix that needs no fraction; Ki … Ei only for whole units."""
     if quantity.unscaled == 0:
         return "0"
     if quantity.format == "BinarySI":
@@ -355,7 +354,7 @@ def _canonical(quantity: Quantity) -> str:
 
 
 def _whole_units(quantity: Quantity) -> int | None:
-    """The amount when it is a whole number, else None."""
+    """Return the amount if it is a whole number, else None."""
     if quantity.exponent >= 0:
         return quantity.unscaled * _power_of_ten(quantity.exponent)
     whole, rest = divmod(quantity.unscaled, _power_of_ten(-quantity.exponent))

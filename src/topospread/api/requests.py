@@ -46,13 +46,13 @@ class RequestRules:
         local_storage: ephemeral storage counts.
         pod_level: ``spec.resources`` counts; pod_level_huge_pages: its huge pages too.
         pod_level_status: for a resized pod what runs at pod level counts too.
-        status: how what the kubelet allocated and runs counts.
-        fit_scores_containers_alone: NodeResourcesFit's score knows neither pod level nor status.
-        fit_scores_overhead: NodeResourcesFit's score knows overhead.
-        non_zero_of_sum: what counts where nothing is requested stands in container by container, sidecars included;
-            without it, the larger of the containers' sum and what initialising takes counts.
-        rounds_the_sum: fractions are rounded up once; without it, container by container.
-        scoring_overhead_in_units: the scorers add cpu overhead in whole cores to millicores, a mistake of the time.
+        status: how allocated and running resources in the status count.
+        fit_scores_containers_alone: NodeResourcesFit's score ignores pod-level resources and status.
+        fit_scores_overhead: NodeResourcesFit's score includes overhead.
+        non_zero_of_sum: the defaults for missing requests apply to each container, including sidecars; otherwise the
+            larger of the containers' sum and the init containers' maximum counts.
+        rounds_the_sum: fractions are rounded up once; otherwise for each container.
+        scoring_overhead_in_units: the scorers add cpu overhead in whole cores to millicores, a bug of those versions.
     """
 
     sidecars: bool = True
@@ -84,7 +84,7 @@ def pod_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int
 
 
 def incoming_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """Return what the pod needs of a node that it is tried on: by its spec, whatever its status says."""
+    """Return what the pod requests from a candidate node, by its spec and not its status."""
     return integers(_requests(pod, replace(rules, status="ignored")))
 
 
@@ -105,9 +105,9 @@ def scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES, *, missing_c
 
 
 def fit_scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """The same for NodeResourcesFit, whose scorers are made without some features.
+    """Return the requests for NodeResourcesFit's scorers, which ignore some features.
 
-    Source: noderesources/fit.go, ``nodeResourceStrategyTypeMap``; its filter and the sums of its nodes know them.
+    Source: noderesources/fit.go, ``nodeResourceStrategyTypeMap``; its filter and the sums of its nodes use them.
     """
     if rules.fit_scores_containers_alone:
         rules = replace(rules, pod_level=False, status="ignored")
@@ -117,7 +117,7 @@ def fit_scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[
 
 
 def non_zero_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> tuple[int, int]:
-    """Millicores and bytes that the pod adds to its node's non-zero requests.
+    """Return millicores and bytes that the pod adds to its node's non-zero requests.
 
     With requests at pod level, the defaults stand in only for a resource that nothing in the pod requests.
     """
@@ -132,7 +132,7 @@ def non_zero_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> tuple[in
 
 
 def _non_zero_by_container(pod: Pod, rules: RequestRules) -> tuple[int, int]:
-    """Until 1.31: sidecars count as what initialising takes, not beside the containers."""
+    """Return the non-zero requests until 1.31: sidecars count with init containers, not with the containers."""
     read = readers(pod, rules.status)[0]
     running: Requests = {}
     for container in pod.spec.containers or ():
@@ -146,7 +146,7 @@ def _non_zero_by_container(pod: Pod, rules: RequestRules) -> tuple[int, int]:
 
 
 def resource_amounts(resources: ResourceList | None) -> dict[str, int]:
-    """A resource list (allocatable, overhead) as integers in the units of this module."""
+    """Return a resource list (allocatable, overhead) as integers in the units of this module."""
     return integers(quantities(resources))
 
 
@@ -166,7 +166,7 @@ def is_scalar_resource(name: str) -> bool:
 
 
 def is_extended_resource(name: str) -> bool:
-    """A resource with a domain that is not Kubernetes' own, nor a quota's (``IsExtendedResourceName``)."""
+    """Return whether a resource has a domain other than Kubernetes' or a quota's (``IsExtendedResourceName``)."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
@@ -197,7 +197,7 @@ def _requests(pod: Pod, rules: RequestRules, non_missing: Mapping[str, Quantity]
 def _aggregate(
     pod: Pod, rules: RequestRules, read: RequestsReader, non_missing: Mapping[str, Quantity] | None
 ) -> Requests:
-    """Sum of the containers, or what initialising takes if that is more (KEP-753 for the order of sidecars)."""
+    """Return the containers' sum, or the init containers' requests if larger (KEP-753 for sidecars)."""
 
     def requests_of(container: Container) -> Requests:
         requests = {**(non_missing or {}), **read(container)}
@@ -228,7 +228,7 @@ def _initialising(pod: Pod, rules: RequestRules, read: RequestsReader) -> list[R
 
 
 def _pod_level_requests(pod: Pod, rules: RequestRules) -> Requests:
-    """``spec.resources.requests`` as far as pod level supports the resource; empty when it is not set."""
+    """Return supported resources in ``spec.resources.requests``; empty if it is not set."""
     resources = pod.spec.resources
     if resources is None or not resources.requests:
         return {}

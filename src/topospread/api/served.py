@@ -1,8 +1,8 @@
 """The API versions of built-in kinds that a Kubernetes version serves by default.
 
-``kinds.json`` says it, which `conformance/oracle/cmd/kinds` prints from the paths of api/openapi-spec/swagger.json and
-from what pkg/controlplane/instance.go turns on, of every minor version from 1.18 to 1.37. What came before, or was
-never on by default, stands here for the kinds that topospread reads.
+They are in ``kinds.json``, which `conformance/oracle/cmd/kinds` prints from the paths of api/openapi-spec/swagger.json
+and the defaults in pkg/controlplane/instance.go, of every minor version from 1.18 to 1.37. This module adds older and
+disabled versions of the kinds that topospread reads.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GONE: Final[Mapping[str, str]] = {
     "scheduling.k8s.io/v1alpha1": "PriorityClass",
     "node.k8s.io/v1alpha1": "RuntimeClass",
 }
-"""Served before 1.18, or only where somebody turned them on, and by nobody any more."""
+"""Versions served before 1.18, or only if enabled, and removed since."""
 _DEVICES: Final = "DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice"
 _POLICIES: Final = (
     "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding"
@@ -64,7 +64,7 @@ _STABILITY: Final = {"alpha": 0, "beta": 1, None: 2}
 
 @cache
 def _printed() -> Mapping[str, Mapping[str, str]]:
-    """API version → kind → ``namespaced`` or ``cluster``, and ``first-last`` minor version, ``30-`` while served."""
+    """Return API version → kind → scope, and ``first-last`` minor version (``30-`` if still served)."""
     return shipped_table(__package__, "kinds.json", dict[str, dict[str, str]])
 
 
@@ -85,7 +85,7 @@ def kinds_served(minor: int) -> list[str]:
 
 
 def versions_of(kind: str) -> tuple[str, ...]:
-    """The API versions that a kind was ever served under, today's first."""
+    """Return all API versions of a kind, present ones first."""
     known = [version for version, kinds in _printed().items() if kind in kinds]
     older = [version for version, kinds in (*_GONE.items(), *_OFF.items()) if kind in kinds.split()]
     return (*sorted(known, key=_priority, reverse=True), *older)
@@ -93,9 +93,9 @@ def versions_of(kind: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def similar_kind(kind: str, api_version: str) -> str | None:
-    """Return the built-in kind that a kind without a meaning is probably misspelt from; None if none is near.
+    """Return the built-in kind that an unknown kind probably misspells; None if none is similar.
 
-    A kind of another API group may have any name, and a kind that Kubernetes ever served is not misspelt.
+    Kinds of other API groups and kinds that Kubernetes ever served are not misspelt.
     """
     group = api_version.rpartition("/")[0]
     groups = {version.rpartition("/")[0] for version in (*_printed(), *_GONE, *_OFF)}
@@ -115,7 +115,7 @@ def is_namespaced(kind: str) -> bool:
 
 
 def _priority(api_version: str) -> tuple[int, int, int]:
-    """Stable versions last, each by its numbers (apimachinery/pkg/version, ``CompareKubeAwareVersionStrings``)."""
+    """Return a sort key: stable versions last, each by its numbers (``CompareKubeAwareVersionStrings``)."""
     found = _VERSION.fullmatch(api_version.rpartition("/")[2])
     assert found is not None, "printed ones are"
     return _STABILITY[found[2]], int(found[1]), int(found[3] or 0)

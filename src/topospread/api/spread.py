@@ -1,7 +1,7 @@
-"""TopologySpreadConstraint as a public type: the eight fields, their defaults, JSON, YAML, copies and merging.
+"""TopologySpreadConstraint as a public type: its eight fields, JSON, YAML, copies and merging.
 
-What the API server refuses is checked in ``api/validation``; the fields' documentation as data is
-``api/fields.py``; what the scheduler makes of a constraint is the plugin's.
+``api/validation`` checks the API server's rules, ``api/field_docs.py`` documents the fields, and the plugin applies a
+constraint.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ DEFAULT_NODE_TAINTS_POLICY = IGNORE
 class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
     """A rule for spreading the pods that a selector matches over the domains of a topology (core/v1).
 
-    Every field may be None, which means unset: ``TopologySpreadConstraint()`` is the empty value, and a patch sets
-    only what it changes. Constraints are equal when all fields are; a field that is unset differs from one that is
-    set to its default. Values are not checked here: a manifest's nonsense can be held and shown.
+    Every field may be None, which means unset: ``TopologySpreadConstraint()`` is the empty value, and a patch sets only
+    what it changes. Constraints are equal if all fields are; an unset field differs from a field with the default
+    value. Values are not validated, so an invalid manifest can be stored and shown.
 
     Attributes:
         max_skew: ``maxSkew``, how much a domain may hold above the global minimum (DoNotSchedule), or how much
@@ -93,35 +93,35 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
         return compiled.with_match_label_keys(self.match_label_keys, pod_labels)
 
     def copy(self) -> TopologySpreadConstraint:
-        """A copy that shares nothing with this one."""
+        """Return a deep copy."""
         return copy.deepcopy(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data with Kubernetes' field names, in this class's order; unset fields are left out."""
+        """Return plain data with Kubernetes' field names, in this class's order; unset fields are left out."""
         data: dict[str, Any] = msgspec.to_builtins(self)
         return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], place: Place | None = None) -> TopologySpreadConstraint:
-        """The constraint that plain data describes; null is unset, unknown fields are ignored.
+        """Decode a constraint from plain data; null unsets a field, unknown fields are ignored.
 
         Raises:
-            DecodeError: a field of another type, with its path.
+            DecodeError: if a field has another type; with its path.
         """
         if data is None:
             raise DecodeError("expected an object, got null", place)
         return decode(dict(data) if isinstance(data, Mapping) else data, cls, place)
 
     def to_json(self) -> str:
-        """One line of JSON; unset fields are left out."""
+        """Return one line of JSON; unset fields are left out."""
         return msgspec.json.encode(self).decode()
 
     @classmethod
     def from_json(cls, text: str | bytes, place: Place | None = None) -> TopologySpreadConstraint:
-        """The constraint that a JSON text describes.
+        """Parse a constraint from JSON.
 
         Raises:
-            DecodeError: not JSON, or a field of another type.
+            DecodeError: if it is not JSON, or a field has another type.
         """
         try:
             data = msgspec.json.decode(text)
@@ -130,18 +130,18 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
         return cls.from_dict(data, place)
 
     def to_yaml(self) -> str:
-        """A YAML mapping in block style; unset fields are left out."""
+        """Return a YAML mapping in block style; unset fields are left out."""
         from .yaml_text import yaml_text  # PyYAML is loaded by who needs it: commands start without
 
         return yaml_text(self.to_dict())
 
     @classmethod
     def from_yaml(cls, text: str | bytes, place: Place | None = None) -> TopologySpreadConstraint:
-        """The constraint that a YAML document describes.
+        """Parse a constraint from a YAML document.
 
         Raises:
-            DecodeError: not YAML, or a field of another type.
-            DuplicateError: a key twice in one mapping.
+            DecodeError: if it is not YAML, or a field has another type.
+            DuplicateError: if a mapping has a duplicate key.
         """
         from .yaml_text import parse_yaml
 
@@ -151,8 +151,8 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
 
 MergeStrategy = Literal["strategic", "apply"]
 ConstraintPatch = TopologySpreadConstraint | Mapping[str, Any]
-"""What changes a constraint: the fields that a TopologySpreadConstraint sets, or plain data as a patch file holds it,
-which can say null (unset the field) and, in a strategic patch, ``$patch: delete`` and the other directives."""
+"""A change of a constraint: the fields that a TopologySpreadConstraint sets, or plain data as in a patch file. Plain
+data may contain null (unset the field) and, in a strategic patch, ``$patch: delete`` and other directives."""
 
 _LIST = "topologySpreadConstraints"
 _NO_LIST = PatchMeta(may_be_list=False)
@@ -174,16 +174,16 @@ _POD_SPEC_META = PatchMeta({_LIST: PatchMeta(_CONSTRAINT_META.members, merge_key
 def merge(
     base: TopologySpreadConstraint, patch: ConstraintPatch, *, strategy: MergeStrategy = "strategic"
 ) -> TopologySpreadConstraint:
-    """One constraint with a patch merged onto it; neither is changed.
+    """Return a constraint with a patch merged into it; neither is changed.
 
-    The fields that the patch sets replace those of the base. The label selector differs: ``strategic`` (kubectl
-    patch, client-side apply) merges matchLabels key by key and replaces matchExpressions; ``apply`` (server-side
-    apply) replaces the whole selector (``+structType=atomic``) and refuses fields that Kubernetes does not know.
+    The fields that the patch sets replace those of the base. The label selector differs: ``strategic`` (kubectl patch,
+    client-side apply) merges matchLabels by key and replaces matchExpressions; ``apply`` (server-side apply) replaces
+    the whole selector (``+structType=atomic``) and refuses unknown fields.
 
     Raises:
-        InvalidError: a patch that Kubernetes would not apply.
-        DecodeError: a field of another type.
-        UsageError: an unknown strategy.
+        InvalidError: if Kubernetes would not apply the patch.
+        DecodeError: if a field has another type.
+        UsageError: if the strategy is unknown.
 
     Source: k8s.io/api/core/v1/types.go and apimachinery ``pkg/apis/meta/v1/types.go`` (patchStrategy, structType).
     """
@@ -201,11 +201,11 @@ def merge_constraints(
     strategy: MergeStrategy,
     element_order: Sequence[str] | None = None,
 ) -> list[TopologySpreadConstraint]:
-    """A pod's list of constraints with a patch merged onto it, in the way that is named; neither is changed.
+    """Return a pod's constraints with a patch merged into them; neither is changed.
 
-    ``strategic``: kubectl patch, client-side kubectl apply and ``kubectl edit``. Constraints are matched by
-    topologyKey alone (``patchMergeKey=topologyKey``). A pod may have two constraints of one key, one hard and one
-    soft: the patch then merges into the first of them, or deletes both. Elements may be plain data with
+    ``strategic``: kubectl patch, client-side kubectl apply and ``kubectl edit``. Constraints are matched by topologyKey
+    alone (``patchMergeKey=topologyKey``). A pod may have two constraints with one key, DoNotSchedule and
+    ScheduleAnyway. The patch then merges into the first of them, or deletes both. Elements may be plain data with
     ``{"$patch": "delete", "topologyKey": …}`` or ``{"$patch": "replace"}``, which replaces the list by the patch's
     other elements. Patched constraints come in the patch's order, new ones before the base's that follow.
 
@@ -213,16 +213,16 @@ def merge_constraints(
     constraint of another whenUnsatisfiable is added, not changed. Nothing is removed (see `apply_constraints`).
 
     Args:
-        base: the constraints there are.
-        patch: the constraints to merge; None is a patch that says null.
-        strategy: which of the two.
-        element_order: the topologyKeys in the order that ``$setElementOrder/topologySpreadConstraints`` gives
-            (strategic only): what client-side apply sends along.
+        base: the existing constraints.
+        patch: the constraints to merge; None for a patch of null.
+        strategy: ``strategic`` or ``apply``.
+        element_order: topologyKeys in the order of ``$setElementOrder/topologySpreadConstraints``, which client-side
+            apply sends (strategic only).
 
     Raises:
-        InvalidError: a patch that Kubernetes would not apply.
-        DecodeError: a field of another type.
-        UsageError: an element order for apply, or an unknown strategy.
+        InvalidError: if Kubernetes would not apply the patch.
+        DecodeError: if a field has another type.
+        UsageError: if apply has an element order, or the strategy is unknown.
 
     Source: k8s.io/api/core/v1/types.go, PodSpec.TopologySpreadConstraints.
     """
@@ -246,7 +246,8 @@ def _check(strategy: MergeStrategy) -> None:
 
 
 def _plain(patch: ConstraintPatch) -> Any:
-    """A patch as plain data of its own, to be changed at will; what is no object is left for the merge to refuse."""
+    """Return a patch as an independent copy of plain data; a value that is not an object is left for the merge to
+    refuse."""
     if isinstance(patch, TopologySpreadConstraint):
         return patch.to_dict()
     plain: Any = copy.deepcopy(patch)
@@ -254,7 +255,7 @@ def _plain(patch: ConstraintPatch) -> Any:
 
 
 def _typed(merged: Sequence[Any]) -> list[TopologySpreadConstraint]:
-    """Merged plain data as constraints; a null element is an empty one, as Go decodes it."""
+    """Decode merged plain data to constraints; null is an empty constraint, like in Go."""
     return [
         TopologySpreadConstraint.from_dict({} if each is None else each, Place(field=f"{_LIST}[{at}]"))
         for at, each in enumerate(merged)
@@ -276,12 +277,12 @@ _UNDECLARED = "field not declared in schema"
 
 
 def element_key(constraint: Json) -> Key:
-    """topologyKey and whenUnsatisfiable, which apply tells constraints apart by; a missing one is "", its default."""
+    """Return topologyKey and whenUnsatisfiable, apply's key of a constraint; a missing field is ""."""
     return constraint.get("topologyKey", ""), constraint.get("whenUnsatisfiable", "")
 
 
 def apply_constraint(base: Json, applied: Json) -> Json:
-    """The fields of ``base``, those that ``applied`` names replaced; a null leaves the field unset.
+    """Return ``base`` with the fields that ``applied`` names replaced; null unsets a field.
 
     Raises:
         InvalidError: a field that the type lacks, or that has another type.
@@ -291,7 +292,7 @@ def apply_constraint(base: Json, applied: Json) -> Json:
 
 
 def apply_constraints(base: list[Json], applied: list[Json]) -> list[Json]:
-    """``base`` with ``applied`` merged into it.
+    """Return ``base`` with ``applied`` merged into it.
 
     Constraints of one key are merged field by field. Where the base has a key twice, the applied constraint stands
     in for both. The applied constraints keep their order, those of the base keep theirs as far as that allows.
@@ -314,7 +315,7 @@ def apply_constraints(base: list[Json], applied: list[Json]) -> list[Json]:
 
 
 def _walk(base: Sequence[Key], applied: Sequence[Key]) -> list[tuple[int | None, int]]:
-    """The order of the merged list (visitListItems).
+    """Return the order of the merged list (visitListItems).
 
     Returns:
         For each place either (position in the base, −1), a constraint that is not applied, or
@@ -354,7 +355,7 @@ def _check_elements(problems: list[str]) -> None:
 
 
 def _problems(constraint: Any) -> list[tuple[str, str]]:
-    """Path and complaint of whatever does not fit the schema of a constraint (AsTyped)."""
+    """Return the path and error of each value that does not fit the schema of a constraint (AsTyped)."""
     if not isinstance(constraint, dict):
         return [
             ("", f"associative list with keys may not have {'a null' if constraint is None else 'non-map'} elements")

@@ -1,7 +1,7 @@
-"""The plugins of a profile said in another version of the configuration: which are on where, and with what weight.
+"""Plugins of a profile in another version of the configuration: enabled plugins by extension point, and weights.
 
-Where it has the same effect, plugins are said as the file has them. Otherwise they are said as differences from the
-other version's defaults, and as a whole list at an extension point where differences cannot give the file's order.
+Plugins keep the file's form if it has the same effect. Otherwise they are differences from the target's defaults. An
+extension point is listed in full if differences cannot express the file's order.
 """
 
 from __future__ import annotations
@@ -71,37 +71,33 @@ class Conversion:
 
 
 def legacy_scoring(profile: Profile) -> list[EnabledPlugin]:
-    """The plugins that score node resources without NodeResourcesFit, as the source has them on."""
+    """Return the source's enabled plugins that score node resources without NodeResourcesFit."""
     return [one for one in profile.plugins.get("score", ()) if one.name in SCORING_PLUGINS.values()]
 
 
 def converted_plugins(
     conversion: Conversion, given: PluginSets | None, profile: Profile, place: Place
 ) -> PluginSets | None:
-    """The plugin sets for the target version.
+    """Return the plugin sets for the target version.
 
     Args:
         conversion: the versions.
-        given: what the file has, ``None`` for nothing.
-        profile: what is in force in the source version.
-        place: of the configuration.
+        given: the file's plugins; ``None`` for none.
+        profile: the effective profile in the source version.
+        place: place of the configuration.
 
     Raises:
-        ConfigError: a plugin that the file enables and the target does not have.
+        ConfigError: if the file enables a plugin that the target lacks.
     """
     wanted = {
         point: tuple(_wanted_at(conversion, profile, point, place))
         for point in EXTENSION_POINTS
-        if _expressible(conversion.target, point)
+        if EXTENSION_POINTS[point] in plugin_points(conversion.target, conversion.target.last)
     }
     for sets in _ways(conversion, given, wanted):
         if _same(conversion, wanted, _in_force(conversion.target, sets)):
             return sets or None
     raise ConfigError(f"plugins cannot be expressed in {conversion.target.name}", place)
-
-
-def _expressible(target: ApiVersion, point: str) -> bool:
-    return EXTENSION_POINTS[point] in plugin_points(target, target.last)
 
 
 def _wanted_at(conversion: Conversion, profile: Profile, point: str, place: Place) -> Iterator[EnabledPlugin]:
@@ -121,17 +117,13 @@ def _wanted_at(conversion: Conversion, profile: Profile, point: str, place: Plac
             raise ConfigError(f"cannot be expressed: {what}", place.at(one.origin))
     if target.name == "v1alpha2" and profile.args.pod_topology_spread.defaulting_type == "System":
         # What the built-in constraints do was a plugin's work.
-        yield from (one for one in _PREDECESSOR.get(point, ()) if not _spreads_by_plugin(profile))
+        yield from (one for one in _PREDECESSOR.get(point, ()) if "SelectorSpread" not in profile.enabled("score"))
 
 
 _PREDECESSOR = {
     "pre_score": (EnabledPlugin("DefaultPodTopologySpread"),),
     "score": (EnabledPlugin("DefaultPodTopologySpread", 1),),
 }
-
-
-def _spreads_by_plugin(profile: Profile) -> bool:
-    return "SelectorSpread" in profile.enabled("score")
 
 
 def _ways(conversion: Conversion, given: PluginSets | None, wanted: WantedPlugins) -> Iterator[PluginSets]:
@@ -185,7 +177,7 @@ def _same(conversion: Conversion, wanted: WantedPlugins, found: WantedPlugins) -
 def _same_at(
     conversion: Conversion, point: str, wanted: Sequence[EnabledPlugin], found: Sequence[EnabledPlugin]
 ) -> bool:
-    """The same plugins with the same weights, as far as both versions know them, and the file's in its order."""
+    """Return whether both have equal plugins and weights, and the file's plugins in its order."""
     pairs = [
         {(one.name, one.weight) for one in plugins if conversion.compared(one.name, point)}
         for plugins in (wanted, found)
@@ -195,7 +187,7 @@ def _same_at(
 
 
 def encoded_plugins(sets: PluginSets) -> dict[str, Any]:
-    """Plugin sets as they stand in a configuration."""
+    """Return plugin sets in the form of a configuration."""
     return {
         point: {
             key: value

@@ -1,4 +1,4 @@
-"""A KubeSchedulerConfiguration as data while it is read: decoded, then defaulted; ``load.py`` makes profiles of it.
+"""A KubeSchedulerConfiguration as decoded and defaulted data, from which ``load.py`` makes profiles.
 
 Source: pkg/scheduler/apis/config/types.go (the internal types).
 """
@@ -40,7 +40,7 @@ class PluginConfig(msgspec.Struct, frozen=True):
 
 
 class ProfileDocument(msgspec.Struct, frozen=True):
-    """One entry of ``profiles``; ``plugins`` is ``None`` where the file has none."""
+    """One entry of ``profiles``; ``plugins`` is ``None`` if the file has none."""
 
     scheduler_name: str | None
     plugins: Mapping[str, PluginSet] | None
@@ -60,7 +60,7 @@ class Document(msgspec.Struct, frozen=True):
 
 
 def decode(data: Any, kube_version: KubeVersion, place: Place | None = None) -> Document:
-    """Plain data as a document, every field checked against the version's own.
+    """Decode plain data to a document; every field is checked against the version.
 
     Raises:
         ConfigError: not a KubeSchedulerConfiguration, or of an unknown version.

@@ -37,11 +37,11 @@ class Gates:
     def enabled(self, name: str) -> bool:
         """Return whether a gate is on.
 
-        A gate the version does not know yet is off; one it has forgotten stays as it was at the end, and so
-        does one that is on in every supported version.
+        A gate is off before its first version. A removed gate keeps its last state, and so does a gate that is on in
+        every supported version.
 
         Raises:
-            KeyError: not a gate of the table.
+            KeyError: if the table has no such gate.
         """
         value = self.values.get(name)
         if value is not None:
@@ -56,11 +56,11 @@ def gates_for(
     component: Component = "scheduler",
     place: Place | None = None,
 ) -> Gates:
-    """The gates of a version, with overrides as ``--feature-gates`` would set them.
+    """Return the gates of a version with overrides as in ``--feature-gates``.
 
     Raises:
-        ConfigError: a gate the version does not know, one that is locked to the other value, or one that is on
-            while a gate it needs is off.
+        ConfigError: if a gate is unknown in the version, is locked to the other value, or is on while a gate that it
+            needs is off.
     """
     version = KubeVersion.parse(kube_version)
     if not overrides:
@@ -116,12 +116,12 @@ def parted_gates(text: str, *programs: str) -> list[str]:
 
 @cache
 def _as_released(version: KubeVersion, component: Component) -> Gates:
-    """The gates of a version without overrides, which are asked for with every object that is judged."""
+    """Return the gates of a version without overrides; cached because every judged object needs them."""
     return Gates(version, component, {name: span.default for name, span in gates_known(version).items()})
 
 
 def gates_known(version: KubeVersion) -> dict[str, Span]:
-    """Every gate of the table that a version knows, with the span in force."""
+    """Return every gate of the table that a version knows, with the span in force."""
     spans = {row.name: row.span_at(version) for row in GATES.values()}
     return {name: span for name, span in spans.items() if span is not None}
 
@@ -139,7 +139,7 @@ def _refused(name: str, wanted: bool, version: KubeVersion) -> Iterator[str]:
 
 
 def _unmet(values: Mapping[str, bool], given: Mapping[str, bool], version: KubeVersion) -> list[str]:
-    """Gates that are on without one that they need; ``values`` of the table, ``given`` on the command line."""
+    """Return enabled gates without a gate that they need; ``values``: defaults, ``given``: command line."""
     if version < _NEEDS_SINCE:
         return []
     needs = {name: GATES[name].needs for name, on in values.items() if on}
@@ -161,7 +161,7 @@ _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 
 def parse_gates(text: str, place: Place | None = None) -> dict[str, bool]:
-    """Reads ``A=true,B=false`` as ``--feature-gates`` does.
+    """Parse ``A=true,B=false`` like ``--feature-gates``.
 
     Raises:
         ConfigError: no ``=``, or a value that is not a boolean.

@@ -1,8 +1,8 @@
 """The fields of KubeSchedulerConfiguration and of the plugins' arguments, for every version that had them.
 
 They are in ``fields.json``, which `conformance/oracle/cmd/fieldhistory` prints from the sources of kube-scheduler's
-configuration (k8s.io/kube-scheduler, 0.18 to 0.37) and of what it is made of: version → struct → field → its type, with
-the minor version of Kubernetes from which on it is there, where that is not the first that serves the version.
+configuration (k8s.io/kube-scheduler, 0.18 to 0.37) and its dependencies. It maps version → struct → field → type, with
+the first minor version of Kubernetes if that is later than the version's own.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _printed() -> dict[str, dict[str, dict[str, str]]]:
 
 @cache
 def _struct(api: str, name: str, minor: int) -> Object:
-    """A struct of a version of the configuration as a minor version of Kubernetes has it."""
+    """Return a struct of a configuration version in a minor version of Kubernetes."""
     fields: dict[str, Type] = {}
     for field, text in _printed()[api][name].items():
         what, _, since = text.partition(" since ")
@@ -67,27 +67,27 @@ def _type(api: str, what: str, minor: int) -> Type:
 
 
 def plugin_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
-    """The fields of ``plugins``."""
+    """Return the fields of ``plugins``."""
     return tuple(_struct(api.name, "Plugins", version.minor).fields)
 
 
 def profile_fields(api: ApiVersion, version: KubeVersion) -> Mapping[str, Type]:
-    """The fields of a profile."""
+    """Return the fields of a profile."""
     return _struct(api.name, "KubeSchedulerProfile", version.minor).fields
 
 
 def extender_fields(api: ApiVersion, version: KubeVersion) -> Mapping[str, Type]:
-    """The fields of an extender."""
+    """Return the fields of an extender."""
     return _struct(api.name, "Extender", version.minor).fields
 
 
 def configuration(api: ApiVersion, version: KubeVersion) -> Object:
-    """The fields of a KubeSchedulerConfiguration; arguments of plugins are left as they are."""
+    """Return the fields of a KubeSchedulerConfiguration; plugin arguments are not decoded."""
     return _struct(api.name, KIND, version.minor)
 
 
 def plugin_args(api: ApiVersion, version: KubeVersion) -> dict[str, Object]:
-    """Plugins with arguments of their own kind → its fields."""
+    """Return plugin → the fields of its arguments."""
     found = {}
     for name in _printed()[api.name]:
         fields = _struct(api.name, name, version.minor).fields if name.endswith(_ARGS) else {}

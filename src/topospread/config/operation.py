@@ -36,17 +36,17 @@ class LeaderElectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """The settings of the process.
+    """The process settings of kube-scheduler.
 
     Attributes:
-        leader_election: whether and how replicas agree on one.
-        kubeconfig: ``clientConnection.kubeconfig``, "" for none.
+        leader_election: settings of the leader election.
+        kubeconfig: ``clientConnection.kubeconfig``; "" if unset.
         qps: requests a second; negative for no limit.
-        burst: requests at once beyond that.
-        initial_backoff, max_backoff: of pods, in seconds.
-        extenders: ``urlPrefix`` of each.
+        burst: additional requests at once.
+        initial_backoff, max_backoff: seconds of a pod's backoff.
+        extenders: ``urlPrefix`` of each extender.
         given: top-level fields that the file sets.
-        shown: all of it, defaults filled in, as kube-scheduler's ``/configz`` shows it.
+        shown: all settings with defaults, as in kube-scheduler's ``/configz``.
     """
 
     leader_election: LeaderElectionSettings
@@ -98,7 +98,7 @@ def _seconds(duration: str) -> float:
 
 
 def _shown(full: Document, gates: Gates) -> dict[str, Any]:
-    """The configuration as plain data in version v1, with the fields that Go writes though they are empty."""
+    """Return the configuration as plain data in version v1, including empty fields that Go writes."""
     v1 = API_VERSIONS["v1"]
     fields = process_fields(full.fields, Defaults(v1, v1.source_version(full.version), gates))
     fields["clientConnection"] = {"kubeconfig": "", "acceptContentTypes": "", **fields["clientConnection"]}

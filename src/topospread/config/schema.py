@@ -1,7 +1,7 @@
-"""Strict decoding of plain data against declared fields, as kube-scheduler decodes its configuration; no defaults here.
+"""Strict decoding of plain data against declared fields, as kube-scheduler decodes its configuration.
 
-Source for the behaviour: apimachinery's strict JSON decoder. ``null`` is the same as leaving a field out; an item of a
-list that is ``null`` is the empty item; numbers are not strings, nor strings numbers. The words are our own.
+Source for the behaviour: apimachinery's strict JSON decoder. ``null`` equals an omitted field, and ``null`` in a list
+is an empty item. Numbers and strings are not converted. The messages are our own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Problems = list[tuple[str, str]]
 
 
 def summary(problems: Sequence[tuple[str, str]], place: Place) -> tuple[str, Place]:
-    """One message for several problems, and the place of the first."""
+    """Return one message for several problems, and the place of the first."""
     (first, what), *others = problems
     message = "; ".join([what, *(f"{path}: {more}" if path else more for path, more in others)])
     return message, place.at(first) if first else place
@@ -40,13 +40,13 @@ def describe(value: Any) -> str:
 
 
 class Type(msgspec.Struct, frozen=True):
-    """The values that a field may hold: a JSON value of one of Python's types, which `taken` converts."""
+    """The accepted values of a field: a JSON value of one of Python's types, which `taken` converts."""
 
     python: ClassVar[Any] = object
     words: ClassVar[str] = ""
 
     def decode(self, value: Any, path: str, problems: Problems) -> Any:
-        """The value, cleaned of ``null``; anything wrong is added to ``problems``. ``value`` is not ``None``."""
+        """Return the value without nulls, and add errors to ``problems``. ``value`` is not ``None``."""
         if isinstance(value, self.python) and (self.python in (bool, object) or not isinstance(value, bool)):
             return self.taken(value, path, problems)
         problems.append((path, f"must be {self.words}, not {describe(value)}"))
@@ -62,7 +62,7 @@ class Type(msgspec.Struct, frozen=True):
 
 
 class Anything(Type, frozen=True):
-    """Not looked into: arguments of plugins that are not in-tree."""
+    """Any value, without checks: arguments of plugins that are not in-tree."""
 
     def empty(self) -> None:
         """See Type."""
@@ -180,7 +180,7 @@ class MapOf(Type, frozen=True):
 
 
 class Object(Type, frozen=True):
-    """An object with these fields and no others."""
+    """An object with exactly these fields."""
 
     fields: Mapping[str, Type]
     python = dict

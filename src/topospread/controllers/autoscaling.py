@@ -40,7 +40,7 @@ def target_of(item: HorizontalPodAutoscaler) -> ObjectKey | None:
 
 
 def group_of(reference: CrossVersionObjectReference) -> str:
-    """The API group that a reference names, "" for the core group."""
+    """Return the API group of a reference; "" for the core group."""
     group, slash, _ = reference.api_version.rpartition("/")
     return group if slash else ""
 
@@ -66,7 +66,7 @@ class Autoscaling(msgspec.Struct, frozen=True):
 
     @property
     def note(self) -> str:
-        """A sentence for the workload, "" where its replicas stay as they are."""
+        """Return a note for the workload; "" if its replicas do not change."""
         keeps = f"HorizontalPodAutoscaler {self.name} keeps {_range(self.least, self.most)}"
         if self.asked:
             return f"{keeps}; --scale says {self.replicas}"
@@ -78,12 +78,12 @@ class Autoscaling(msgspec.Struct, frozen=True):
 
 
 class Autoscalers:
-    """The autoscalers of an inventory, by what they scale.
+    """HorizontalPodAutoscalers of an inventory, by scale target.
 
     Attributes:
-        applied: controller (of a custom resource, who stands in for it) → what its autoscaler makes of it, of those
-            that were asked about.
-        warnings: what a person must know.
+        applied: controller (for a custom resource its stand-in) → the replicas that its autoscaler sets, for the
+            controllers that were looked up.
+        warnings: warnings for the user.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Autoscalers:
 
 
 def note_of_missing_targets(items: Iterable[HorizontalPodAutoscaler], there: Collection[ObjectKey]) -> str:
-    """A sentence on autoscalers of kinds that are read, whose target is not there; "" where all are."""
+    """Return a sentence on autoscalers of supported kinds whose target is missing; "" if none is."""
     missing = [f"{key[1]}/{item.name} ({key[0]} {key[2]})" for key, item in _by_name(items, {}) if key not in there]
     if not missing:
         return ""
@@ -153,7 +153,7 @@ StandIns = Mapping[tuple[str, str], ObjectKey]
 
 
 def stand_ins(inventory: Inventory) -> StandIns:
-    """The controllers that stand in for custom resources."""
+    """Return the controllers that stand in for custom resources."""
     kinds = (
         ("Deployment", inventory.deployments),
         ("ReplicaSet", inventory.replica_sets),
@@ -168,9 +168,9 @@ def stand_ins(inventory: Inventory) -> StandIns:
 
 
 def with_autoscaled_pods(inventory: Inventory, autoscale: AutoscaleChoice) -> tuple[Inventory, list[str]]:
-    """An inventory with as many pods of custom resources as their autoscalers keep, and sentences that say so.
+    """Return an inventory with the autoscaled number of custom resources' pods, and notes on them.
 
-    Of custom resources for which a controller stands in, that one is scaled instead (`stand_ins`).
+    If a controller stands in for a custom resource, that controller is scaled instead (`stand_ins`).
     """
     scalers = list(_scalers_of_custom_resources(inventory))
     pods_of = _pods_of(inventory.pods) if scalers else {}
@@ -225,13 +225,13 @@ def _pods_of(pods: list[Pod]) -> dict[tuple[str, str], list[Pod]]:
 
 
 def _made_of(item: KubeObject) -> str:
-    """The custom resource that an object stands in for (`sources.custom_kinds.MADE_OF`), "" for every other object."""
+    """Return the custom resource behind an object (`sources.custom_kinds.MADE_OF`); "" for other objects."""
     annotations = item.metadata.annotations
     return (annotations.made_of if annotations is not None else None) or ""
 
 
 def _more(last: Pod, number: int) -> Iterator[Pod]:
-    """So many pods like a custom resource's last one, whose name ends in its number."""
+    """Yield more pods like a custom resource's last pod, with increasing numbers in their names."""
     stem, _, first = last.name.rpartition("-")
     for added in range(1, number + 1):
         yield replace(last, metadata=replace(last.metadata, name=f"{stem}-{(whole_number(first) or 0) + added}"))

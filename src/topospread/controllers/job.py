@@ -1,4 +1,4 @@
-"""Jobs → the pods that may run now, and one run of a CronJob; what comes after these pods is not simulated.
+"""Jobs and one run of a CronJob → the pods that may run now; later pods are not simulated.
 
 Sources: pkg/controller/job/{job_controller,indexed_job_utils}.go, pkg/controller/cronjob/utils.go.
 """
@@ -11,7 +11,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from topospread.admission.label_keys import reads_own_labels
-from topospread.admission.names import made_up_uid
+from topospread.admission.names import generated_uid
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod
 from topospread.api.workload import CronJob, Job, JobSpec
@@ -31,7 +31,7 @@ _MOST_INDEXES = 1_000_000
 
 
 def plan_job(draft: Draft, owner: Controller) -> None:
-    """A Job: as many pods as may run at once and are still to succeed. One that is over is no workload any more."""
+    """Plan a Job: as many pods as may run at once and have not succeeded yet. A finished Job is not a workload."""
     item = owner.object
     if not isinstance(item, Job):
         raise TypeError(f"{owner.kind} is no Job")
@@ -60,7 +60,7 @@ def plan_job(draft: Draft, owner: Controller) -> None:
 
 
 def _free_indexes(item: Job, pods: Iterable[Pod], taken: set[int], count: int) -> list[int]:
-    """The first indexes that neither run nor are done for (``firstPendingIndexes``)."""
+    """Return the first indexes that neither run nor have ended (``firstPendingIndexes``)."""
     completions = item.spec.completions or 0
     taken |= set(_parsed(item.status.failed_indexes if item.status else None, completions))
     if item.spec.pod_replacement_policy == "Failed":
@@ -83,7 +83,7 @@ def _wanted_active(draft: Draft, owner: Controller, spec: JobSpec, succeeded: in
 
 
 def _stands_still(row: Workload, item: Job) -> bool:
-    """Return whether the Job's controller does nothing (any more), and why."""
+    """Return whether the Job's controller creates no pods, and add a note with the reason."""
     if item.metadata.deletion_timestamp or _is_over(item):
         return True
     if item.spec.managed_by not in (None, "", JOB_CONTROLLER):
@@ -107,9 +107,9 @@ def _is_indexed(spec: JobSpec) -> bool:
 
 
 def _succeeded(item: Job, pods: Iterable[Pod]) -> Sequence[int]:
-    """Return what has succeeded: indexes, or one number each for a Job without indexes.
+    """Return the completed indexes, or one number for each completion of a Job without indexes.
 
-    The status says so; where it is missing the Succeeded pods do.
+    They come from the status, or from the Succeeded pods if the status is missing.
     """
     done = [pod for pod in pods if pod.phase == "Succeeded"]
     status = item.status
@@ -121,7 +121,7 @@ def _succeeded(item: Job, pods: Iterable[Pod]) -> Sequence[int]:
 
 
 def _parsed(intervals: str | None, completions: int) -> Iterable[int]:
-    """Indexes in ``1,3-5`` form below ``completions`` (``parseIndexesFromString``); what does not parse is left out."""
+    """Parse indexes such as ``1,3-5`` below ``completions`` (``parseIndexesFromString``); skip invalid parts."""
     for interval in (intervals or "").split(","):
         first, dash, last = interval.partition("-")
         begin, end = whole_number(first), whole_number(last if dash else first)
@@ -134,21 +134,21 @@ def _indexes_of(pods: Iterable[Pod]) -> Iterable[int]:
 
 
 def _index(pod: Pod) -> int | None:
-    """The completion index, of the annotation; of the label where annotations were stripped."""
+    """Return the completion index from the annotation, or from the label without annotations."""
     annotations = pod.metadata.annotations
     text = (annotations.completion_index if annotations else None) or pod.labels.get(INDEX_LABEL, "")
     return whole_number(text)
 
 
 def _holding_place(spec: JobSpec, pods: Iterable[Pod]) -> int:
-    """Terminating pods that are not replaced before they are gone."""
+    """Return the number of terminating pods that are replaced only once they have ended."""
     if spec.pod_replacement_policy != "Failed":
         return 0
     return sum(map(is_leaving, pods))
 
 
 def _surplus(spec: JobSpec, active: Sequence[Pod], surplus: int) -> list[Pod]:
-    """The pods to remove: of an indexed Job those of a repeated index or none first (``activePodsForRemoval``)."""
+    """Return the pods to remove; repeated or missing indexes come first (``activePodsForRemoval``)."""
     removed: list[Pod] = []
     if _is_indexed(spec):
         by_index: dict[int | None, list[Pod]] = {}
@@ -180,12 +180,12 @@ def _add_indexed(draft: Draft, row: Workload, template: Pod, indexes: Iterable[i
 
 
 def run_of(item: CronJob) -> Job:
-    """The Job that one run of a CronJob is; the controller would name it after the time."""
+    """Return the Job of one CronJob run; the controller's name would contain the time."""
     name = f"{item.name}-run"
     metadata = ObjectMeta(
         name=name,
         namespace=item.namespace,
-        uid=made_up_uid("Job", item.namespace, name),
+        uid=generated_uid("Job", item.namespace, name),
         owner_references=[owner_reference("CronJob", item)],
     )
     return Job(api_version="batch/v1", kind="Job", metadata=metadata, spec=item.spec.job_template.spec)

@@ -4,8 +4,8 @@ Source: pkg/controller/controller_utils.go (``ActivePodsWithRanks``, ``ActivePod
 pkg/controller/replicaset/replica_set.go (``getPodsRankedByRelatedPodsOnSameNode``,
 ``getIndirectlyRelatedPods``), which sort with Go's ``sort.Sort``.
 
-Of two pods that are as old to the second neither comes first, and of two that are nearly so the lower uid does. That is
-no order: who is first rests on how Go sorts, and on the order in which the controller's cache gives the pods.
+Pods with equal timestamps are equal, and pods with nearly equal timestamps are ordered by uid. This is not a strict
+order: the first pod depends on Go's sort and on the order of the controller's cache.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ _COST = re.compile(r"0|-[0-9]+|[1-9][0-9]*")
 
 
 def is_active(pod: Pod) -> bool:
-    """Neither finished nor terminating (``IsPodActive``)."""
+    """Return whether a pod is neither finished nor terminating (``IsPodActive``)."""
     status = pod.status
     return (status is None or status.phase not in FINISHED_PHASES) and pod.metadata.deletion_timestamp is None
 
 
 def is_leaving(pod: Pod) -> bool:
-    """Terminating, and not gone at once as pods are that have no node yet or that are finished."""
+    """Return whether the pod is terminating and has a node; pods without a node or finished pods are deleted at
+    once."""
     return pod.terminating and bool(pod.spec.node_name) and pod.phase not in FINISHED_PHASES
 
 
 class _Candidate(msgspec.Struct, frozen=True):
-    """The values that the rules compare of a pod; times in seconds since 1970, None if there is none."""
+    """The values of a pod that the rules compare; times in seconds since 1970, None if missing."""
 
     pod: Pod
     first: tuple[bool, int, bool, int, int]
@@ -50,20 +51,20 @@ class _Candidate(msgspec.Struct, frozen=True):
 
 
 _Tie = Callable[[_Candidate, _Candidate], int]
-"""What decides where nothing else does."""
+"""The last comparison, for pods that are otherwise equal."""
 
 
 def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[Pod]:
-    """Pods of a ReplicaSet or ReplicationController, first the one that is removed first.
+    """Return the pods of a ReplicaSet or ReplicationController in the order of removal.
 
-    In turn: not on a node; Pending before Unknown before Running; not ready; lower pod-deletion-cost; more related
-    active pods on its node; ready for a shorter time; more restarts; younger. Times are compared by their logarithm,
-    and by uid where that is equal.
+    In this order: without a node; Pending before Unknown before Running; not ready; lower pod-deletion-cost; more
+    related active pods on its node; ready for a shorter time; more restarts; younger. Times are compared by their
+    logarithm, then by uid.
 
     Args:
         pods: active pods.
-        related: the pods that the ReplicaSets of the same owner select (`related_pods`); none without an owner.
-        now: time the logarithms are measured from; None compares times as they are.
+        related: the pods that the same owner's ReplicaSets select (`related_pods`); empty without an owner.
+        now: reference time of the logarithms; None compares times directly.
     """
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
     candidates = [_candidate(pod, deletion_cost(pod), on_node[pod.spec.node_name]) for pod in pods]
@@ -71,9 +72,10 @@ def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None
 
 
 def related_pods(pods: Iterable[Pod], namespace: str, selectors: Sequence[Selector]) -> list[Pod]:
-    """The pods that the ReplicaSets of one owner select, whoever's they are (``getIndirectlyRelatedPods``).
+    """Return the pods that one owner's ReplicaSets select, including pods of other owners
+    (``getIndirectlyRelatedPods``).
 
-    A ReplicaSet or ReplicationController that nobody owns has none, not even its own.
+    A ReplicaSet or ReplicationController without an owner has no related pods, not even its own.
     """
     if not selectors:
         return []
@@ -85,12 +87,12 @@ def related_pods(pods: Iterable[Pod], namespace: str, selectors: Sequence[Select
 
 
 def removal_order_of_job(pods: Sequence[Pod]) -> list[Pod]:
-    """The same for pods of a Job: without costs, ranks and logarithms."""
+    """Return the removal order for pods of a Job: without costs, ranks and logarithms."""
     return [each.pod for each in _sorted([_candidate(pod, 0, 0) for pod in pods], None, _by_uid)]
 
 
 def removal_groups(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[list[Pod]]:
-    """The same order as groups: which of a group goes first, only a uid decides."""
+    """Return the removal order as groups; within a group only the uid decides."""
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
     candidates = [_candidate(pod, deletion_cost(pod), on_node[pod.spec.node_name]) for pod in pods]
     ordered = _sorted(candidates, now, _undecided)
@@ -150,7 +152,7 @@ def _ready(pod: Pod) -> tuple[bool, float | None]:
 
 
 def deletion_cost(pod: Pod) -> int:
-    """``controller.kubernetes.io/pod-deletion-cost``, an int32; 0 when it is missing or is none."""
+    """Return ``controller.kubernetes.io/pod-deletion-cost``, an int32; 0 if missing or not valid."""
     text = pod.metadata.annotations.pod_deletion_cost if pod.metadata.annotations else None
     if not text or not _COST.fullmatch(text):
         return 0
@@ -160,7 +162,7 @@ def deletion_cost(pod: Pod) -> int:
 
 
 def _restarts(pod: Pod) -> tuple[int, int]:
-    """The most restarts of a container, and of a sidecar."""
+    """Return the maximum restarts of a container, and of a sidecar."""
     if pod.status is None:
         return 0, 0
     sidecars = {each.name for each in pod.spec.init_containers or () if each.restart_policy == "Always"}
@@ -172,7 +174,7 @@ def _restarts(pod: Pod) -> tuple[int, int]:
 
 
 def _later_first(left: float | None, right: float | None, now: float | None) -> int:
-    """-1, 0 or 1; a time that is missing counts as later than any (``afterOrZero``, ``logarithmicRankDiff``)."""
+    """Return -1, 0 or 1; a missing time is the latest (``afterOrZero``, ``logarithmicRankDiff``)."""
     if left is None or right is None:
         return -1 if left is None else 1
     if now is None:

@@ -82,7 +82,7 @@ _EVERY = 0.5
 
 Told = Callable[[AppliedMove], None]
 DomainOf = Callable[[str, str], str]
-"""Function (node, topology key) → domain of the node; "" for none."""
+"""Function (node, topology key) → domain of the node; "" without a domain."""
 
 
 class _UnexpectedOutcomeError(Exception):
@@ -96,8 +96,8 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
         client: client of the cluster's API server.
         plan: the evictions.
         domains: function for the domains of nodes.
-        patience: seconds to wait until a new pod is ready and the old pod is gone.
-        told: called after each eviction that went as planned.
+        patience: time limit in seconds for the new pod to become ready and the old pod to disappear.
+        told: called after each eviction with the predicted result.
 
     Raises:
         Interrupted: on Ctrl-C, with the completed evictions.
@@ -111,7 +111,7 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
             where = new.spec.node_name or ""
             worse = foretold.surprise(move, {key: domains(where, key) for key in move.domains})
             if worse:
-                raise _UnexpectedOutcomeError(f"{new.name}, which came in its place, is on {where}: {worse}")
+                raise _UnexpectedOutcomeError(f"its replacement {new.name} is on {where}: {worse}")
         except (_UnexpectedOutcomeError, RequestError) as error:
             found.surprise = f"{move.namespace}/{name}: {error}"
             return found
@@ -193,16 +193,16 @@ class _NamespacePods:
                     return each
                 _check_schedulable(each)
             await asyncio.sleep(_EVERY)
-        raise _UnexpectedOutcomeError(f"no pod with a node came in its place within {self._patience:g} seconds")
+        raise _UnexpectedOutcomeError(f"it has no replacement with a node within {self._patience:g} seconds")
 
     async def whole(self, new: Pod, uid: str) -> None:
-        """Wait until the new pod is ready and the old pod is gone."""
+        """Wait until the new pod is ready and the old pod has disappeared."""
         until = time.monotonic() + self._patience
         while time.monotonic() < until:
             there = await self.pods()
             now = there.get(new.name)
             if now is None or now.metadata.uid != new.metadata.uid:
-                raise _UnexpectedOutcomeError(f"{new.name}, which came in its place, is gone again")
+                raise _UnexpectedOutcomeError(f"its replacement {new.name} was deleted again")
             if _is_ready(now) and all(each.metadata.uid != uid for each in there.values()):
                 return
             await asyncio.sleep(_EVERY)
@@ -218,7 +218,7 @@ def _same(one: OwnerReference | None, other: OwnerReference | None) -> bool:
 def _check_schedulable(pod: Pod) -> None:
     for each in (pod.status.conditions if pod.status else None) or ():
         if each.type == "PodScheduled" and each.status == "False":
-            raise _UnexpectedOutcomeError(f"{pod.name}, which came in its place, stays pending: {each.reason}")
+            raise _UnexpectedOutcomeError(f"its replacement {pod.name} stays pending: {each.reason}")
 
 
 def _is_ready(pod: Pod) -> bool:

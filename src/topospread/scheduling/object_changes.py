@@ -48,8 +48,9 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
 
 
 def taints_changed(old: Node, new: Node) -> Hashable | None:
-    """Return a key that is equal for nodes with the same label keys and the same change of taints; ``None`` if
-    labels changed.
+    """Return a key of the change of taints; ``None`` if labels changed.
+
+    Nodes with the same label keys and the same change of taints have equal keys.
     """
     if old.labels != new.labels:
         return None
@@ -80,7 +81,7 @@ def _generated_claims(pod: Pod) -> list[PodResourceClaimStatus]:
 
 
 def _exceeds(requests: Mapping[str, Quantity], others: Mapping[str, Quantity]) -> bool:
-    """Return whether some resource is requested that the others do not request, or more of it."""
+    """Return whether a resource is requested that the others lack, or more of it."""
     return any(
         name not in others or amount.milli_value() > others[name].milli_value() for name, amount in requests.items()
     )

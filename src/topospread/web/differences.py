@@ -1,7 +1,8 @@
-"""Differences of JSON values, so that a page that has one value gets the next one without asking for all of it.
+"""Differences of JSON values, which update a page without sending the whole value.
 
-A difference is an object of differences by key, or a list of one to three items: the new value; the places of changed
-items and their differences; or a place, how many items go there, and the items that come.
+An object's difference maps keys to differences. A list's difference is a list: one item is the new value, two are the
+indexes of changed items and their differences, three are an index, the number of items removed there, and the items
+inserted there.
 """
 
 from __future__ import annotations

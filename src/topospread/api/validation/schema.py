@@ -1,9 +1,9 @@
 """The fields of the kinds that are read and their JSON types, and the check of plain data against them.
 
 ``schema.json`` lists every struct that the API server decodes an object of these kinds into (Kubernetes 1.37:
-k8s.io/api), field by field; ``conformance/oracle/cmd/schema`` writes it. What values a field
-may hold is not asked here. As in Go, ``null`` leaves a field unset and is the zero value in a list or a map,
-unknown fields are ignored, and the case of a field counts.
+k8s.io/api), field by field; ``conformance/oracle/cmd/schema`` writes it. Values are checked elsewhere (`rules`). As in
+Go, ``null`` leaves a field unset and is the zero value in a list or a map, unknown fields are ignored, and the case of
+a field counts.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class WrongTypeError(Exception):
         self.path = ""
 
     def under(self, segment: str) -> WrongTypeError:
-        """The same, one level further up: ``segment`` is a field, or an index in brackets."""
+        """Return the error with a longer path; ``segment`` is a field, or an index in brackets."""
         joint = "." if self.path and not self.path.startswith("[") else ""
         self.path = f"{segment}{joint}{self.path}"
         return self
@@ -94,7 +94,7 @@ class WrongTypeError(Exception):
 
 
 def decoded(data: object, struct: str) -> Json:
-    """A copy of plain data as Go decodes it into a struct: known fields that are set, quantities parsed.
+    """Return a copy of plain data as Go decodes it into a struct: known fields that are set, quantities parsed.
 
     Raises WrongTypeError for the first value of another type than its field's.
     """
@@ -103,7 +103,7 @@ def decoded(data: object, struct: str) -> Json:
 
 
 def unknown_fields(data: object, struct: str) -> list[str]:
-    """Paths of the fields that the API server would ignore (or refuse, with strict validation)."""
+    """Return paths of the fields that the API server would ignore (or refuse, with strict validation)."""
     return list(_unknown(data, struct))
 
 
@@ -119,7 +119,7 @@ def _unknown(data: object, struct: str) -> dict[str, str]:
 
 
 def fields_of(struct: str, path: Sequence[str | int]) -> list[str]:
-    """The fields that Kubernetes knows of what stands at a path in a struct; none where it is no object, or unknown."""
+    """Return the known fields at a path in a struct; nothing if it is not an object or unknown."""
     for step in path:
         if struct in _structs():
             struct = _structs()[struct].get(str(step), "")
@@ -129,7 +129,7 @@ def fields_of(struct: str, path: Sequence[str | int]) -> list[str]:
 
 
 def field_struct(struct: str, field: str) -> str:
-    """The type of a field of a struct: for an object the struct that it is."""
+    """Return the struct of a field's type."""
     return _structs()[struct][field]
 
 
@@ -190,7 +190,7 @@ def _map_search(inner: Search) -> Search:
 
 
 def _nothing(data: object, path: str, found: dict[str, str]) -> None:
-    """The `Search` of what has no fields."""
+    """Find nothing: a `Search` for types without fields."""
 
 
 @cache
@@ -331,7 +331,7 @@ def _anything(value: Any) -> Any:
 
 
 def _named(value: object) -> str:
-    """A value as an error names it."""
+    """Return the name of a value's type for errors."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

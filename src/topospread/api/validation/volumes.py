@@ -39,7 +39,7 @@ _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadW
 
 
 def check_claim_template(path: str, template: Json) -> Iterator[FieldError]:
-    """The template of an ephemeral volume's claim: of its metadata only labels and annotations may be given."""
+    """Check the template of an ephemeral volume's claim: its metadata may have only labels and annotations."""
     metadata = template.get("metadata", {})
     yield from check_annotations(f"{path}.metadata.annotations", metadata.get("annotations", {}))
     yield from check_labels(f"{path}.metadata.labels", metadata.get("labels", {}))
@@ -51,7 +51,7 @@ def check_claim_template(path: str, template: Json) -> Iterator[FieldError]:
 
 
 def check_claim_spec(path: str, spec: Json) -> Iterator[FieldError]:
-    """``spec`` of a PersistentVolumeClaim."""
+    """Check ``spec`` of a PersistentVolumeClaim."""
     modes = spec.get("accessModes", ())
     yield from check_fields(path, "PersistentVolumeClaimSpec", spec)
     yield from check_label_selector(f"{path}.selector", spec.get("selector"))
@@ -105,7 +105,7 @@ _ISCSI_NAMES: Final = {
 
 
 def check_volumes(path: str, volumes: Sequence[Json], pod_name: str) -> tuple[dict[str, Json], list[FieldError]]:
-    """The volumes that are valid, by name, and what is wrong with the others; ``pod_name`` may be ""."""
+    """Return the valid volumes by name, and the errors of the others; ``pod_name`` may be ""."""
     valid: dict[str, Json] = {}
     refused: list[FieldError] = []
     created = {f"{pod_name}-{each.get('name', '')}" for each in volumes if "ephemeral" in each} if pod_name else set()
@@ -321,4 +321,4 @@ _CHECKS: Final[dict[str, Check]] = {
     "ephemeral": _check_ephemeral,
     "image": _nothing_more,
 }
-"""Source → what is asked of it beyond required fields, in the API server's order."""
+"""Volume source → its checks besides required fields, in the API server's order."""

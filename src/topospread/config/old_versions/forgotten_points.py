@@ -1,4 +1,4 @@
-"""Fields of ``plugins`` that an old version decodes and forgets to merge with its defaults; what is merged is not here.
+"""Fields of ``plugins`` that an old version decodes and forgets to merge with its defaults.
 
 Source: ``mergePlugins`` in pkg/scheduler/apis/config/VERSION/default_plugins.go; `plugin_checks` has the fields.
 """
@@ -15,18 +15,18 @@ from topospread.config.plugin_sets import PluginSet
 from topospread.config.versions import KubeVersion
 
 _NO_PLUGIN_HAS = {"v1alpha2": ("unreserve",)}
-"""Extension points that are gone since, and had none of kube-scheduler's own plugins."""
+"""Removed extension points that kube-scheduler's own plugins never used."""
 _MERGED_AT_ONCE = 22
 """Since this minor version decoding merges the default plugins; up to v1beta2 it forgets what was disabled then."""
 
 
 def forgotten_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
-    """Extension points of a version whose plugins kube-scheduler reads and then ignores."""
+    """Return the extension points of a version whose plugins kube-scheduler reads but ignores."""
     return (*unmerged_points(api, version), *_NO_PLUGIN_HAS.get(api.name, ()))
 
 
 def without_forgotten(sets: dict[str, PluginSet], api: ApiVersion, version: KubeVersion) -> Mapping[str, PluginSet]:
-    """Merged plugins without what is forgotten of them: from 1.22 on, what v1beta2 and older ones disable."""
+    """Return merged plugins without forgotten entries: since 1.22, entries that v1beta2 and older disable."""
     if api.rank > API_VERSIONS["v1beta2"].rank or version.minor < _MERGED_AT_ONCE:
         return sets
     return {point: with_fields(plugins, disabled=()) for point, plugins in sets.items()}
