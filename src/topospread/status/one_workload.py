@@ -25,7 +25,7 @@ class Asked(NamedTuple):
 
 def looked_at(workload: Workload, members: Members, spreads: CountedSpreads, asked: Asked) -> WorkloadStatus:
     """Return the status without losses, whose topology keys depend on all workloads."""
-    refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members)
+    refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members, spreads.prepared)
     return WorkloadStatus(
         kind=workload.kind,
         namespace=workload.namespace,
