@@ -14,6 +14,7 @@ from lsprotocol import types
 from tests.editor import Editor, editor
 from topospread.lint.reading import Question
 from topospread.lint.rules import RULES
+from topospread.lsp.diagnostics import diagnostics
 from topospread.lsp.fixes import fixes
 from topospread.lsp.judging import TextJudge
 from topospread.lsp.lines import Lines
@@ -219,6 +220,16 @@ def test_a_position_in_a_long_line_does_not_measure_all_of_it(begin: str) -> Non
     assert found[-1].character == len(text) + wide + 1
     assert [lines.column(each) for each in found] == columns
     assert measured < 100 * len(text)
+
+
+def test_diagnostics_are_limited_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("topospread.lsp.diagnostics.MOST", 3)
+    report = TextJudge(lambda: Question(paths=["web.yaml"])).report("web.yaml", f"{WEB}---\n{WEB}")
+    found = diagnostics(report.findings, "web.yaml", Lines(f"{WEB}---\n{WEB}", len))
+    more = len(report.findings) - 3
+    assert len(found) == 3
+    assert found[-1].message == f"{report[2].message} (and {more} more findings: topospread lint shows them)"
 
 
 def test_quick_fixes_end_after_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

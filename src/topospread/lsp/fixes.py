@@ -19,7 +19,7 @@ from topospread.sources.text import Text
 from .diagnostics import diagnostics
 from .lines import Lines
 
-_SECONDS: Final = 1.0
+_SECONDS: Final = 0.5
 """Time limit in seconds: after it, no further quick fix is tried."""
 
 

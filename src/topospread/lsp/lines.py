@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final
 
 from lsprotocol.types import Position, Range
@@ -14,6 +14,10 @@ from lsprotocol.types import Position, Range
 _PART: Final = 1000
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 """The protocol's line breaks."""
+
+
+def _with_break(line: str) -> int:
+    return len(line) + 1
 
 
 class Lines:
@@ -27,10 +31,11 @@ class Lines:
     def __init__(self, text: str, units: Callable[[str], int]) -> None:
         self.text = text
         self.units = units
-        breaks = list(_BREAK.finditer(text))
-        self.starts = [0, *(each.end() for each in breaks)]
-        ends = [*(each.start() for each in breaks), len(text)]
-        self.lines = [text[start:end] for start, end in zip(self.starts, ends, strict=True)]
+        self.lines = _BREAK.split(text) if "\r" in text else text.split("\n")
+        ends = (
+            (each.end() for each in _BREAK.finditer(text)) if "\r" in text else accumulate(map(_with_break, self.lines))
+        )
+        self.starts = [0, *islice(ends, len(self.lines) - 1)]
         self._sums: dict[int, list[int]] = {}
 
     def position(self, line: int, column: int) -> Position:
