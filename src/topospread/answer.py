@@ -87,7 +87,7 @@ class Unjudged(Base, frozen=True, kw_only=True):
 
 
 class Asked(Base, frozen=True, kw_only=True):
-    """The subject of an answer: the input and the Kubernetes version it was judged by."""
+    """The input of an answer, and the Kubernetes version."""
 
     source: Annotated[str, Meta(description="File, folder, context or synthetic cluster that holds the state.")] = ""
     kube_version: Annotated[

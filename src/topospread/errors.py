@@ -73,7 +73,7 @@ def _restored(kind: type[TopospreadError], args: tuple[Any, ...], attributes: di
 
 
 class InputError(TopospreadError):
-    """Unusable input. ``place`` is its location; the message says what is wrong and what to do.
+    """Unusable input. ``place`` is its location; the message states the problem and the fix.
 
     Attributes:
         parts: field path and words of each problem, if the message joins several.
@@ -135,7 +135,7 @@ class UnknownVerdictError(TopospreadError):
     `bool()` of an answer raises it, and so does every question of a session with ``unknown="raise"``.
 
     Attributes:
-        answer: the answer (`topospread.answer.Answer`); its `unjudged` lists the parts that were not judged.
+        answer: the answer (`topospread.answer.Answer`); its `unjudged` lists the parts without a verdict.
     """
 
     def __init__(self, answer: Any) -> None:

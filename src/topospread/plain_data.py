@@ -1,6 +1,6 @@
 """The mixin `PlainData`, which gives engine results their ``-o json`` form.
 
-The forms are in `answers` and are imported on demand, so that the engine does not depend on them.
+`answers` defines the forms and is imported on demand, so the engine does not depend on it.
 """
 
 from __future__ import annotations

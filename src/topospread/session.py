@@ -452,7 +452,7 @@ class Session:
         namespace: str | None = None,
         **placing: Unpack[Placing],
     ) -> Capacity:
-        """Return how many more pods fit, what the limit is, and which nodes would help.
+        """Return how many more pods fit, the limit, and the nodes that would help.
 
         Args:
             targets: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
@@ -671,7 +671,8 @@ class Promises:
 
         Args:
             targets: Deployments and StatefulSets; by default all with two pods or more.
-            want: promises, ``zone-loss>=4``, ``quorum``; by default all but one zone's share of pods.
+            want: promises, ``zone-loss>=4``, ``quorum``; by default the loss of one zone takes only its share of the
+                pods.
             replicas: number of replicas; by default the manifest's.
             namespace: namespace of targets without one.
             tries: maximum number of designs checked for each workload.

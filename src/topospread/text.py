@@ -39,7 +39,8 @@ def escape_control_characters(text: str) -> str:
 
 
 def escape_control_bytes(data: bytes) -> bytes:
-    """Escape control characters and pipeline commands in JSON (UTF-8). Fast if there are none."""
+    """Escape control characters and pipeline commands in JSON (UTF-8). Text without such characters is returned
+    quickly."""
     if not _CONTROL_IN_UTF_8.search(data):
         return data
     return escape_all(data.decode()).encode()

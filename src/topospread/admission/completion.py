@@ -45,12 +45,12 @@ _LISTS = tuple(each.name for each in dataclasses.fields(Inventory) if str(each.t
 
 
 def completed(inventory: Inventory, names: Names) -> Inventory:
-    """A copy in which every object has its namespace, and controllers a name and a uid; the given one stays as it is.
+    """Return a copy in which every object has its namespace, and controllers a name and a uid.
 
     A controller that lost its uid (its manifest was given again) gets the one that its own objects refer to.
 
     Raises:
-        InvalidError: an object with neither name nor generateName.
+        InvalidError: if an object has neither name nor generateName.
     """
     result = dataclasses.replace(
         inventory,
@@ -84,7 +84,7 @@ def completed(inventory: Inventory, names: Names) -> Inventory:
 
 
 def in_namespace(item: Object) -> Object:
-    """The object, in the namespace ``default`` when it names none."""
+    """Return the object with namespace ``default`` if it names none."""
     if item.metadata.namespace:
         return item
     return replace(item, metadata=replace(item.metadata, namespace=DEFAULT_NAMESPACE))

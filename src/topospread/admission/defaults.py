@@ -1,8 +1,8 @@
 """Defaults that decoding a pod at the API server fills in, before admission plugins see it.
 
 Source: pkg/apis/core/v1/defaults.go (``SetDefaults_Pod``, ``SetDefaults_PodSpec``, ``SetDefaults_ResourceList``) and
-pkg/api/pod/util.go (``DefaultPodLevelResources``). Only fields that scheduling reads are filled in. Nothing that is
-given is changed: a function returns the very object it was given when there is nothing to do.
+pkg/api/pod/util.go (``DefaultPodLevelResources``). Only fields that scheduling reads are set. A function returns the
+same object if nothing changes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
 
 
 def with_defaults_after_admission(spec: PodSpec, gates: Gates) -> PodSpec:
-    """The spec with what is filled in when the pod is stored, its containers being complete by then."""
+    """Return the spec with the defaults that are set at storage, after admission has completed the containers."""
     return _with_pod_level_requests(spec, gates) if gates.enabled(_AFTER_ADMISSION) else spec
 
 
@@ -99,9 +99,9 @@ def _host_ports(ports: list[ContainerPort] | None) -> list[ContainerPort] | None
 
 
 def _with_pod_level_requests(spec: PodSpec, gates: Gates) -> PodSpec:
-    """Requests of the pod as a whole, where only its limits or only some requests are given; since 1.37 limits, too.
+    """Return the spec with pod-level requests, if only limits or some requests are set; since 1.37 also limits.
 
-    A resource that every container limits is limited by the sum, or by the pod's request if that is more.
+    If every container limits a resource, the limit is the sum, or the pod's request if that is more.
     """
     resources = spec.resources
     if resources is None or not (resources.requests or resources.limits) or not gates.enabled("PodLevelResources"):

@@ -1,12 +1,12 @@
 """Fields of objects that the API server of a version drops, and those that its kube-scheduler ignores.
 
-A field that the version does not know is gone from everything, however it was stored: nothing decodes it. One whose
-feature gate is off is dropped when an object is created; an object that is stored keeps it, as on update. What the API
-server keeps although the gate is off in kube-scheduler plays no part there: that is the plugins' matter, and is only
-told here. Values that are refused rather than dropped (the operators of tolerations) are a matter of `pod_admission`.
-Which fields have which gate is in ``dropped_fields.json``, which `conformance/oracle/cmd/droppedfields` prints from
-pkg/api/pod/util.go (``dropDisabledFields``), and strategy.go and util.go of the other kinds, of every version from 1.18
-to 1.37; here stand those that topospread reads, and the order in which they go.
+A field that the version does not know is removed from all objects, because nothing decodes it. A field whose feature
+gate is off is dropped at creation; a stored object keeps it, also on update. A field that the API server keeps,
+although its gate is off in kube-scheduler, is ignored by the plugins. Here it is only reported. `pod_admission` refuses
+values that are not merely dropped (the operators of tolerations). ``dropped_fields.json`` maps fields to gates;
+`conformance/oracle/cmd/droppedfields` prints it from pkg/api/pod/util.go (``dropDisabledFields``), and strategy.go and
+util.go of the other kinds, of every version from 1.18 to 1.37. This module lists the fields that topospread reads, in
+the order of removal.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from topospread.text import listed
 Looked = TypeVar("Looked", bound=Struct)
 
 PathTree = dict[str, "PathTree"]
-"""Attribute → what is looked for in its value, or in each item of the list that it is; {} for the field itself."""
+"""Attribute → the parts to inspect in its value or list items; {} for the field itself."""
 
 
 class _Step(NamedTuple):
@@ -61,7 +61,7 @@ def _steps(path: str) -> tuple[_Step, ...]:
 
 
 def path_tree(paths: Iterable[str]) -> PathTree:
-    """Paths with what they share in common; a field whose value is wanted as a whole needs no look inside."""
+    """Return paths as a tree; a field that is wanted in full needs no branch."""
     tree: PathTree = {}
     for path in sorted(paths, key=len):
         *way, last = (step.attribute for step in _steps(path))
@@ -94,13 +94,13 @@ def mentions(value: Any, tree: PathTree) -> bool:
 
 
 def without_field(value: Looked, path: str, found: list[str], *, whole_item: bool = False) -> Looked:
-    """The struct without a field; the very struct where it is not given.
+    """Return the struct without a field; the same struct if the field is not set.
 
     Args:
-        value: stays as it is.
-        path: the field, ``[]`` behind what is a list.
-        found: gets the path of every one that is given, with indices.
-        whole_item: take the items of the list that have the field off the list.
+        value: the struct, which is not changed.
+        path: path of the field; ``[]`` follows a list's name.
+        found: collects the path, with indices, of each removed field.
+        whole_item: whether to remove the list items that have the field.
     """
     made: Looked = _without(value, _steps(path), whole_item, "", found)
     return made
@@ -126,7 +126,7 @@ def _without(value: Any, steps: Sequence[_Step], whole_item: bool, path: str, fo
 
 
 Outcome = Literal["dropped", "ignored"]
-"""``dropped`` by the API server: the object has no such field; ``ignored``: kube-scheduler does not look at it."""
+"""``dropped``: the API server removes the field; ``ignored``: kube-scheduler does not read it."""
 
 
 class UnusedField(msgspec.Struct, frozen=True):
@@ -248,7 +248,7 @@ POD_FIELDS = (
     _of_pod("volumes[].image", takes_item="ImageVolume"),
     _of_pod("volumes[].ephemeral"),
 )
-"""Of a pod's spec, in the order in which they are dropped."""
+"""Fields of a pod's spec, in the order in which they are dropped."""
 
 _CLAIM_FIELDS = (_field("PersistentVolumeClaim", "spec.volumeAttributesClassName"),)
 _JOB_FIELDS = (
@@ -318,15 +318,16 @@ _EMPTY_VOLUME = re.compile(r"(.*volumes\[\d+\])\.(?:ephemeral|image)")
 def without_dropped_fields(
     inventory: Inventory, apiserver: Gates, scheduler: Gates
 ) -> tuple[Inventory, list[UnusedField]]:
-    """The objects as the API server keeps them, and what plays no part; the inventory given stays as it is.
+    """Return the objects as the API server stores them, and the unused fields. The given inventory is not changed.
 
     Args:
-        inventory: as it was read.
-        apiserver: the gates that decide what is kept.
-        scheduler: the gates that decide what kube-scheduler looks at, of what is kept.
+        inventory: the objects as read.
+        apiserver: gates of the API server, which drops fields.
+        scheduler: gates of kube-scheduler, which ignores fields.
 
     Raises:
-        InvalidError: without what is dropped the API server refuses the object: a volume without a source.
+        InvalidError: if the API server refuses the object without its dropped fields, such as a volume without a
+            source.
     """
     unused: list[UnusedField] = []
     changed: dict[str, Any] = {}
@@ -346,7 +347,7 @@ def without_dropped_fields(
 
 
 class _Rules(NamedTuple):
-    """The handling of fields of one list's objects, stored or new; ``paths``: all of the fields."""
+    """The field rules for one list's objects, stored or new; ``paths``: all fields."""
 
     unknown: tuple[GatedField, ...]
     disabled: tuple[GatedField, ...]
@@ -367,12 +368,12 @@ def _rules(attribute: str, apiserver: Gates, scheduler: Gates, stored: bool) -> 
 
 
 class _Kept:
-    """The objects of one list without what is dropped; pods with one spec are looked at once.
+    """The objects of one list without dropped fields; pods with equal specs are processed once.
 
     Args:
         rules: for new objects, and for stored ones.
-        unused: gets what plays no part.
-        places: where the objects stand.
+        unused: collects the unused fields.
+        places: places of the objects.
     """
 
     def __init__(self, rules: Sequence[_Rules], unused: list[UnusedField], places: Mapping[ObjectKey, Place]) -> None:
@@ -414,7 +415,7 @@ class _Kept:
 
 
 class _Found(NamedTuple):
-    """A field that is given: what becomes of it, by which gate, and whether the list's item goes with it."""
+    """A field that is set: its outcome, its gate, and whether the list item is removed with it."""
 
     outcome: Outcome
     path: str
@@ -423,7 +424,7 @@ class _Found(NamedTuple):
 
 
 def _looked_into(item: Object, rules: _Rules) -> tuple[Object, list[_Found]]:
-    """The object without what is dropped, and all that was found."""
+    """Return the object without dropped fields, and all fields that were found."""
     result, listed = item, []
     outcomes: tuple[tuple[tuple[GatedField, ...], Outcome, bool], ...] = (
         (rules.unknown, "dropped", False),

@@ -96,7 +96,7 @@ def _amounts(container: Container) -> tuple[Requests, Requests]:
 
 
 def _out_of_bounds(item: LimitRangeItem, requests: Requests, limits: Requests) -> Iterator[str]:
-    """Yield what is wrong with amounts; where several resources are, kube-apiserver says it in random order."""
+    """Yield the violations of bounds. kube-apiserver reports several resources in random order."""
     for name, low in _sorted(item.min):
         request, limit, least = _comparable(requests.get(name), limits.get(name), low)
         words = f"minimum {name} usage per {item.type} is {low}"

@@ -1,8 +1,8 @@
-"""Names, hashes and uids of objects that do not exist yet: of the API server's and controllers' form, but repeatable.
+"""Names, hashes and uids of new objects: in the form of the API server and controllers, but repeatable.
 
 Sources: apiserver ``pkg/storage/names/generate.go``, apimachinery ``pkg/util/rand``, pkg/controller/deployment/sync.go.
-The API server draws suffixes at random and the controllers hash what is not read here: ours are other characters of
-the same alphabet, and the same for the same input.
+The API server draws random suffixes, and the controllers hash fields that topospread does not read. Here both are other
+characters of the same alphabet, equal for equal input.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _TRIPLES = [pair + third for pair in _PAIRS for third in ALPHABET]
 
 
 class Names:
-    """Generates names, each once per namespace.
+    """Generates names that are unique in their namespace.
 
-    ``taken``: (namespace, name) of the pods there are; not gone through before a name is needed.
+    ``taken``: (namespace, name) of the existing pods; iterated only when a name is needed.
     """
 
     def __init__(self, taken: Iterable[tuple[str, str]] = ()) -> None:
@@ -80,7 +80,7 @@ def made_up_uid(kind: str, namespace: str, name: str) -> str:
 
 
 def parent_and_ordinal(pod_name: str) -> tuple[str, int]:
-    """The StatefulSet that a pod's name speaks of and its ordinal; ("", -1) when it speaks of none."""
+    """Return the StatefulSet and ordinal in a pod's name; ("", -1) if the name has no ordinal."""
     found = _STATEFUL.fullmatch(pod_name)
     if found is None:
         return "", -1

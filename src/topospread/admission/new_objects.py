@@ -19,11 +19,11 @@ RESOURCES: Final = {
 
 
 class NewObject(NamedTuple):
-    """A new object, reduced to what ``matchConstraints`` and ``matchResources`` of policies look at.
+    """A new object, reduced to the fields for ``matchConstraints`` and ``matchResources`` of policies.
 
     Attributes:
         kind: key of `RESOURCES`.
-        name: "" for one that is generated.
+        name: the object's name; "" for a generated name.
     """
 
     kind: str

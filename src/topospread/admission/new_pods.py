@@ -36,7 +36,7 @@ class NewPodRules:
     def refusal(self, pod: Pod) -> tuple[str, str]:
         """Return what refuses a new pod, and the API server's message; ("", "") if nothing does.
 
-        Nothing is said of a pod that a policy may change before.
+        A pod that a mutating policy may change is not judged.
         """
         if self.policies.may_change(pod):
             return "", ""

@@ -81,18 +81,18 @@ class Admission:
         self._admitted: dict[tuple[object, ...], PodSpec | None] = {}
 
     def admit(self, pod: Pod, place: Place | None = None, path: str = "", *, lenient: bool = False) -> Pod:
-        """The pod as kube-scheduler sees it; the very object when nothing is added.
+        """Return the pod as kube-scheduler receives it; the same object if nothing is added.
 
-        Nothing is added to a pod that an API server has stored: it did all of this when the pod was created.
+        A pod that the API server has stored is returned without changes.
 
         Args:
-            pod: with its namespace and labels; a name is not needed.
-            place: where the pod, or the workload it is of, stands in the input.
-            path: where the pod stands in that object, ``spec.template.``.
-            lenient: the pod is there already: what would be refused is taken as it is.
+            pod: a pod with namespace and labels; the name is optional.
+            place: place of the pod, or of its workload, in the input.
+            path: path of the pod in that object, ``spec.template.``.
+            lenient: whether the pod exists, so it is accepted despite errors.
 
         Raises:
-            InvalidError: the API server would refuse the pod; the words are its own.
+            InvalidError: if the API server would refuse the pod, in its words.
         """
         if is_stored(pod):
             return pod
@@ -217,7 +217,8 @@ class Admission:
 
 
 def _refuse_comparison_operators(spec: PodSpec, gates: Gates) -> None:
-    """Refuses tolerations with Lt and Gt while their gate is off; what was read may be meant for several versions."""
+    """Raise InvalidError for tolerations with Lt or Gt while their gate is off; the input may be for several
+    versions."""
     if gates.enabled("TaintTolerationComparisonOperators"):
         return
     known = ("Equal", "Exists", "Lt", "Gt") if gates.kube_version >= _COMPARISON_SINCE else ("Equal", "Exists")
@@ -246,7 +247,7 @@ def _class(each: PriorityClass) -> _Class:
 
 
 def _default_class(classes: Iterable[PriorityClass]) -> _Class:
-    """The global default; of several the one of the lowest value; priority 0 when there is none."""
+    """Return the global default, the lowest value of several; priority 0 without one."""
     defaults = [each for each in classes if each.global_default]
     return _class(min(defaults, key=lambda each: each.value)) if defaults else _Class("", 0, _PREEMPTS)
 

@@ -1,7 +1,7 @@
-"""Pod Security: what the levels `baseline` and `restricted` refuse, in the API server's words.
+"""Pod Security: violations of the levels `baseline` and `restricted`, in the API server's words.
 
-Every check as k8s.io/pod-security-admission has it since Kubernetes 1.36 (policy/check_*.go, policy/registry.go), with
-what is exempt from which version of the policy on. A new pod has no ephemeral containers.
+The checks are those of k8s.io/pod-security-admission since Kubernetes 1.36 (policy/check_*.go, policy/registry.go),
+with the exemptions of each policy version. A new pod has no ephemeral containers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Policies for new pods: Pod Security levels of namespaces, and policies in CEL.
 
-Of a mutating policy is found out whether it concerns a pod, not how it changes it. Sources: k8s.io/apiserver
+A mutating policy is only matched against a pod; its changes are not computed. Sources: k8s.io/apiserver
 pkg/admission/plugin/policy/matching/matching.go, pkg/admission/plugin/webhook/predicates/rules/rules.go,
 k8s.io/pod-security-admission api/helpers.go.
 """
@@ -84,9 +84,9 @@ class AdmissionPolicies:
         return found
 
     def refusal(self, pod: Pod) -> tuple[str, str]:
-        """Return what refuses a new pod, and why in the API server's words; ("", "") if nothing does.
+        """Return what refuses a new pod, and the API server's message; ("", "") if nothing does.
 
-        Nothing is said of a pod that a policy may change before: ask `may_change`.
+        A pod that a mutating policy may change is not judged (`may_change`).
         """
         level, version = self._level(pod)
         words = pod_security.refusal(pod, level, version, self._minor) if version else ""
@@ -153,7 +153,7 @@ class AdmissionPolicies:
         return bool(self._changing(_new(pod)))
 
     def _level(self, pod: Pod) -> tuple[str, str]:
-        """Return the level that a pod has to keep, "" for none, and its version, "" if it is not evaluated."""
+        """Return the pod's enforced level, "" for none, and its version, "" if it is not evaluated."""
         labels = self._labels.get(pod.namespace, {})
         level = labels.get(_ENFORCE, "") if self._has_levels else ""
         if level in ("", "privileged"):
@@ -208,7 +208,7 @@ def _new(pod: Pod) -> NewObject:
 
 
 def _matches(given: MatchResources | None, made: NewObject, namespace: Mapping[str, str]) -> bool:
-    """Return whether the creation of an object is meant."""
+    """Return whether the rules match the creation of an object."""
     if given is None:
         return True
     if not (_selects(given.namespace_selector, namespace) and _selects(given.object_selector, made.labels)):

@@ -57,7 +57,7 @@ class Quotas:
         quotas: all quotas of the input.
         pods: existing pods; a finished pod counts only towards ``count/pods``.
         rules: rules by which the API server counts requests.
-        now: current time, if known; a pod that should have been deleted long ago does not count.
+        now: current time, if known; a pod long past its deletion deadline does not count.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""The creation of a pod or workload as policies in CEL see it: the whole object, its namespace, the request.
+"""The creation of a pod or workload as CEL policies receive it: the full object, its namespace and the request.
 
-The object's text, with every field, was kept when it was read. What admission and controllers change of a pod is taken
-from the pod as topospread has it.
+The full text of the object was kept when it was read. Changes of a pod by admission and controllers come from
+topospread's own pod.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _TOKEN_VOLUME: Final[Json] = {
 
 
 class NotWrittenError(Exception):
-    """An object whose fields are not all known; the message says why."""
+    """An object with unknown fields; the message names the cause."""
 
 
 class Requests:
@@ -88,7 +88,7 @@ class Requests:
         """Return the request that creates a workload.
 
         Raises:
-            NotWrittenError: if a part of it is not known.
+            NotWrittenError: if a part of the object is unknown.
         """
         return self._request(kind, (_written(kind, _whole(item)),))
 
@@ -96,7 +96,7 @@ class Requests:
         """Return the request that creates a new Deployment's ReplicaSet.
 
         Raises:
-            NotWrittenError: if a part of it is not known.
+            NotWrittenError: if a part of the object is unknown.
         """
         given = _whole(deployment)["spec"]
         kept = {name: given[name] for name in ("replicas", "minReadySeconds", "selector", "template") if name in given}

@@ -49,7 +49,7 @@ def daemon_tolerations(spec: PodSpec) -> list[Toleration]:
 
 
 def _added_or_updated(tolerations: list[Toleration], added: Toleration) -> list[Toleration]:
-    """The toleration in place of those of the same key, effect, operator and value, else at the end."""
+    """Return the list with the toleration in place of an equal one (key, effect, operator, value), else at the end."""
     alike = [_parts(each) == _parts(added) for each in tolerations]
     if not any(alike):
         return [*tolerations, added]
@@ -68,7 +68,7 @@ def _parts(each: Toleration) -> tuple[str, str, str, str]:
 
 
 def merged_tolerations(first: list[Toleration], second: list[Toleration]) -> list[Toleration]:
-    """Both lists without those that another one makes redundant; of equal ones the first."""
+    """Return both lists without redundant tolerations; of equal ones the first."""
     everything = [*first, *second]
     merged: list[Toleration] = []
     for position, each in enumerate(everything):

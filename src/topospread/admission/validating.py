@@ -1,4 +1,4 @@
-"""ValidatingAdmissionPolicies: what their expressions say of a new object, in the API server's words.
+"""ValidatingAdmissionPolicies: their decisions on new objects, in the API server's words.
 
 Sources: k8s.io/apiserver pkg/admission/plugin/policy/{validating/dispatcher,validating/validator,
 generic/policy_dispatcher}.go, pkg/admission/plugin/cel/{activation,condition,composition}.go,
@@ -25,7 +25,7 @@ class Request(NamedTuple):
     """The creation of an object, as expressions see it.
 
     Attributes:
-        alternatives: the object as the API server writes it; several where it is not known which.
+        alternatives: possible forms of the object as the API server writes it; more than one if uncertain.
         request: the variable ``request``.
         namespace: the variable ``namespaceObject``.
     """
@@ -39,9 +39,9 @@ class Decision(NamedTuple):
     """The decision of a policy and its binding.
 
     Attributes:
-        denial: the API server's words, "" for none.
-        open: why it is not known whether they deny, "" if it is.
-        may_be_error: an expression that is open may also end in an error.
+        denial: the API server's message; "" without a denial.
+        open: why the decision is unknown; "" if it is known.
+        may_be_error: whether an unknown expression may also end in an error.
     """
 
     denial: str = ""
@@ -187,7 +187,7 @@ class _Evaluation:
         return validation.message.strip() or f"failed expression: {validation.expression.strip()}"
 
     def _matching(self, conditions: Iterable[NamedExpression]) -> Decision | None:
-        """Return None if the conditions match, or may match; else what comes of them."""
+        """Return None if the conditions match or may match; otherwise the resulting decision."""
         names = self._with_variables(None)
         errors: list[str] = []
         opened = ""

@@ -199,7 +199,7 @@ def _pull_policy(image: str) -> str:
 
 @cache
 def _empty_fields() -> dict[str, tuple[frozenset[str], tuple[str, ...]]]:
-    """Struct → the fields that are left out when they are zero, and those that are always there."""
+    """Return struct → the fields omitted if zero, and the fields always present."""
     read = json.loads(files(__package__).joinpath("empty_fields.json").read_text("utf-8"))
     return {
         struct: (frozenset(row.get("omitted", "").split()), tuple(row.get("written", "").split()))

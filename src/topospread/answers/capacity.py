@@ -1,4 +1,4 @@
-"""The answer of `capacity`: how many more replicas fit, what the limit is, and which node would help."""
+"""The answer of `capacity`: the number of additional replicas, the limit, and the node that would help most."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def orders_answer(found: TriedOrders, namespace: str | None = None) -> Orders:
 
     Args:
         found: the orders.
-        namespace: the namespace that is shown; by default all. The verdict is about all pods.
+        namespace: namespace to show; by default all. The verdict is about all pods.
 
     Raises:
         UsageError: if the namespace has no pods.

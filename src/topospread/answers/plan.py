@@ -314,7 +314,7 @@ def _reasons(review: Review, pending: int) -> Iterator[str]:
 
 
 def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
-    """Yield one reason for each workload: its first count that got worse, losses first."""
+    """Yield one reason for each workload: its first worse count, losses before other events."""
     for each in {change.key: change for change in reversed(changes) if change.verdict == "no"}.values():
         name = f"{each.key[1]}/{each.key[2]}"
         if each.kept is not None and each.kept[1] == "no":
@@ -363,10 +363,16 @@ def _says(verdict: Word, reasons: Sequence[str], changes: Sequence[PromiseChange
 
 def _causes(review: Review, fields: Mapping[PromiseChange, Sequence[ChangedLine]]) -> Iterator[Cause]:
     worse: dict[ObjectKey, dict[str, None]] = {}
+    objects = set[str]()
     for each, lines in fields.items():
         if each.verdict == "no":
             said = list(map(str, lines)) or [_allowed(each)]
             worse.setdefault(each.key, {}).update(dict.fromkeys(said[:_MOST_CAUSES]))
+            objects |= {f"{kind} {each.key[1]}/{name}" for kind, name in _named(each)}
+    faults = [lint_finding(each) for each in review.new if each.severity != "hint"]
+    own = [each for each in faults if each.object in objects]
+    for found in own:  # a misspelt field, for example, is why fewer pods are left
+        yield Cause(code="new-finding", says=f"{found.where} {found.rule}: {found.says}", objects=(found.object,))
     for key, words in worse.items():
         yield from (Cause(code="keeps-less", says=each, objects=("/".join(key),)) for each in words)
     messages: dict[str, list[str]] = {}
@@ -375,10 +381,18 @@ def _causes(review: Review, fields: Mapping[PromiseChange, Sequence[ChangedLine]
             messages.setdefault(pod.after.message, []).append(_key(pod))
     for message, pods in messages.items():
         yield Cause(code="newly-pending", says=f"{listed(pods, 1)}: {message}", objects=tuple(pods))
-    for finding in review.new:
-        if finding.severity != "hint":
-            found = lint_finding(finding)
+    for found in faults:
+        if found not in own:
             yield Cause(code="new-finding", says=f"{found.where} {found.rule}: {found.says}", objects=(found.object,))
+
+
+def _named(change: PromiseChange) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of the workload, and of the budgets whose change makes it worse."""
+    yield change.key[0], change.key[2]
+    for part in change.parts:
+        kind, slash, name = part.partition("/")
+        if slash:
+            yield kind, name
 
 
 def _allowed(change: PromiseChange) -> str:

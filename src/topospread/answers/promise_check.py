@@ -46,7 +46,7 @@ class OrderedPod(Base, frozen=True, kw_only=True):
 
 
 class CheckedPromise(Base, frozen=True, kw_only=True):
-    """A promise of a workload, with its verdict."""
+    """A declared or requested promise with its verdict."""
 
     workload: Annotated[str, Meta(description="NAMESPACE/KIND/NAME.")]
     want: Annotated[str, Meta(description="The promise as it is declared, for example `zone-loss>=4`.")]
@@ -349,7 +349,7 @@ def _checked(workload: str, kept: Kept, where: str, place: Place) -> CheckedProm
 
 
 def finding_of(each: CheckedPromise) -> Finding | None:
-    """Return an error for a broken promise, or a warning for an undecided one.
+    """Return an error finding for a broken promise, or a warning for an undecided one.
 
     Its place is the declaration or workload.
     """

@@ -94,7 +94,8 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     Args:
         inventory: the input, which is not changed.
         targets: Deployments and StatefulSets, ``[NAMESPACE/]KIND/NAME``; by default all with two pods or more.
-        want: promises: ``zone-loss>=4``, ``drain>=66%`` …; by default all but one zone's share of pods.
+        want: promises: ``zone-loss>=4``, ``drain>=66%`` …; by default the loss of one zone takes only its share of the
+            pods.
         survive: topology keys, or ``zone`` or ``node``: the loss of any one domain must leave enough pods.
         left: number of pods that must survive, one for each item of `survive`.
         replicas: replicas of each workload; by default the manifest's.

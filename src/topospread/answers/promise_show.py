@@ -33,25 +33,29 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
     leaves: Annotated[
         Bounds,
         Meta(
-            description="Fewest pods that stay ready: now, in any order and after any rollout. "
-            "Of `more` the number of replicas that can be added."
+            description="Fewest pods that stay ready: now, in any order and after any rollout; at least as many as "
+            "that if `ground` is `proved`. Of `more` the number of replicas that can be added."
         ),
     ]
     of: Annotated[int, Meta(description="Pods that the workload wants after the event; 0 for `more`.")]
     ground: Annotated[
         Basis,
         Meta(
-            description="`proved`: holds in every order with any feasible node. `seen`: so now. `played`: one course "
-            "simulated. `drawn`: courses with random draws. `none`: the search ended early or pods are not judged."
+            description="Ground of `leaves`. `proved`: in every order with any feasible node. `seen`: so now, which is "
+            "the worst case. `played`: one course simulated. `drawn`: courses with random draws. `none`: the search "
+            "ended early or pods are not judged. All other fields about the time afterwards are simulated."
         ),
     ]
-    now: Annotated[int | None, Meta(description="Pods that the loss leaves in the current state; null without.")] = None
+    now: Annotated[
+        int | None, Meta(description="Pods that the loss or drain leaves in the current state; null without.")
+    ] = None
     orders: Annotated[
-        Bounds | None, Meta(description="Fewest pods that the loss leaves in any order; null for other events.")
+        Bounds | None,
+        Meta(description="Fewest pods that the loss or drain leaves in any order; null for other events."),
     ] = None
     rolled: Annotated[
         Bounds | None,
-        Meta(description="Fewest pods that the loss leaves after any rollout; null if rollouts do not matter."),
+        Meta(description="Fewest pods that it leaves after any rollout; null if rollouts do not matter."),
     ] = None
     then: Annotated[str, Meta(description="What follows, as drills show it; empty if nothing was played.")] = ""
     pending: Annotated[int, Meta(description="Pods that are pending afterwards.")] = 0
@@ -73,6 +77,9 @@ class PromisedWorkload(Base, frozen=True, kw_only=True):
     ready: Annotated[int, Meta(description="Pods that have a node now.")]
     needed: Annotated[int, Meta(description="Pods that a loss must leave: 1, or the quorum of a StatefulSet.")]
     verdict: Annotated[Word, Meta(description="Whether the loss of any one zone or node leaves the needed pods.")]
+    ground: Annotated[
+        Basis, Meta(description="Ground of the verdict: `seen` if a loss takes too many pods now, `proved` or `none`.")
+    ]
     constraints: Annotated[tuple[str, ...], Meta(description="Constraints in force, in words.")]
     events: Annotated[tuple[PromisedEvent, ...], Meta(description="Events, losses first.")]
 
@@ -231,6 +238,7 @@ def _workload(one: Shown) -> PromisedWorkload:
         ready=one.ready,
         needed=one.needed,
         verdict=one.verdict,
+        ground=one.basis,
         constraints=tuple(
             f"{each.when_unsatisfiable} over {each.topology_key}, maxSkew {each.max_skew}" for each in one.constraints
         ),

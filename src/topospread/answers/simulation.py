@@ -152,7 +152,7 @@ def simulation_answer(
 
     Args:
         result: the simulation.
-        namespace: the namespace that is shown; by default all. The verdict is about all pods.
+        namespace: namespace to show; by default all. The verdict is about all pods.
         traffic: expected traffic afterwards.
 
     Raises:

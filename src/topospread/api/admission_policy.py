@@ -20,7 +20,7 @@ class RuleWithOperations(KubeStruct):
 
 
 class MatchResources(KubeStruct):
-    """The requests that a policy or a binding is for."""
+    """The requests that a policy or a binding applies to."""
 
     namespace_selector: LabelSelector | None = None
     object_selector: LabelSelector | None = None
@@ -36,7 +36,7 @@ class NamedExpression(KubeStruct):
 
 
 class Validation(KubeStruct):
-    """An expression that has to be true, and what is said if it is not."""
+    """An expression that must be true, and the message if it is false."""
 
     expression: str = ""
     message: str = ""

@@ -1,8 +1,8 @@
 """Plain data (from JSON or YAML) → typed struct, as Go's encoding/json decodes it; reads no text and no files.
 
 ``null`` is accepted wherever Go accepts it: it leaves a field unset, and is the zero value as an item of a list or a
-map (``matchLabels: {app: null}`` is ``app: ""``). Unknown fields are ignored. What has another type is refused with
-the path of the field, in words of our own.
+map (``matchLabels: {app: null}`` is ``app: ""``). Unknown fields are ignored. A value of another type raises an error
+with the field's path.
 """
 
 from __future__ import annotations

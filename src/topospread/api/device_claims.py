@@ -57,7 +57,7 @@ class ExactDeviceRequest(KubeStruct):
 
 
 class DeviceSubRequest(ExactDeviceRequest):
-    """An alternative of a request, under its own name; it has no ``adminAccess``."""
+    """An alternative within a device request; it has no ``adminAccess``."""
 
     name: str = ""
 
@@ -92,7 +92,7 @@ class ResourceClaimSpec(KubeStruct):
 
 
 class AllocatedDevice(KubeStruct):
-    """A device, or a share of one, that is allocated for a request."""
+    """A device, or a share of one, allocated for a request."""
 
     request: str = ""
     driver: str = ""

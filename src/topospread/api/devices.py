@@ -120,7 +120,7 @@ class Device(KubeStruct):
 
 
 class ResourcePool(KubeStruct):
-    """The pool that a slice is a part of, and how many slices of this generation it has."""
+    """The pool of a slice, and the number of slices in its generation."""
 
     name: str = ""
     generation: Int64 = 0
@@ -181,7 +181,7 @@ class DeviceTaintSelector(KubeStruct):
 
 
 class DeviceTaintRuleSpec(KubeStruct):
-    """A taint, and the devices that it is added to."""
+    """A taint and the devices that receive it."""
 
     device_selector: DeviceTaintSelector | None = None
     taint: DeviceTaint = msgspec.field(default_factory=DeviceTaint)

@@ -1,4 +1,4 @@
-"""An Event as the API server tells it, in ``events.k8s.io/v1`` or in the core group; what it means others decide."""
+"""An Event of the API server, in ``events.k8s.io/v1`` or in the core group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SeriesOfEvent(KubeStruct):
 
 
 class StoredEvent(KubeStruct):
-    """An event; of fields that the two groups call differently both are here, and one is empty."""
+    """An event with the fields of both API groups; if a field has two names, one is empty."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     reason: str = ""

@@ -1,7 +1,7 @@
 """The meaning of every field of a topology spread constraint, as data. ``fields.py`` prints it.
 
 Sources: k8s.io/api/core/v1/types.go (types, rules), pkg/features/kube_features.go and the feature gates' history
-(versions), pkg/scheduler/framework/plugins/podtopologyspread (what the scheduler makes of it).
+(versions), pkg/scheduler/framework/plugins/podtopologyspread (effects on scheduling).
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FieldDoc:
-    """One field as ``kubectl explain`` knows it.
+    """One field, as in ``kubectl explain``.
 
     Attributes:
-        name: as in a manifest.
-        type: as kubectl prints it, without the angle brackets.
-        text: paragraphs; one that begins with a space is printed as it stands.
+        name: name in a manifest.
+        type: type as in kubectl, without the angle brackets.
+        text: paragraphs; one that begins with a space is printed unchanged.
         required: whether the API server refuses an object without it.
-        enum: the values there are, if only some are allowed.
-        default: what holds when it is unset.
-        since: Kubernetes versions and the stage the field had from each.
-        notes: what surprises users, a sentence or two each.
+        enum: the allowed values, if they are limited.
+        default: default if the field is unset.
+        since: Kubernetes versions, each with the field's stage from then on.
+        notes: surprises for users, a sentence or two each.
         fields: the fields below it.
     """
 

@@ -54,15 +54,16 @@ class Inventory:
     """The objects a simulation starts from.
 
     Attributes:
-        skipped: kind → how many objects were left out because the kind plays no part.
-        warnings: sentences a person must see (what is missing or was left out).
-        notes: sentences worth knowing (what was replaced, assumed or added).
-        places: where each object stands in the input.
-        declared: where a workload declares its promises: the annotation.
+        skipped: kind → number of ignored objects of kinds that have no effect.
+        warnings: warnings for the user (missing or ignored input).
+        notes: notes for the user (replaced, assumed or added objects).
+        places: place of each object in the input.
+        declared: place of each workload's promise annotation.
         configurations: KubeSchedulerConfiguration objects as plain data.
-        unread: kind → why its objects are not known, for example ``Forbidden``. `ABSENT`: the input has none.
+        unread: kind → why its objects are unknown, for example ``Forbidden``. `ABSENT`: the input has no objects of the
+            kind.
         parameters: objects of the kinds that hold parameters of admission policies, as plain data.
-        read_from: how whoever read it did, for who needs the texts once more (`sources.load.ReadFrom`).
+        read_from: the arguments of `load`, for callers that read the texts again (`sources.load.ReadFrom`).
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -115,7 +116,7 @@ class Inventory:
 
     @property
     def read_namespaces(self) -> set[str]:
-        """Names of the Namespaces that stand in the input; others are only named by objects."""
+        """Names of the Namespace objects in the input, without namespaces that are only referenced."""
         return {name for kind, _, name in self.places if kind == "Namespace"}
 
     def objects(self) -> Iterator[KubeObject]:

@@ -1,7 +1,6 @@
-"""Things by their labels, and selectors by what they require, so that who matches is found without asking every one.
+"""Indexes of objects by labels and of selectors by required labels, to find matches without checking every pair.
 
-A distinct set of labels is asked about once for a selector, whatever number of things has it. What is selected is the
-callers' matter.
+A selector is evaluated once for each distinct set of labels.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ LabelInNamespace = tuple[str, str, str]
 
 
 class LabelSet(Generic[Item]):
-    """A distinct set of labels in a namespace, with what has it.
+    """A distinct set of labels in a namespace, with its objects.
 
     Attributes:
-        items: what has these labels, by the number that it was added under.
-        selecting: references to what selects these labels; `topospread.cluster.selections` keeps them.
+        items: the objects with these labels, by number.
+        selecting: references to the selectors that match; `topospread.cluster.selections` keeps them.
     """
 
     __slots__ = ("items", "labels", "namespace", "selecting")
@@ -49,7 +48,7 @@ class LabelIndex(Generic[Item]):
         return len(self._sets)
 
     def add(self, namespace: str, labels: Mapping[str, str], item: Item) -> LabelSet[Item]:
-        """Add a thing; the set of labels that it has."""
+        """Add an object and return its set of labels."""
         key = (namespace, frozenset(labels.items()))
         found = self._sets.get(key)
         if found is None:
@@ -62,7 +61,7 @@ class LabelIndex(Generic[Item]):
         return found
 
     def remove(self, found: LabelSet[Item], item: Item) -> None:
-        """Take a thing out; the set of labels goes with the last that has it."""
+        """Remove an object; its set of labels is removed with the last object."""
         del found.items[next(number for number, each in found.items.items() if each is item)]
         if found.items:
             return
@@ -92,7 +91,7 @@ class LabelIndex(Generic[Item]):
 
 
 class SelectorIndex(Generic[Item]):
-    """Selectors in namespaces, with what they belong to: each is found by one label that it requires, if any."""
+    """Selectors in namespaces with their owners, indexed by one required label each."""
 
     def __init__(self) -> None:
         self._by_label: dict[LabelInNamespace, dict[int, tuple[Selector, Item]]] = {}
@@ -100,7 +99,7 @@ class SelectorIndex(Generic[Item]):
         self._added = 0
 
     def add(self, namespace: str, selector: Selector, item: Item) -> int:
-        """Add a selector; the number that it is removed by."""
+        """Add a selector and return its number for removal."""
         self._added += 1
         for found in self._places(namespace, selector):
             found[self._added] = (selector, item)

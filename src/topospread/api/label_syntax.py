@@ -84,7 +84,7 @@ def subdomain_problems(name: str) -> list[str]:
 
 
 def _too_long(text: str, limit: int, subject: str = "") -> list[str]:
-    """The complaint about more bytes than allowed, if there are."""
+    """Return an error if a text exceeds a limit in bytes."""
     too_long = len(text.encode("utf-8", "surrogatepass")) > limit
     return [f"{subject}must be no more than {limit} bytes"] if too_long else []
 

@@ -51,7 +51,7 @@ class LabelSelector(KubeStruct, repr_omit_defaults=True):
 
 
 class InvalidSelectorError(ValueError):
-    """A selector that Kubernetes refuses to compile, in apimachinery's words; ``problems`` one by one."""
+    """An invalid selector, with apimachinery's messages; ``problems`` has them one by one."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems
@@ -82,16 +82,16 @@ class Requirement(msgspec.Struct, frozen=True):
 
     @classmethod
     def checked(cls, key: str, operator: Operator, values: Sequence[str] | None, path: str = "") -> Requirement:
-        """The requirement, if labels.NewRequirement accepts it.
+        """Return the requirement if labels.NewRequirement accepts it.
 
         Args:
             key: label key.
             operator: Kubernetes' name of the operator.
-            values: as they stand in the object; None is a list that is missing or null.
-            path: field the requirement stands at; its ``key`` and ``values`` are named below it.
+            values: the values in the object; None for a missing list or null.
+            path: path of the requirement; errors name its ``key`` and ``values``.
 
         Raises:
-            InvalidSelectorError: every rule that is broken.
+            InvalidSelectorError: if it is not valid; with all violated rules.
         """
         dot = f"{path}." if path else ""
         problems = [invalid(f"{dot}key", key, "; ".join(found))] if (found := label_key_problems(key)) else []
@@ -119,7 +119,7 @@ class Requirement(msgspec.Struct, frozen=True):
                 return self._compares(value)
 
     def _compares(self, value: str | None) -> bool:
-        """Gt and Lt: both sides int64; whatever is not one, or is not there, does not match."""
+        """Return whether Gt or Lt holds; a missing value, or one that is not an int64, does not match."""
         if value is None or len(self.values) != 1:
             return False
         have, limit = parse_int64(value), parse_int64(self.values[0])
@@ -190,7 +190,7 @@ class Selector:
 
     @classmethod
     def nothing(cls) -> Selector:
-        """The selector that matches nothing, whatever is added to it."""
+        """Return the selector that matches nothing, also with more requirements."""
         return cls(selects_nothing=True)
 
     @classmethod
@@ -200,7 +200,7 @@ class Selector:
 
     @classmethod
     def from_set(cls, labels: Mapping[str, str]) -> Selector:
-        """Requires each of these labels (labels.SelectorFromSet: nothing is checked); an empty set matches all."""
+        """Return a selector for exactly these labels, unchecked (labels.SelectorFromSet); an empty set matches all."""
         return cls(tuple(Requirement(key, "=", (value,)) for key, value in labels.items()))
 
     @classmethod
@@ -224,7 +224,7 @@ class Selector:
 
     @property
     def empty(self) -> bool:
-        """True if it restricts nothing (labels.Selector.Empty); the selector that matches nothing is not empty."""
+        """True if the selector matches everything (labels.Selector.Empty)."""
         return not self.requirements and not self.selects_nothing
 
     def matches(self, labels: Mapping[str, str]) -> bool:
@@ -232,7 +232,7 @@ class Selector:
         return not self.selects_nothing and all(each.matches(labels) for each in self.requirements)
 
     def with_requirements(self, *requirements: Requirement) -> Selector:
-        """Return the selector with more requirements; the selector that matches nothing stays as it is."""
+        """Return the selector with more requirements; a selector that matches nothing stays unchanged."""
         if self.selects_nothing or not requirements:
             return self
         return Selector((*self.requirements, *requirements))
@@ -246,7 +246,8 @@ class Selector:
         return self.with_requirements(*(Requirement(key, "=", (value,)) for key, value in own.items()))
 
     def without_repeats(self) -> str:
-        """As text, what is asked for twice once: default constraints add up the selectors of Services and owners."""
+        """Return the selector as text without repeated requirements, which default constraints take from Services and
+        owners."""
         said: dict[object, Requirement] = {}
         for each in self.requirements:
             meaning = (each.key, "In" if each.operator == "=" else each.operator, frozenset(each.values))

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
-"""An integer of 32 bits, as most numbers of the API are; others do not decode."""
+"""A 32-bit integer; other numbers do not decode."""
 
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """An integer of 64 bits."""
@@ -111,15 +111,15 @@ class KubeObject(KubeStruct):
 
     @property
     def name(self) -> str:
-        """``metadata.name``, "" when there is none."""
+        """``metadata.name``; "" if missing."""
         return self.metadata.name or ""
 
     @property
     def namespace(self) -> str:
-        """``metadata.namespace``, "" when there is none."""
+        """``metadata.namespace``; "" if missing."""
         return self.metadata.namespace or ""
 
     @property
     def labels(self) -> dict[str, str]:
-        """``metadata.labels``, empty when there are none."""
+        """``metadata.labels``; empty if missing."""
         return self.metadata.labels or {}

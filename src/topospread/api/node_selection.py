@@ -17,7 +17,7 @@ class NodeSelectorRequirement(KubeStruct):
 
 
 class NodeSelectorTerm(KubeStruct):
-    """Requirements that must all hold; a term without any matches nothing."""
+    """Requirements that must all hold; an empty term matches nothing."""
 
     match_expressions: list[NodeSelectorRequirement] | None = None
     match_fields: list[NodeSelectorRequirement] | None = None

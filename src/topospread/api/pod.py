@@ -144,7 +144,7 @@ class CSIVolumeSource(KubeStruct):
 
 
 class Volume(KubeStruct):
-    """A volume: of sources that take no part in scheduling only that they are there."""
+    """A volume; for sources without an effect on scheduling, only their presence."""
 
     name: str = ""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
@@ -285,7 +285,7 @@ class PodCondition(KubeStruct):
 
 
 class PodResourceClaimStatus(KubeStruct):
-    """The ResourceClaim that was made for a claim of a pod; without a name, the pod needs none."""
+    """The ResourceClaim of a pod's claim; without a name, the pod needs no ResourceClaim."""
 
     name: str = ""
     resource_claim_name: str | None = None
@@ -314,12 +314,12 @@ class Pod(KubeObject):
 
     @property
     def phase(self) -> str:
-        """``status.phase``, "" when there is none."""
+        """``status.phase``; "" if missing."""
         return (self.status.phase or "") if self.status else ""
 
     @property
     def nominated_node_name(self) -> str:
-        """``status.nominatedNodeName``, "" when there is none."""
+        """``status.nominatedNodeName``; "" if missing."""
         return (self.status.nominated_node_name or "") if self.status else ""
 
     @property

@@ -1,7 +1,7 @@
 """The API server's defaults for a new pod on plain values, shared by decoded data and typed objects.
 
-Whether a version does it, and what the result is written into, is the matter of `validation.defaults` (all that a
-manifest says, to be validated) and of `workloads.defaults` and `workloads.label_keys` (what scheduling reads).
+`validation.defaults` uses them for whole manifests; `admission.defaults` and `admission.label_keys` use them for the
+fields that scheduling reads.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def complete_pod_level(
     *,
     needs_limits: bool = False,
 ) -> None:
-    """Requests of the pod as a whole, and limits of huge pages, from those of all its containers and its own limits.
+    """Set the pod's requests, and its limits of huge pages, from those of its containers and its own limits.
 
-    ``needs_limits``: what the containers request is of no account where the pod has no limit (until 1.36).
+    ``needs_limits``: ignore the containers' requests if the pod has no limit (until 1.36).
 
     Source: pkg/api/pod/util.go (``DefaultPodLevelResources``).
     """

@@ -11,7 +11,7 @@ from .meta import Int32, KubeObject, KubeStruct
 
 
 class GangSchedulingPolicy(KubeStruct):
-    """All or nothing: at least this number of pods is scheduled at the same time."""
+    """Gang scheduling: at least this number of pods is scheduled together, or none."""
 
     min_count: Int32 = 0
 
@@ -21,7 +21,7 @@ class EmptyStruct(KubeStruct):
 
 
 class PodGroupSchedulingPolicy(KubeStruct):
-    """The scheduling policy of a group's pods: one by one, or as a gang."""
+    """The scheduling policy of a group: single pods or a gang."""
 
     basic: EmptyStruct | None = None
     gang: GangSchedulingPolicy | None = None

@@ -74,7 +74,7 @@ class ScopedResourceSelectorRequirement(KubeStruct):
 
 
 class ScopeSelector(KubeStruct):
-    """The pods that a quota counts, beside those of its ``scopes``."""
+    """Additional conditions on the pods that a quota counts."""
 
     match_expressions: list[ScopedResourceSelectorRequirement] | None = None
 

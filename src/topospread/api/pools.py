@@ -18,11 +18,11 @@ from .quantity import Quantity, parse_quantity
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """The limits that several pools share, as in a Karpenter NodePool.
+    """Limits shared by several pools, as in a Karpenter NodePool.
 
     Attributes:
-        label: that all of their nodes have.
-        milli: resource → how many thousandths at most; ``nodes`` counts those themselves.
+        label: label of all their nodes.
+        milli: resource → limit in thousandths; ``nodes`` counts nodes.
     """
 
     label: tuple[str, str]
@@ -31,16 +31,16 @@ class Limits(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class NodePool:
-    """Nodes that are alike.
+    """A pool of equal nodes.
 
     Attributes:
-        name: of the pool; new nodes are called after it.
-        labels: of its nodes, the zone among them, without their hostname.
-        amounts: resource → what a node can allocate, as a quantity's text.
-        least: how many nodes there always are.
-        most: how many there may be, ``None`` for any number.
-        limits: what they may have together with others.
-        price: price of one node in any unit, ``None`` if it is not given.
+        name: name of the pool and prefix of new nodes.
+        labels: labels of its nodes, including the zone, without the hostname.
+        amounts: resource → allocatable quantity of a node, as text.
+        least: minimum number of nodes.
+        most: maximum number of nodes; ``None`` for no limit.
+        limits: limits shared with other pools.
+        price: price of one node in any unit; ``None`` if unknown.
     """
 
     name: str
@@ -54,7 +54,7 @@ class NodePool:
 
     @property
     def zone(self) -> str:
-        """The zone of its nodes; "" if it states none."""
+        """The zone of the pool's nodes; "" if it has none."""
         return self.labels.get(ZONE, "")
 
     @property
@@ -86,7 +86,7 @@ class NodePool:
         return bool(self.labels) and self.labels.items() <= node.labels.items()
 
     def may_grow(self, nodes: Iterable[Node]) -> bool:
-        """Return whether there may be one more beside the nodes that there are."""
+        """Return whether the limits allow one more node."""
         own = list(nodes)
         if self.most is not None and sum(map(self.has, own)) >= self.most:
             return False
@@ -115,7 +115,7 @@ def new_names(pool: NodePool, nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def at_least(nodes: list[Node], pools: Iterable[NodePool]) -> list[Node]:
-    """The nodes with those that pools always have and that are not there yet."""
+    """Return the nodes, with the missing nodes of the pools' minimum."""
     found = list(nodes)
     for pool in pools:
         names = new_names(pool, found)

@@ -1,9 +1,8 @@
-"""Kubernetes quantities, exact and without floats; not what a resource means or where it is requested.
+"""Kubernetes quantities, exact and without floats.
 
-A quantity is ``unscaled * 10**exponent`` with one of three ways of writing it. The rules, the words of the
-errors, the rounding and the overflows are those of k8s.io/apimachinery/pkg/api/resource (quantity.go,
-amount.go, scale_int.go), which keeps short numbers as an int64 and the rest as an arbitrary decimal; some
-overflows differ between the two, so a quantity here remembers which of them it is (``wide``).
+A quantity is ``unscaled * 10**exponent`` with one of three formats. The rules, messages, rounding and overflows are
+those of k8s.io/apimachinery/pkg/api/resource (quantity.go, amount.go, scale_int.go). It keeps short numbers as int64
+and others as arbitrary decimals. Some overflows differ between the two, so a quantity records its kind (``wide``).
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ class Quantity:
         return self._milli
 
     def compare(self, other: Quantity) -> int:
-        """-1, 0 or 1 as this amount is less than, equal to or greater than the other (Go's ``Cmp``)."""
+        """Return -1, 0 or 1 if this amount is less than, equal to or greater than the other (Go's ``Cmp``)."""
         if self.exponent == other.exponent:
             left, right = self.unscaled, other.unscaled
         elif self.sign != other.sign or self.unscaled == 0:
@@ -122,7 +121,7 @@ class Quantity:
         return (left > right) - (left < right)
 
     def add(self, other: Quantity) -> Quantity:
-        """The sum; it is written as this one, or as the other when this one is zero (Go's ``Add``)."""
+        """Return the sum in this quantity's format, or in the other's if this one is zero (Go's ``Add``)."""
         written: Format = other.format if self.unscaled == 0 else self.format
         wide = self.wide or other.wide
         if not wide:
@@ -220,7 +219,7 @@ def _number_text(number: float) -> str:
 
 
 def _interpret_suffix(suffix: str) -> tuple[int, int, Format]:
-    """Base, exponent and format of a suffix; raises QuantityError for one that is none."""
+    """Return a suffix's base, exponent and format; raise QuantityError for an unknown suffix."""
     decimal = _DECIMAL_SUFFIXES.get(suffix)
     if decimal is not None:
         return 10, decimal, "DecimalSI"
@@ -238,7 +237,7 @@ def _interpret_suffix(suffix: str) -> tuple[int, int, Format]:
 
 
 def _short(text: str, sign: str, digits: str, places: int, suffix: tuple[int, int, Format]) -> Quantity | None:
-    """The quantity as an int64 amount; None when it is too long or too fine for one."""
+    """Return the quantity as an int64 amount; None if it is too long or too precise."""
     base, exponent, written = suffix
     multiplier = 1
     if base == 10:
@@ -338,7 +337,7 @@ def _remove_factors(number: int, factor: int) -> tuple[int, int]:
 
 
 def _canonical(quantity: Quantity) -> str:
-    """Largest suffix without a fraction; what is no whole number of units is never written with Ki … Ei."""
+    """Return the text with the largest suffix that needs no fraction; Ki … Ei only for whole units."""
     if quantity.unscaled == 0:
         return "0"
     if quantity.format == "BinarySI":
@@ -355,7 +354,7 @@ def _canonical(quantity: Quantity) -> str:
 
 
 def _whole_units(quantity: Quantity) -> int | None:
-    """The amount when it is a whole number, else None."""
+    """Return the amount if it is a whole number, else None."""
     if quantity.exponent >= 0:
         return quantity.unscaled * _power_of_ten(quantity.exponent)
     whole, rest = divmod(quantity.unscaled, _power_of_ten(-quantity.exponent))

@@ -46,13 +46,13 @@ class RequestRules:
         local_storage: ephemeral storage counts.
         pod_level: ``spec.resources`` counts; pod_level_huge_pages: its huge pages too.
         pod_level_status: for a resized pod what runs at pod level counts too.
-        status: how what the kubelet allocated and runs counts.
-        fit_scores_containers_alone: NodeResourcesFit's score knows neither pod level nor status.
-        fit_scores_overhead: NodeResourcesFit's score knows overhead.
-        non_zero_of_sum: what counts where nothing is requested stands in container by container, sidecars included;
-            without it, the larger of the containers' sum and what initialising takes counts.
-        rounds_the_sum: fractions are rounded up once; without it, container by container.
-        scoring_overhead_in_units: the scorers add cpu overhead in whole cores to millicores, a mistake of the time.
+        status: how allocated and running resources in the status count.
+        fit_scores_containers_alone: NodeResourcesFit's score ignores pod-level resources and status.
+        fit_scores_overhead: NodeResourcesFit's score includes overhead.
+        non_zero_of_sum: the defaults for missing requests apply to each container, including sidecars; otherwise the
+            larger of the containers' sum and the init containers' maximum counts.
+        rounds_the_sum: fractions are rounded up once; otherwise for each container.
+        scoring_overhead_in_units: the scorers add cpu overhead in whole cores to millicores, a bug of those versions.
     """
 
     sidecars: bool = True
@@ -84,7 +84,7 @@ def pod_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int
 
 
 def incoming_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """Return what the pod needs of a node that it is tried on: by its spec, whatever its status says."""
+    """Return what the pod requests from a candidate node, by its spec and not its status."""
     return integers(_requests(pod, replace(rules, status="ignored")))
 
 
@@ -132,7 +132,7 @@ def non_zero_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> tuple[in
 
 
 def _non_zero_by_container(pod: Pod, rules: RequestRules) -> tuple[int, int]:
-    """Until 1.31: sidecars count as what initialising takes, not beside the containers."""
+    """Return the non-zero requests until 1.31: sidecars count with init containers, not with the containers."""
     read = readers(pod, rules.status)[0]
     running: Requests = {}
     for container in pod.spec.containers or ():

@@ -1,4 +1,4 @@
-"""The strategies of rollouts in numbers of pods; how a rolling update goes on from there is not told here.
+"""Strategies of rollouts as numbers of pods; `controllers.rolling` takes the steps.
 
 Sources: pkg/controller/deployment/util/deployment_util.go (``ResolveFenceposts``, ``MaxSurge``),
 pkg/controller/statefulset/stateful_set_utils.go (``getStatefulSetMaxUnavailable``),
@@ -29,12 +29,12 @@ class Strategy(msgspec.Struct, frozen=True):
 
 
 def strategy_of(item: Deployment) -> Strategy | None:
-    """The strategy in numbers; ``None`` for one that deletes all old pods first (Recreate).
+    """Return the strategy in numbers; ``None`` for Recreate.
 
-    Surges are rounded up, what may be unavailable is rounded down; where both come to 0, one may be unavailable.
+    maxSurge is rounded up, maxUnavailable down; if both are 0, maxUnavailable is 1.
 
     Raises:
-        InputError: a number of pods that is neither a number nor a percentage, which the API server refuses.
+        InputError: if a value is neither a number nor a percentage, which the API server refuses.
     """
     given = item.spec.strategy
     if given is not None and given.type == "Recreate":
@@ -53,7 +53,7 @@ class OrdinalStrategy(msgspec.Struct, frozen=True):
 
     Attributes:
         partition: pods with a lower ordinal keep the old revision.
-        max_unavailable: how many of the others may be unavailable at once.
+        max_unavailable: maximum number of unavailable pods among the others.
     """
 
     partition: int
@@ -74,7 +74,7 @@ def strategy_of_stateful_set(item: StatefulSet, replicas: int) -> OrdinalStrateg
 
 
 def strategy_of_daemon_set(item: DaemonSet, nodes: int) -> Strategy | None:
-    """The strategy in numbers, of so many nodes; ``None`` for one that leaves it to people to delete old pods."""
+    """Return the strategy for a number of nodes; ``None`` for OnDelete."""
     given = item.spec.update_strategy
     if given is not None and given.type == "OnDelete":
         return None

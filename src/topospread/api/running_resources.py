@@ -54,17 +54,15 @@ def integers(requests: Mapping[str, Quantity]) -> dict[str, int]:
 
 
 StatusRule = Literal["ignored", "allocated", "running", "running or allocated", "whole pod"]
-"""How the status counts.
+"""Which resources of the status count.
 
-    ignored: not at all.
-    allocated: of each container the larger of spec and ``allocatedResources`` (1.27 to 1.31).
-    running: the larger of spec and ``resources`` (1.32).
-    running or allocated: the largest of the three, of sidecars too (1.33 to 1.36).
-    whole pod: the three are summed up over the pod first; the largest sum counts (1.37).
+    ignored: none. allocated: for each container the larger of spec and ``allocatedResources`` (1.27 to 1.31). running:
+    the larger of spec and ``resources`` (1.32). running or allocated: the largest of the three, also for sidecars (1.33
+    to 1.36). whole pod: each of the three is summed over the pod; the largest sum counts (1.37).
 """
 
 RequestsReader = Callable[[Container], Requests]
-"""What one container counts as."""
+"""Function that returns the counted requests of one container."""
 
 
 def spec_requests(container: Container) -> Requests:
@@ -109,7 +107,7 @@ def _largest(pod: Pod, rule: StatusRule) -> RequestsReader:
 
 
 def _counted(status: ContainerStatus, rule: StatusRule) -> list[Mapping[str, Quantity]] | None:
-    """Return the parts of a status that a rule counts; ``None`` if the status has none that it knows."""
+    """Return the parts of a status that a rule counts; ``None`` if the status has none of them."""
     if rule == "allocated":
         return [quantities(status.allocated_resources)]
     if status.resources is None:

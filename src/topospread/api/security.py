@@ -81,4 +81,4 @@ class PodOS(KubeStruct):
 
 
 class Present(KubeStruct):
-    """A source of a volume of which only matters that it is there."""
+    """A volume source of which only the presence matters."""

@@ -1,8 +1,8 @@
 """The API versions of built-in kinds that a Kubernetes version serves by default.
 
-``kinds.json`` says it, which `conformance/oracle/cmd/kinds` prints from the paths of api/openapi-spec/swagger.json and
-from what pkg/controlplane/instance.go turns on, of every minor version from 1.18 to 1.37. What came before, or was
-never on by default, stands here for the kinds that topospread reads.
+They are in ``kinds.json``, which `conformance/oracle/cmd/kinds` prints from the paths of api/openapi-spec/swagger.json
+and the defaults in pkg/controlplane/instance.go, of every minor version from 1.18 to 1.37. This module adds older and
+disabled versions of the kinds that topospread reads.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GONE: Final[Mapping[str, str]] = {
     "scheduling.k8s.io/v1alpha1": "PriorityClass",
     "node.k8s.io/v1alpha1": "RuntimeClass",
 }
-"""Served before 1.18, or only where somebody turned them on, and by nobody any more."""
+"""Versions served before 1.18, or only if enabled, and removed since."""
 _DEVICES: Final = "DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice"
 _POLICIES: Final = (
     "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding"
@@ -93,9 +93,9 @@ def versions_of(kind: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def similar_kind(kind: str, api_version: str) -> str | None:
-    """Return the built-in kind that a kind without a meaning is probably misspelt from; None if none is near.
+    """Return the built-in kind that an unknown kind probably misspells; None if none is similar.
 
-    A kind of another API group may have any name, and a kind that Kubernetes ever served is not misspelt.
+    Kinds of other API groups and kinds that Kubernetes ever served are not misspelt.
     """
     group = api_version.rpartition("/")[0]
     groups = {version.rpartition("/")[0] for version in (*_printed(), *_GONE, *_OFF)}

@@ -1,4 +1,4 @@
-"""Reads a table that ships with the package as JSON; what it says is not known here."""
+"""Reads a JSON table that ships with the package."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""TopologySpreadConstraint as a public type: the eight fields, their defaults, JSON, YAML, copies and merging.
+"""TopologySpreadConstraint as a public type: its eight fields, JSON, YAML, copies and merging.
 
-What the API server refuses is checked in ``api/validation``; the fields' documentation as data is
-``api/fields.py``; what the scheduler makes of a constraint is the plugin's.
+``api/validation`` checks the API server's rules, ``api/field_docs.py`` documents the fields, and the plugin applies a
+constraint.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ DEFAULT_NODE_TAINTS_POLICY = IGNORE
 class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
     """A rule for spreading the pods that a selector matches over the domains of a topology (core/v1).
 
-    Every field may be None, which means unset: ``TopologySpreadConstraint()`` is the empty value, and a patch sets
-    only what it changes. Constraints are equal when all fields are; a field that is unset differs from one that is
-    set to its default. Values are not checked here: a manifest's nonsense can be held and shown.
+    Every field may be None, which means unset: ``TopologySpreadConstraint()`` is the empty value, and a patch sets only
+    what it changes. Constraints are equal if all fields are; an unset field differs from a field with the default
+    value. Values are not validated, so an invalid manifest can be stored and shown.
 
     Attributes:
         max_skew: ``maxSkew``, how much a domain may hold above the global minimum (DoNotSchedule), or how much
@@ -93,7 +93,7 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
         return compiled.with_match_label_keys(self.match_label_keys, pod_labels)
 
     def copy(self) -> TopologySpreadConstraint:
-        """A copy that shares nothing with this one."""
+        """Return a deep copy."""
         return copy.deepcopy(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,8 +151,8 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
 
 MergeStrategy = Literal["strategic", "apply"]
 ConstraintPatch = TopologySpreadConstraint | Mapping[str, Any]
-"""What changes a constraint: the fields that a TopologySpreadConstraint sets, or plain data as a patch file holds it,
-which can say null (unset the field) and, in a strategic patch, ``$patch: delete`` and the other directives."""
+"""A change of a constraint: the fields that a TopologySpreadConstraint sets, or plain data as in a patch file. Plain
+data may contain null (unset the field) and, in a strategic patch, ``$patch: delete`` and other directives."""
 
 _LIST = "topologySpreadConstraints"
 _NO_LIST = PatchMeta(may_be_list=False)
@@ -174,16 +174,16 @@ _POD_SPEC_META = PatchMeta({_LIST: PatchMeta(_CONSTRAINT_META.members, merge_key
 def merge(
     base: TopologySpreadConstraint, patch: ConstraintPatch, *, strategy: MergeStrategy = "strategic"
 ) -> TopologySpreadConstraint:
-    """One constraint with a patch merged onto it; neither is changed.
+    """Return a constraint with a patch merged into it; neither is changed.
 
-    The fields that the patch sets replace those of the base. The label selector differs: ``strategic`` (kubectl
-    patch, client-side apply) merges matchLabels key by key and replaces matchExpressions; ``apply`` (server-side
-    apply) replaces the whole selector (``+structType=atomic``) and refuses fields that Kubernetes does not know.
+    The fields that the patch sets replace those of the base. The label selector differs: ``strategic`` (kubectl patch,
+    client-side apply) merges matchLabels by key and replaces matchExpressions; ``apply`` (server-side apply) replaces
+    the whole selector (``+structType=atomic``) and refuses unknown fields.
 
     Raises:
-        InvalidError: a patch that Kubernetes would not apply.
-        DecodeError: a field of another type.
-        UsageError: an unknown strategy.
+        InvalidError: if Kubernetes would not apply the patch.
+        DecodeError: if a field has another type.
+        UsageError: if the strategy is unknown.
 
     Source: k8s.io/api/core/v1/types.go and apimachinery ``pkg/apis/meta/v1/types.go`` (patchStrategy, structType).
     """
@@ -201,11 +201,11 @@ def merge_constraints(
     strategy: MergeStrategy,
     element_order: Sequence[str] | None = None,
 ) -> list[TopologySpreadConstraint]:
-    """A pod's list of constraints with a patch merged onto it, in the way that is named; neither is changed.
+    """Return a pod's constraints with a patch merged into them; neither is changed.
 
-    ``strategic``: kubectl patch, client-side kubectl apply and ``kubectl edit``. Constraints are matched by
-    topologyKey alone (``patchMergeKey=topologyKey``). A pod may have two constraints of one key, one hard and one
-    soft: the patch then merges into the first of them, or deletes both. Elements may be plain data with
+    ``strategic``: kubectl patch, client-side kubectl apply and ``kubectl edit``. Constraints are matched by topologyKey
+    alone (``patchMergeKey=topologyKey``). A pod may have two constraints with one key, DoNotSchedule and
+    ScheduleAnyway. The patch then merges into the first of them, or deletes both. Elements may be plain data with
     ``{"$patch": "delete", "topologyKey": …}`` or ``{"$patch": "replace"}``, which replaces the list by the patch's
     other elements. Patched constraints come in the patch's order, new ones before the base's that follow.
 
@@ -213,16 +213,16 @@ def merge_constraints(
     constraint of another whenUnsatisfiable is added, not changed. Nothing is removed (see `apply_constraints`).
 
     Args:
-        base: the constraints there are.
-        patch: the constraints to merge; None is a patch that says null.
-        strategy: which of the two.
-        element_order: the topologyKeys in the order that ``$setElementOrder/topologySpreadConstraints`` gives
-            (strategic only): what client-side apply sends along.
+        base: the existing constraints.
+        patch: the constraints to merge; None for a patch of null.
+        strategy: ``strategic`` or ``apply``.
+        element_order: topologyKeys in the order of ``$setElementOrder/topologySpreadConstraints``, which client-side
+            apply sends (strategic only).
 
     Raises:
-        InvalidError: a patch that Kubernetes would not apply.
-        DecodeError: a field of another type.
-        UsageError: an element order for apply, or an unknown strategy.
+        InvalidError: if Kubernetes would not apply the patch.
+        DecodeError: if a field has another type.
+        UsageError: if apply has an element order, or the strategy is unknown.
 
     Source: k8s.io/api/core/v1/types.go, PodSpec.TopologySpreadConstraints.
     """
@@ -246,7 +246,8 @@ def _check(strategy: MergeStrategy) -> None:
 
 
 def _plain(patch: ConstraintPatch) -> Any:
-    """A patch as plain data of its own, to be changed at will; what is no object is left for the merge to refuse."""
+    """Return a patch as an independent copy of plain data; a value that is not an object is left for the merge to
+    refuse."""
     if isinstance(patch, TopologySpreadConstraint):
         return patch.to_dict()
     plain: Any = copy.deepcopy(patch)

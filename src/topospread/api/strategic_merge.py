@@ -1,8 +1,8 @@
-"""Strategic merge patch on plain data, as kubectl and the API server do it; no objects, no server-side apply.
+"""Strategic merge patch on plain data, as in kubectl and the API server.
 
 Source: apimachinery ``pkg/util/strategicpatch/patch.go`` (StrategicMergeMapPatchUsingLookupPatchMeta), quirks included.
-Where Go goes through a patch in random order, this goes in the patch's order. Members are None, bool, int, float,
-str, list or dict; base and patch are changed in place, as in Go.
+Go iterates over a patch in random order; this module keeps the patch's order. Members are None, bool, int, float, str,
+list or dict; base and patch are changed in place, as in Go.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class PatchMeta(msgspec.Struct, frozen=True):
     """The tags of a field's Go type for a strategic merge.
 
     Attributes:
-        members: fields of the object (or of the list's elements), None where the Go type is no struct.
-        merge_key: ``patchMergeKey`` of a list with ``patchStrategy: merge``, "" where a list is replaced.
-        may_be_list: whether Go looks it up as a list: slices, and pointers to whatever it is.
+        members: fields of the object (or of the list's elements); None if the Go type is not a struct.
+        merge_key: ``patchMergeKey`` of a list with ``patchStrategy: merge``; "" if the patch replaces the list.
+        may_be_list: whether Go looks it up as a list: slices and pointers.
     """
 
     members: Mapping[str, PatchMeta] | None = None
@@ -154,10 +154,10 @@ def _merge_lists(original: list[Any], patch: list[Any], meta: PatchMeta) -> list
 
 
 def _obey_directives(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any], int, bool]:
-    """Deletes what elements with ``$patch: delete`` name (mergeSliceWithSpecialElements).
+    """Delete the elements that ``$patch: delete`` names (mergeSliceWithSpecialElements).
 
     Returns:
-        The patch's other elements; how many of the original are left; whether they are to replace it.
+        Return the patch's other elements, the original's remaining length, and whether the patch replaces the list.
     """
     rest: list[Any] = []
     length, replaces = len(original), False
@@ -178,7 +178,7 @@ def _obey_directives(original: list[Any], patch: list[Any], key: str) -> tuple[l
 
 
 def _delete_elements(original: list[Any], length: int, key: str, value: Any) -> int:
-    """Closes the gaps of deleted elements; what stood behind the new end stays there, as in a Go array."""
+    """Close the gaps of deleted elements; values behind the new end stay, as in a Go array."""
     while (at := _find(original[:length], key, value)) >= 0:
         original[at : length - 1] = original[at + 1 : length]
         length -= 1
@@ -237,9 +237,9 @@ def _sorted_by(elements: list[Any], order: list[Any], key: str) -> list[Any]:
 
 
 def _check_order(patch: list[Any], order: list[Any], key: str) -> None:
-    """The patch's elements must stand in the order given, in that sequence (validatePatchWithSetOrderList).
+    """Check that the patch's elements are in the given order (validatePatchWithSetOrderList).
 
-    An element that asks for something other than its deletion is skipped, but not at the end, as in Go.
+    An element with another directive than delete is skipped, except at the end, as in Go.
     """
     if not patch or not order:
         return

@@ -1,4 +1,4 @@
-"""Points in time as objects carry them, and the time of a snapshot; nothing here asks a clock."""
+"""Timestamps of objects, and the time of a snapshot, without a clock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topospread.api.pod import Pod
 
 @lru_cache(maxsize=65536)
 def seconds(text: str | None) -> float | None:
-    """Seconds since 1970 of an RFC 3339 time; None for what is missing or is no time."""
+    """Return the seconds since 1970 of an RFC 3339 time; None if it is missing or not valid."""
     if not text:
         return None
     try:
@@ -23,9 +23,9 @@ def seconds(text: str | None) -> float | None:
 
 
 def snapshot_time(nodes: Iterable[Node], pods: Iterable[Pod]) -> float | None:
-    """The latest time that anything was heard of: what "now" is for a controller that acts on these objects.
+    """Return the latest timestamp in the objects, which controllers of a snapshot take as the present.
 
-    Nodes tell of themselves every few minutes at least, so that the time of a snapshot is known that well.
+    Nodes report every few minutes at least, which bounds the error.
     """
     times: set[str | None] = set()
     for node in nodes:

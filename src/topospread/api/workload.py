@@ -11,7 +11,7 @@ from .storage import PersistentVolumeClaim
 
 
 class ServiceSpec(KubeStruct):
-    """``spec`` of a Service; without a selector it selects nothing."""
+    """``spec`` of a Service; without a selector it selects no pods."""
 
     selector: dict[str, str] | None = None
     type: str | None = None
@@ -175,7 +175,7 @@ class JobSpec(KubeStruct):
 
 
 class JobStatus(KubeStruct):
-    """``status`` of a Job: how much of it is done."""
+    """``status`` of a Job: its progress."""
 
     succeeded: Int32 | None = None
     failed: Int32 | None = None

@@ -1,7 +1,7 @@
-"""The meaning of an unquoted YAML scalar in Kubernetes: YAML 1.1 as kubectl and the API server read it.
+"""Values of unquoted YAML scalars in Kubernetes: YAML 1.1 as in kubectl and the API server.
 
-Manifests are turned into JSON by sigs.k8s.io/yaml, which reads them with go.yaml.in/yaml/v2; its ``resolve.go`` is
-the source of these rules: ``yes`` and ``on`` are booleans, ``0644`` is octal, ``12:30`` and dates are strings.
+sigs.k8s.io/yaml converts manifests to JSON with go.yaml.in/yaml/v2; its ``resolve.go`` is the source of these rules:
+``yes`` and ``on`` are booleans, ``0644`` is octal, ``12:30`` and dates are strings.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ def _integer(text: str) -> int:
 
 
 def tagged_scalar(tag: str, text: str) -> Scalar:
-    """The value of a scalar with an explicit tag (``!!str 5``); tags of one's own leave the text as it is.
+    """Return the value of a scalar with an explicit tag (``!!str 5``); custom tags keep the text.
 
     Raises:
-        ScalarError: the text is not what the tag says.
+        ScalarError: if the text does not match the tag.
     """
     if tag == _TAG + "binary":
         try:

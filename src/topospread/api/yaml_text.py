@@ -1,6 +1,6 @@
-"""One YAML document ↔ plain data, scalars resolved as Kubernetes' tools resolve them; no files, no document streams.
+"""Convert one YAML document to plain data and back, with scalars resolved like in Kubernetes' tools.
 
-What scalars mean is in `yaml_scalars`, as for whole files (`sources.yaml`).
+`yaml_scalars` resolves scalars, also for whole files (`sources.yaml`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Loader(yaml.CSafeLoader):
     """PyYAML's safe loader with Kubernetes' scalars in place of its own."""
 
     def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
-        """The tag of a node that has none."""
+        """Return the tag of an untagged node."""
         if kind is ScalarNode and implicit[0]:
             return _resolved(value or "")
         return str(super().resolve(kind, value, (False, False) if kind is ScalarNode else implicit))  # type: ignore[no-untyped-call]

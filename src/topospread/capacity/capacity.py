@@ -263,7 +263,7 @@ def _as_far(
 
 
 def _rolled_out(found: Capacity) -> Iterator[str]:
-    """Yield workloads that are being rolled out, whose current pods count as they are."""
+    """Yield the workloads with a rollout in progress; their current pods are counted unchanged."""
     for each in found.targets:
         if each.there != each.replicas - each.missing and each.kind != "Job":
             yield (

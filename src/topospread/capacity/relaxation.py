@@ -1,7 +1,7 @@
 """A lower bound on the price of nodes to add, from resources, hard constraints, labels and taints.
 
-Ignored rules (inter-pod affinity, volumes, scores) can only reduce the capacity. So a set of nodes that is too small
-here is too small in the cluster. For each possible global minimum, the least price is a knapsack problem in each
+Ignored rules (inter-pod affinity, volumes, scores) can only reduce the capacity. A set of nodes that is too small here
+is therefore too small in the cluster. For each possible global minimum, the least price is a knapsack problem in each
 domain.
 """
 
@@ -59,7 +59,7 @@ class PoolPart:
     """A pool as one requirement sees it.
 
     Attributes:
-        domain: index of its nodes' domain, −1 if they are in none.
+        domain: index of its nodes' domain; −1 without a domain.
         room: capacity of one node.
         eligible: whether its nodes make their domain eligible.
     """
@@ -187,7 +187,7 @@ class NodeCover:
 
     Attributes:
         counts: counted pods on each existing node, int64[nodes].
-        rooms: room for more pods on each of them, int64[nodes].
+        rooms: additional pods that fit on each existing node, int64[nodes].
     """
 
     need: int

@@ -83,7 +83,7 @@ class Capacity:
         pending: the pending pod and the reason; None if the limit on rounds was reached.
         waiting: number of pods of other workloads that are already pending.
         nodes: number of nodes.
-        evicts: lower-priority pods that the pending pod could evict; "" for none.
+        evicts: lower-priority pods that the pending pod could preempt; "" if it could preempt none.
     """
 
     rounds: int
@@ -143,7 +143,7 @@ class SizedPool:
         there: existing nodes.
         add: nodes to add.
         most: maximum number of nodes; None for no limit.
-        price: price of one node; ``None`` if pools have none.
+        price: price of one node; ``None`` if the pools have no prices.
         refused: why a new node rejects the pending pod; None if it does not.
         may_grow: whether the limit allows one more node.
         alone: if no set suffices, a number of new nodes of this pool alone, and the rounds that fit with them.
@@ -167,7 +167,7 @@ class Sizing:
     Attributes:
         verdict: ``yes``: there is a set; ``no``: no set suffices; ``unknown``: the search ended before.
         pools: in the order of the files.
-        capacity: what fits with the set; ``None`` without one.
+        capacity: the replicas that fit with the set; ``None`` without a set.
         is_cheapest: whether every cheaper set was excluded by counting or by a simulation.
         is_limited: whether only the pools' limits prevent a set.
         simulated: number of simulated sets.

@@ -101,7 +101,7 @@ class _Search:
         return cls(settled, question, seconds, filled, pools, needs, _prices(pools), most, pods, until)
 
     def sets(self) -> Iterator[Counts | None]:
-        """Yield possible sets, cheapest first, then by fewest nodes. Yields None and ends if time is over."""
+        """Yield possible sets, cheapest first, then by fewest nodes. Yields None and ends if the time is over."""
         unit, ones = math.gcd(*self.prices), [1] * len(self.pools)
         heap: list[tuple[int, int, int, Counts]] = []
 
@@ -197,7 +197,7 @@ class _Search:
 
 
 def _prices(pools: Sequence[NodePool]) -> list[int]:
-    """Return whole numbers in the ratio of the pools' prices; 1 for each if none has a price.
+    """Return integers proportional to the pools' prices; 1 for each pool without prices.
 
     Raises:
         UsageError: if only some pools have a price.

@@ -1,8 +1,8 @@
 """Evaluate parsed CEL: operators, macros and the order of errors as in cel-go, within a budget of steps.
 
-Kubernetes' API server ends an expression at a cost of 1,000,000. A step here costs it one or a few; an expression that
-takes more steps than the budget is not evaluated, so nothing that ends there at the limit is answered here.
-Source: github.com/google/cel-go interpreter/interpretable.go, interpreter/attributes.go, common/types.
+Kubernetes' API server ends an expression at a cost of 1,000,000. A step here costs one or a few of its units. An
+expression beyond the budget is not evaluated, so no answer depends on the API server's limit. Source:
+github.com/google/cel-go interpreter/interpretable.go, interpreter/attributes.go, common/types.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .values import (
 )
 
 MOST_STEPS: Final = 100_000
-"""Steps of one budget; a step takes about a microsecond."""
+"""Steps of one budget, about a microsecond each."""
 _TYPE_NAMES: Final = frozenset("bool bytes double int list map null_type string type uint".split())  # noqa: SIM905
 _MACROS: Final = frozenset(
     "all exists exists_one existsOne map filter transformList transformMap optMap optFlatMap".split()  # noqa: SIM905
@@ -319,7 +319,7 @@ def _looked_up(holder: Value, key: Value, *, present_only: bool) -> Value:
 
 
 def _holds(holder: Mapping[Value, Value], key: Value) -> Value:
-    """Return whether a map has a key; the key of a variable is there before its value is."""
+    """Return whether a map has a key; a variable's key exists before its value is computed."""
     if key not in holder or isinstance(holder, Lazy):
         return key in holder
     value = holder[key]

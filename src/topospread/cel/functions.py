@@ -383,4 +383,4 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
     "hasValue": lambda value: value.present,
     "value": _present,
 }
-"""Function → how it is evaluated; arguments that are not known never come here."""
+"""Function → its evaluator; unknown arguments are handled before."""

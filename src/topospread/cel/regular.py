@@ -12,7 +12,7 @@ from .values import CannotEvaluateError
 
 _MOST_STATES: Final = 2_000
 _NOT_OF_RE2: Final = re.compile(r"\\[zZQECpPuUN]|\(\?[a-zA-Z]*[aLuxU]")
-"""What Python understands otherwise; both refuse or understand alike what is left, or it is not evaluated."""
+"""Syntax that Python and RE2 treat differently; such patterns are not evaluated."""
 _SPACE: Final = frozenset("\t\n\f\r ")
 
 
@@ -20,7 +20,7 @@ def is_match(text: str, pattern: str) -> bool:
     """Return whether a pattern matches anywhere in a text.
 
     Raises:
-        CannotEvaluateError: if the pattern has what is not understood here, or is too large.
+        CannotEvaluateError: if the pattern has unsupported syntax or is too large.
     """
     return _program(pattern).found(text)
 

@@ -1,4 +1,4 @@
-"""Values of CEL that Python has none for, what is not known among them, and equality and order of all values."""
+"""CEL values without a Python type, unknown values, and equality and order of all values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST_INT: Final = -(2**63)
 
 
 class CannotEvaluateError(Exception):
-    """An expression that is not evaluated here: it has what is not covered, or takes too long."""
+    """An expression that cannot be evaluated: it has unsupported syntax or exceeds the budget."""
 
 
 class CelError(Exception):
@@ -29,12 +29,12 @@ class Uint(int):
 
 @dataclass(frozen=True)
 class Unknown:
-    """A value that is not known here.
+    """A value that is unknown.
 
     Attributes:
-        what: what it is, in words.
-        is_sound: it is a value of the type that the expression takes it for, and no error.
-        may_be_absent: a field that may not be there at all.
+        what: description of the value.
+        is_sound: whether the value surely has the type that the expression expects, and is not an error.
+        may_be_absent: whether the field may be missing.
     """
 
     what: str
@@ -56,10 +56,10 @@ class Optional:
 
 
 def optional_of(value: Value) -> Optional:
-    """Return the value, which has to be an optional one.
+    """Return the value, which must be an optional.
 
     Raises:
-        CelError: if it is of another type.
+        CelError: if it has another type.
     """
     if not isinstance(value, Optional):
         raise CelError("no such overload")
@@ -131,7 +131,7 @@ def is_number(value: Value) -> bool:
 
 
 def equals(left: Value, right: Value) -> Value:  # noqa: PLR0911 - the kinds of values
-    """Return whether two values are equal; `Unknown` if that hangs on what is not known."""
+    """Return whether two values are equal; `Unknown` if that depends on an unknown value."""
     if isinstance(left, Unknown):
         return left
     if isinstance(right, Unknown):
@@ -155,7 +155,7 @@ def equals(left: Value, right: Value) -> Value:  # noqa: PLR0911 - the kinds of 
 
 
 def all_of(values: Any) -> Value:
-    """Return whether all values are true; `Unknown` if that hangs on one that is not known."""
+    """Return whether all values are true; `Unknown` if that depends on an unknown value."""
     found: Value = True
     for each in values:
         if each is False:

@@ -1,4 +1,4 @@
-"""``topospread capacity``: how many more replicas fit, what the limit is, and which node would help most."""
+"""``topospread capacity``: print how many more replicas fit, the limit, and the node that would help most."""
 
 from __future__ import annotations
 

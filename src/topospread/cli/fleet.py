@@ -82,7 +82,7 @@ def _check(given: Mapping[str, Any], option: str, clusters: Sequence[str]) -> No
     """Check that all options work with several clusters.
 
     Raises:
-        UsageError: if one does not.
+        UsageError: if an option does not.
     """
     for name in ("watch", "traffic", "anonymous"):
         if given[name]:

@@ -50,7 +50,7 @@ def read_access(given: Mapping[str, Any]) -> Access:
 
 
 def is_meant(given: Mapping[str, Any], paths: Sequence[str]) -> bool:
-    """Return whether to read a live cluster: it is named, or no other input is.
+    """Return whether to read a live cluster: it is named, or there is no other input.
 
     Raises:
         UsageError: if another cluster is named as well, or there is neither input nor a live cluster.

@@ -34,7 +34,7 @@ _RESTS = 2.0
 _PATIENCE = 120.0
 """Seconds within which all lists must arrive."""
 _PROMPT = 1.5
-"""Seconds after which a message says why nothing is shown yet."""
+"""Seconds after which a message explains the missing output."""
 _UNANSWERED = "no answer from the API server yet"
 _READING = "the cluster is being read"
 _LOOKING = "the cluster is read, and looked at"
@@ -44,7 +44,7 @@ def check_watch(given: Mapping[str, Any]) -> None:
     """Check that the input is a live cluster, and the output a stream.
 
     Raises:
-        UsageError: if either is not.
+        UsageError: if the input or the output has another form.
     """
     if given["paths"] or given["cluster"] not in (None, LIVE):
         raise UsageError("PATH and another --on cannot be combined with --watch: it shows a live cluster")

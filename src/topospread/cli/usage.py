@@ -250,7 +250,7 @@ class LazyGroup(ExplainedGroup):
         return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command with this name; None if there is none."""
+        """Return the command with this name; None for an unknown name."""
         if cmd_name not in self.table:
             return None
         if cmd_name not in _RUN_ON:

@@ -159,7 +159,7 @@ def _pending(given: dict[str, Any], inventory: Inventory, options: SimulationOpt
 def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
     """Add kube-scheduler's own attempts to the explanation of a pending pod in a live cluster.
 
-    The pod's events are read. If that is forbidden, the explanation says so.
+    The pod's events are read. If this is forbidden, the explanation says so.
     """
     if not getattr(inventory.read_from, "live", False):
         return explanation

@@ -1,4 +1,4 @@
-"""The state of a cluster in columns: nodes, pod classes, counts, and the journal of what changed. No I/O."""
+"""The state of a cluster in columns: nodes, pod classes, counts, and the journal of changes. No I/O."""
 
 from .cluster import Cluster
 from .journal import NO_ROW, Journal, PodChange

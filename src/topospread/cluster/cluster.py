@@ -332,7 +332,7 @@ class Cluster:
         self._nominations.add(key, pod_class.general or pod_class, node)
 
     def nominated_node(self, key: PodKey) -> str:
-        """Return the node that is nominated for a pod, "" for none."""
+        """Return the nominated node of a pod; "" without one."""
         return self._nominations.node_of(key)
 
     def withdraw(self, key: PodKey) -> None:

@@ -129,7 +129,7 @@ class Journal:
         return self.position
 
     def since(self, position: int, reader: JournalReader) -> Sequence[PodChange] | None:
-        """Return the changes since a position; ``None`` if some of them were dropped."""
+        """Return the changes since a position; ``None`` if some were dropped."""
         if position < self._dropped:
             return None
         changes = self._changes[position - self._dropped :]

@@ -36,7 +36,7 @@ class Nominations:
         self._undo.record(self._take, key)
 
     def node_of(self, key: str) -> str:
-        """Return the node that is nominated for a pod, "" for none."""
+        """Return the nominated node of a pod; "" without one."""
         return self._node_of.get(key, "")
 
     def remove(self, key: str) -> None:

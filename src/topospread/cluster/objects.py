@@ -60,10 +60,10 @@ class ClusterObjects:
         version: number that is new after every change, and restored when changes are undone.
         changed: subject → `version` of the newest change.
         devices: devices that allocated claims use.
-        devices_known: whether the ResourceSlices are complete, even if there are none.
-        pod_groups_known: whether the PodGroups are complete, even if there are none.
+        devices_known: whether the ResourceSlices are complete, even if empty.
+        pod_groups_known: whether the PodGroups are complete, even if empty.
         whole_groups: groups whose pods are scheduled together; ``None`` for all groups.
-        unjudged_groups: group → error that says why topospread does not model it.
+        unjudged_groups: group → the error that names its unmodelled part.
         stocked: number that is new after every change of a volume, except when it is bound to a claim.
         unread: kind → why its objects are not known, as in `Inventory`.
     """

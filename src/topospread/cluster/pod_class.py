@@ -80,7 +80,7 @@ class PodClass:
         pinned_node: the node of a DaemonSet's pod; "" for other pods and for the DaemonSet's general class.
         label_set: its labels in the cluster's index; ``None`` if the cluster no longer keeps the class.
         general: the class that the cluster keeps for a node-pinned class; ``None`` for every other class.
-        last_change: position of its newest change in the journal, −1 if it has none.
+        last_change: position of its newest change in the journal; −1 without a change.
         equivalence_class: cache of `scheduling.equivalence_class`; ``None`` until it is computed.
     """
 
@@ -279,7 +279,7 @@ def _evicted(pod: Pod) -> bool:
 
 
 def _says_nothing_of_resources(status: PodStatus) -> bool:
-    """Return whether the status has no field about resources. It is a fast path: most pods of a large cluster have
+    """Return whether the status has no field about resources. This is a fast path: most pods of a large cluster have
     none.
     """
     return not (

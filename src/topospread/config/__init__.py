@@ -1,1 +1,1 @@
-"""Scheduling profiles: what a KubeSchedulerConfiguration of any version says, and what a version does without one."""
+"""Scheduling profiles from a KubeSchedulerConfiguration of any version, or from a version's defaults."""

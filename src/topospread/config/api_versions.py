@@ -1,7 +1,7 @@
-"""The versions of KubeSchedulerConfiguration and the Kubernetes versions that serve each; nothing about their fields.
+"""The versions of KubeSchedulerConfiguration and the Kubernetes versions that serve each.
 
 They are in ``api_versions.json``, which `conformance/oracle/cmd/fieldhistory` prints from
-pkg/scheduler/apis/config/scheme/scheme.go of every minor version: what it serves, first what it takes by itself.
+pkg/scheduler/apis/config/scheme/scheme.go of every minor version: the served versions, the preferred one first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ApiVersion(msgspec.Struct, frozen=True):
 
     @property
     def group_version(self) -> str:
-        """As it stands in ``apiVersion``."""
+        """The value of ``apiVersion``."""
         return f"{GROUP}/{self.name}"
 
     def source_version(self, kube_version: KubeVersion) -> KubeVersion:
@@ -43,7 +43,7 @@ class ApiVersion(msgspec.Struct, frozen=True):
         return min(max(kube_version, self.first), self.last)
 
     def warning(self, kube_version: KubeVersion) -> str:
-        """Return a warning if a Kubernetes version does not serve it; "" if it does."""
+        """Return a warning if a Kubernetes version does not serve this version; "" if it does."""
         if kube_version > self.last:
             return (
                 f"{self.group_version} is no longer served by Kubernetes {kube_version}; the last version that did is "
@@ -82,10 +82,10 @@ def latest_api_version(kube_version: KubeVersion) -> ApiVersion:
 
 
 def api_version(text: object, place: Place | None = None) -> ApiVersion:
-    """The version that stands in ``apiVersion``.
+    """Return the version in ``apiVersion``.
 
     Raises:
-        ConfigError: missing, of another group, or not one that can be read; it names those that can.
+        ConfigError: if it is missing, of another group, or unsupported; the message lists the supported versions.
     """
     where = (place or Place()).at("apiVersion")
     if not isinstance(text, str) or not text:

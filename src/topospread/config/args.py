@@ -1,6 +1,6 @@
-"""Typed arguments of the in-tree plugins, with defaults filled in; where they come from is ``load.py``'s matter.
+"""Typed arguments of the in-tree plugins, with defaults; ``load.py`` reads them.
 
-Source: pkg/scheduler/apis/config/types_pluginargs.go (the internal types), whose fields have our style of names here.
+Source: pkg/scheduler/apis/config/types_pluginargs.go (the internal types, with snake-case field names).
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from topospread.config.versions import NEWEST
 # version, and ``systemDefaultConstraints`` of pkg/scheduler/framework/plugins/podtopologyspread/plugin.go.
 
 IF = " if "
-"""What follows in the name of a field: gates that have to be on, and fields that have to be given; with "!" not."""
+"""Separator of the conditions in a field's name: gates that must be on and fields that must be set; "!" negates."""
 
 
 @cache
 def printed_defaults() -> dict[str, dict[str, dict[int, dict[str, Any]]]]:
-    """Version of the configuration → struct → minor version of Kubernetes from which on → field → its default.
+    """Return configuration version → struct → first minor version of Kubernetes → field → default.
 
-    ``shape if SomeGate !field``: where the gate is on and the field empty; ``resources[].weight``: of every item.
+    ``shape if SomeGate !field``: applies if the gate is on and the field empty; ``resources[].weight``: applies to
+    every item.
     """
     return shipped_table(__package__, "defaults.json", dict[str, dict[str, dict[int, dict[str, Any]]]])
 
 
 class DefaultConstraint(msgspec.Struct, frozen=True, rename="camel"):
-    """A spread constraint for pods that bring none; it has no selector, that is deduced for each pod.
+    """A default spread constraint; the plugin deduces its selector for each pod.
 
-    ``None`` stands for a field that is not set, whose default the plugin applies.
+    ``None`` is an unset field, whose default the plugin applies.
     """
 
     max_skew: int = 0
@@ -51,7 +52,7 @@ SYSTEM_CONSTRAINTS = msgspec.convert(
     in_force(printed_defaults()["v1"]["systemDefaultConstraints"], NEWEST.minor)["defaultConstraints"],
     tuple[DefaultConstraint, ...],
 )
-"""What ``defaultingType: System`` stands for."""
+"""The constraints of ``defaultingType: System``."""
 
 
 class PodTopologySpreadArgs(msgspec.Struct, frozen=True, rename="camel"):
@@ -140,7 +141,7 @@ class DynamicResourcesArgs(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class NodeLabelArgs(msgspec.Struct, frozen=True, rename="camel"):
-    """Labels (keys) a node must or must not have, and those that are preferred; gone since 1.23."""
+    """Labels that a node must or must not have, and preferred labels; removed in 1.23."""
 
     present_labels: tuple[str, ...] = ()
     absent_labels: tuple[str, ...] = ()
@@ -149,14 +150,14 @@ class NodeLabelArgs(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ServiceAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
-    """Labels (keys) that pods of one Service share through their nodes; gone since 1.23."""
+    """Node labels that pods of one Service share; removed in 1.23."""
 
     affinity_labels: tuple[str, ...] = ()
     anti_affinity_labels_preference: tuple[str, ...] = ()
 
 
 class PluginArgs(msgspec.Struct, frozen=True, rename="pascal"):
-    """The arguments of every plugin that takes some, whether it is enabled or not.
+    """The arguments of every plugin that has arguments, enabled or not.
 
     ``node_resources_least_allocated``, ``…most_allocated`` and ``requested_to_capacity_ratio`` belong to the
     scoring plugins of those names, which NodeResourcesFit's scoring strategies replaced in v1beta2; their

@@ -1,7 +1,8 @@
-"""One version of a KubeSchedulerConfiguration as another that decides the same; what cannot be said is an error.
+"""Conversion of a KubeSchedulerConfiguration to another version with the same decisions; an inexpressible field is an
+error.
 
-kube-scheduler reads each version with that version's defaults and never writes the file again. Where the defaults
-differ, the result says explicitly what the original left to them. Plugins are the matter of ``convert_plugins.py``.
+kube-scheduler reads each version with that version's defaults and never writes the file again. Different defaults are
+written out explicitly in the result. ``convert_plugins.py`` converts the plugins.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from topospread.errors import ConfigError, InputError, Place
 def converted_args(
     conversion: Conversion, given: tuple[PluginConfig, ...], profile: Profile, place: Place
 ) -> tuple[PluginConfig, ...]:
-    """The file's arguments for the target version; what the versions default differently is said explicitly.
+    """Return the file's arguments in the target version, with different defaults written out.
 
     Raises:
-        ConfigError: the target has no arguments for a plugin that the file gives some.
+        ConfigError: if the target has no arguments for a plugin that has some in the file.
     """
     configs = {one.name: one for one in given}
     if conversion.scoring_is_legacy:
@@ -104,10 +105,10 @@ def _strategy_as_scoring(configs: dict[str, PluginConfig], profile: Profile) -> 
 
 
 def _explicit_defaulting(conversion: Conversion, configs: dict[str, PluginConfig], profile: Profile) -> None:
-    """``defaultingType`` where the target would take another one.
+    """Write ``defaultingType`` if the target has another default.
 
-    A version without it lists constraints. That it has none is not said to a version without SelectorSpread: there
-    the built-in constraints do what that plugin did.
+    A version without it lists constraints. An empty list is omitted for versions without SelectorSpread, where the
+    built-in constraints replace that plugin.
     """
     target = conversion.target
     wanted = profile.args.pod_topology_spread
@@ -140,15 +141,14 @@ _V1ALPHA2 = API_VERSIONS["v1alpha2"]
 
 
 def convert(data: Any, to_version: str, place: Place | None = None) -> Data:
-    """A configuration in another version (``v1``, or with its group), with the same effect on placements.
+    """Convert a configuration to another version (``v1``, or with its group), with the same effect on placements.
 
-    Default plugins that the other version's kube-scheduler does not have are left out: the volume limits of in-tree
-    drivers, NodePreferAvoidPods, and SelectorSpread, whose successor are the built-in default constraints. Plugins
-    that only the other version's has stay as its defaults have them.
+    Default plugins that the target lacks are left out: the volume limits of in-tree drivers, NodePreferAvoidPods, and
+    SelectorSpread, which the built-in default constraints replace. Plugins that only the target has keep its defaults.
 
     Raises:
-        ConfigError: an unknown version, or a field that the other version cannot express; the message names it.
-        DecodeError, InvalidError: the configuration itself is not good.
+        ConfigError: if a version is unknown, or the target cannot express a field, which the message names.
+        DecodeError, InvalidError: if the configuration itself is not valid.
     """
     place = place or Place()
     name = to_version.removeprefix(f"{GROUP}/")
@@ -176,7 +176,7 @@ def convert(data: Any, to_version: str, place: Place | None = None) -> Data:
 
 
 def _process_fields(source: Document, target: ApiVersion) -> Data:
-    """Fields outside of the profiles; what says nothing is dropped where the target has no place for it."""
+    """Return the fields outside the profiles; an empty field is dropped if the target lacks it."""
     known = configuration(target, target.last).fields
     fields = {
         key: value

@@ -1,7 +1,7 @@
-"""The plugins of a profile said in another version of the configuration: which are on where, and with what weight.
+"""Plugins of a profile in another version of the configuration: enabled plugins by extension point, and weights.
 
-Where it has the same effect, plugins are said as the file has them. Otherwise they are said as differences from the
-other version's defaults, and as a whole list at an extension point where differences cannot give the file's order.
+Plugins keep the file's form if it has the same effect. Otherwise they are differences from the target's defaults. An
+extension point is listed in full if differences cannot express the file's order.
 """
 
 from __future__ import annotations
@@ -78,16 +78,16 @@ def legacy_scoring(profile: Profile) -> list[EnabledPlugin]:
 def converted_plugins(
     conversion: Conversion, given: PluginSets | None, profile: Profile, place: Place
 ) -> PluginSets | None:
-    """The plugin sets for the target version.
+    """Return the plugin sets for the target version.
 
     Args:
         conversion: the versions.
-        given: what the file has, ``None`` for nothing.
-        profile: what is in force in the source version.
-        place: of the configuration.
+        given: the file's plugins; ``None`` for none.
+        profile: the effective profile in the source version.
+        place: place of the configuration.
 
     Raises:
-        ConfigError: a plugin that the file enables and the target does not have.
+        ConfigError: if the file enables a plugin that the target lacks.
     """
     wanted = {
         point: tuple(_wanted_at(conversion, profile, point, place))

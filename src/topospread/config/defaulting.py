@@ -1,7 +1,7 @@
 """The defaults of a KubeSchedulerConfiguration, as its version fills them in.
 
-What a field has that is empty, and on what gates and fields it hangs, `args` knows.
-Source: pkg/scheduler/apis/config/VERSION/defaults.go.
+`args` holds the defaults with the gates and fields that they depend on. Source:
+pkg/scheduler/apis/config/VERSION/defaults.go.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def _defaults_of(struct: str, defaults: Defaults) -> dict[str, Any]:
 
 
 def _of_newer_gates(struct: str, defaults: Defaults) -> dict[str, Any]:
-    """For a configuration that is no longer served: what hangs on the gates of the Kubernetes version at hand."""
+    """Return the defaults that depend on gates of the present Kubernetes version, for a configuration that is no longer
+    served."""
     minor = defaults.gates.kube_version.minor
     newest = printed_defaults()[latest_api_version(defaults.gates.kube_version).name].get(struct, {})
     if minor <= defaults.version.minor or not newest:

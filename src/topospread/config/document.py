@@ -1,4 +1,4 @@
-"""A KubeSchedulerConfiguration as data while it is read: decoded, then defaulted; ``load.py`` makes profiles of it.
+"""A KubeSchedulerConfiguration as decoded and defaulted data, from which ``load.py`` makes profiles.
 
 Source: pkg/scheduler/apis/config/types.go (the internal types).
 """
@@ -40,7 +40,7 @@ class PluginConfig(msgspec.Struct, frozen=True):
 
 
 class ProfileDocument(msgspec.Struct, frozen=True):
-    """One entry of ``profiles``; ``plugins`` is ``None`` where the file has none."""
+    """One entry of ``profiles``; ``plugins`` is ``None`` if the file has none."""
 
     scheduler_name: str | None
     plugins: Mapping[str, PluginSet] | None

@@ -151,9 +151,9 @@ def _missing(point: str, entry: PluginEntry) -> ExpansionProblem:
 def _overflowing(
     sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]], version: KubeVersion
 ) -> Iterator[ExpansionProblem]:
-    """Weights whose sum leaves the range: a sum that is negative does with the next plugin, as Go's int64 wraps.
+    """Yield errors for weights whose sum is out of range. Go's int64 wraps, so a later plugin makes the sum negative.
 
-    Until 1.21 the plugins came in the order of a Go map; what such weights did then was chance.
+    Until 1.21 the plugins had the random order of a Go map, so the effect of such weights was random.
     """
     for point in WEIGHED if version.minor >= 22 else ():
         first: dict[str, PluginEntry] = {}

@@ -15,13 +15,13 @@ FoundConfiguration = tuple[dict[str, Any], Place]
 
 
 def find_configuration(documents: Sequence[Any], place: Place | None = None) -> FoundConfiguration:
-    """The configuration among a file's documents, and its place.
+    """Return the configuration among a file's documents, and its place.
 
-    A document is one itself, is a list that has it among its items, or is a ConfigMap with a key whose text is one.
-    The place gets the document's number and, for a ConfigMap, its name and key.
+    The configuration is a document, an item of a list, or the text of a ConfigMap's key. The place gets the document's
+    number and, for a ConfigMap, its name and key.
 
     Raises:
-        ConfigError: there is none, or there are several; the message says where they are.
+        ConfigError: if there is none or more than one; the message names the places.
     """
     place = place or Place()
     numbered = [replace(place, document=number) for number in range(1, len(documents) + 1)]
@@ -68,13 +68,13 @@ def _wrapped(config_map: dict[str, Any], place: Place) -> Iterator[FoundConfigur
 
 
 def _mapping(config_map: dict[str, Any], field: str) -> dict[Any, Any]:
-    """A field that should be a mapping; an empty one where it is something else."""
+    """Return a field that should be a mapping; an empty mapping if it has another type."""
     value = config_map.get(field)
     return value if isinstance(value, dict) else {}
 
 
 def _parsed(text: Any) -> Iterable[Any]:
-    """The YAML documents of a text; nothing where it is something else, as most keys of a ConfigMap are."""
+    """Yield the YAML documents of a text; nothing if the text is not YAML, as in most ConfigMap keys."""
     if not isinstance(text, str) or KIND not in text:
         return []
     try:

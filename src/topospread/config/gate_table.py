@@ -1,7 +1,7 @@
 """The feature gates of kube-scheduler and the API server in every version, and which of them can change a placement.
 
-What a gate was when is in ``feature_gates.json``, which `conformance/oracle/cmd/gates` prints from the sources of every
-minor version from 1.18 to 1.37; what a gate decides is told here, and what overriding one does is in `gates`.
+``feature_gates.json`` holds the history of every gate; `conformance/oracle/cmd/gates` prints it from the sources of
+every minor version from 1.18 to 1.37. This module holds the effect of each gate, and `gates` applies overrides.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ALPHA, BETA, GA = "ALPHA", "BETA", "GA"
 
 
 class Span(msgspec.Struct, frozen=True):
-    """The state of a gate from a version on: its stage, its default, and whether that can be changed."""
+    """The state of a gate from a version on: stage, default, and whether the default is locked."""
 
     since: KubeVersion
     stage: str
@@ -30,11 +30,10 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class GateRow(msgspec.Struct, frozen=True):
-    """One gate: its spans, oldest first, the last version that knows it, and what it decides.
+    """One gate: its spans, oldest first, its last version, and its effect.
 
-    ``components``: which of the two programs acts on it; both accept it on their command line. None where it does not
-    touch scheduling: its value has no effect here, and ``effect`` is "".
-    ``needs``: gates without which it cannot be on, since 1.35.
+    ``components``: the programs that use the gate; both accept it on their command line. ``components`` is empty and
+    ``effect`` is "" if the gate does not affect scheduling. ``needs``: gates that must be on as well, since 1.35.
     """
 
     name: str
@@ -52,9 +51,9 @@ class GateRow(msgspec.Struct, frozen=True):
 
 
 class _Printed(msgspec.Struct):
-    """A gate as it is printed; ``history``: ``1.24 ALPHA off, 1.27 BETA on, 1.30 GA on locked, last 1.31``.
+    """A gate in the printed file; ``history``: ``1.24 ALPHA off, 1.27 BETA on, 1.30 GA on locked, last 1.31``.
 
-    It starts at 1.18, the oldest version supported, when the gate is older than that.
+    An older gate starts at 1.18, the oldest supported version.
     """
 
     history: str
@@ -68,7 +67,7 @@ def _printed() -> dict[str, _Printed]:
 
 @lru_cache(maxsize=1024)  # names are what users write
 def gate_row(name: str) -> GateRow | None:
-    """A gate of any version, whether it touches scheduling or not; ``None`` when none has it."""
+    """Return a gate of any version, also without an effect on scheduling; ``None`` if unknown."""
     printed = _printed().get(name)
     if printed is None:
         return None
@@ -232,7 +231,7 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     ),
     "JobManagedBy": (_APISERVER, "managedBy of a Job is kept: off, the Job controller runs Jobs of others"),
 }
-"""Gate → who acts on it, and what it does."""
+"""Gate → the components that use it, and its effect."""
 
 GATES: Mapping[str, GateRow] = {name: row for name in _EFFECTS if (row := gate_row(name)) is not None}
 """Every gate that can change a placement, by name."""

@@ -37,11 +37,11 @@ class Gates:
     def enabled(self, name: str) -> bool:
         """Return whether a gate is on.
 
-        A gate the version does not know yet is off; one it has forgotten stays as it was at the end, and so
-        does one that is on in every supported version.
+        A gate is off before its first version. A removed gate keeps its last state, and so does a gate that is on in
+        every supported version.
 
         Raises:
-            KeyError: not a gate of the table.
+            KeyError: if the table has no such gate.
         """
         value = self.values.get(name)
         if value is not None:
@@ -56,11 +56,11 @@ def gates_for(
     component: Component = "scheduler",
     place: Place | None = None,
 ) -> Gates:
-    """The gates of a version, with overrides as ``--feature-gates`` would set them.
+    """Return the gates of a version with overrides as in ``--feature-gates``.
 
     Raises:
-        ConfigError: a gate the version does not know, one that is locked to the other value, or one that is on
-            while a gate it needs is off.
+        ConfigError: if a gate is unknown in the version, is locked to the other value, or is on while a gate that it
+            needs is off.
     """
     version = KubeVersion.parse(kube_version)
     if not overrides:
@@ -116,7 +116,7 @@ def parted_gates(text: str, *programs: str) -> list[str]:
 
 @cache
 def _as_released(version: KubeVersion, component: Component) -> Gates:
-    """The gates of a version without overrides, which are asked for with every object that is judged."""
+    """Return the gates of a version without overrides; cached because every judged object needs them."""
     return Gates(version, component, {name: span.default for name, span in gates_known(version).items()})
 
 

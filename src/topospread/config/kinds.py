@@ -1,8 +1,8 @@
 """The fields of KubeSchedulerConfiguration and of the plugins' arguments, for every version that had them.
 
 They are in ``fields.json``, which `conformance/oracle/cmd/fieldhistory` prints from the sources of kube-scheduler's
-configuration (k8s.io/kube-scheduler, 0.18 to 0.37) and of what it is made of: version → struct → field → its type, with
-the minor version of Kubernetes from which on it is there, where that is not the first that serves the version.
+configuration (k8s.io/kube-scheduler, 0.18 to 0.37) and its dependencies. It maps version → struct → field → type, with
+the first minor version of Kubernetes if that is later than the version's own.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def extender_fields(api: ApiVersion, version: KubeVersion) -> Mapping[str, Type]
 
 
 def configuration(api: ApiVersion, version: KubeVersion) -> Object:
-    """The fields of a KubeSchedulerConfiguration; arguments of plugins are left as they are."""
+    """Return the fields of a KubeSchedulerConfiguration; plugin arguments are not decoded."""
     return _struct(api.name, KIND, version.minor)
 
 

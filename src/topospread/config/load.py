@@ -1,6 +1,6 @@
-"""From a KubeSchedulerConfiguration as plain data, or from nothing, to the profiles in force; it reads no files.
+"""Profiles from a KubeSchedulerConfiguration as plain data, or from the defaults.
 
-Decode, default, validate, expand, in the order in which kube-scheduler does it.
+The order is kube-scheduler's: decode, default, validate, expand.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ _VERBS = {
     "prioritizeVerb": "score nodes",
     "preemptVerb": "choose the victims of a preemption",
 }
-"""What an extender does that changes placements; binding for kube-scheduler does not."""
+"""Extender verbs that change placements; a bind verb does not."""
 
 
 def _warnings(given: Document, full: Document, kube_version: KubeVersion) -> Iterator[str]:

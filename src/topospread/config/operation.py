@@ -36,17 +36,17 @@ class LeaderElectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """The settings of the process.
+    """The process settings of kube-scheduler.
 
     Attributes:
-        leader_election: whether and how replicas agree on one.
-        kubeconfig: ``clientConnection.kubeconfig``, "" for none.
+        leader_election: settings of the leader election.
+        kubeconfig: ``clientConnection.kubeconfig``; "" if unset.
         qps: requests a second; negative for no limit.
-        burst: requests at once beyond that.
-        initial_backoff, max_backoff: of pods, in seconds.
-        extenders: ``urlPrefix`` of each.
+        burst: additional requests at once.
+        initial_backoff, max_backoff: seconds of a pod's backoff.
+        extenders: ``urlPrefix`` of each extender.
         given: top-level fields that the file sets.
-        shown: all of it, defaults filled in, as kube-scheduler's ``/configz`` shows it.
+        shown: all settings with defaults, as in kube-scheduler's ``/configz``.
     """
 
     leader_election: LeaderElectionSettings

@@ -43,7 +43,7 @@ def refusing_points(version: KubeVersion) -> list[str]:
 
 
 def refused_plugins(api: ApiVersion, version: KubeVersion) -> dict[str, str]:
-    """Plugins that a version of the configuration refuses → what did away with them, as the message has it."""
+    """Return the plugins that a configuration version refuses → the reason in the message."""
     listed = in_force(_printed().refused[api.name], version.minor)
     return {name: since for since, names in listed.items() for name in names}
 

@@ -102,6 +102,6 @@ def _entry(text: str) -> PluginEntry:
 
 @cache
 def gated_plugins() -> frozenset[str]:
-    """Default plugins of v1 that are there or not by feature gates, which a configuration does not hold."""
+    """Return the default plugins of v1 that depend on feature gates."""
     every = (text for points in _printed()["v1"].values() for texts in points.values() for text in texts)
     return frozenset(_entry(text).name for text in every if _IF in text)

@@ -1,6 +1,6 @@
 """The one internal form of a scheduling profile: ordered plugins, weights and typed arguments. It does no I/O.
 
-Every version of KubeSchedulerConfiguration ends here; nothing above this module knows which one it was.
+Every version of KubeSchedulerConfiguration is converted to this form.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ class EnabledPlugin(msgspec.Struct, frozen=True):
 
 
 class Extender(msgspec.Struct, frozen=True):
-    """An HTTP extender of the configuration, which every profile asks.
+    """An HTTP extender of the configuration, which applies to every profile.
 
     Attributes:
         url: its ``urlPrefix``.
-        decides: what kube-scheduler lets it do to placements: ``filterVerb`` → "filter nodes".
-        managed: resources that make a pod its business, in requests or limits; empty for all pods.
+        decides: its calls that affect placements: ``filterVerb`` → "filter nodes".
+        managed: resources whose requests or limits make a pod use the extender; empty for all pods.
         origin: path of the field, ``extenders[0]``.
         verbs: the path of each call, ``filterVerb`` → "filter".
-        ignorable: kube-scheduler goes on without it if it fails.
-        timeout: in seconds.
-        asked: it may be asked; otherwise its answers are unknown.
+        ignorable: whether kube-scheduler continues if the call fails.
+        timeout: timeout in seconds.
+        asked: whether topospread may call it; otherwise its answers are unknown.
     """
 
     url: str
@@ -87,15 +87,16 @@ class Profile(msgspec.Struct, frozen=True):
     """The plugins and arguments for the pods of one scheduler name.
 
     Attributes:
-        scheduler_name: pods with this ``spec.schedulerName`` are its own.
-        api_version: the configuration's, ``kubescheduler.config.k8s.io/v1``, also for the built-in default.
-        plugins: extension point (a key of ``EXTENSION_POINTS``) → plugins in the order they run.
-        args: the arguments of every plugin, defaults filled in.
+        scheduler_name: pods with this ``spec.schedulerName`` use the profile.
+        api_version: version of the configuration, ``kubescheduler.config.k8s.io/v1``; also set for the built-in
+            default.
+        plugins: extension point (a key of ``EXTENSION_POINTS``) → plugins in execution order.
+        args: the arguments of every plugin, with defaults.
         percentage_of_nodes_to_score: 0 to 100; 0 and ``None`` both stand for kube-scheduler's adaptive share.
-        origins: what the file says: ``PodTopologySpread.defaultingType`` → path of the field.
-            An argument that is not listed is a default. ``percentageOfNodesToScore`` and ``schedulerName`` likewise.
+        origins: settings from the file: ``PodTopologySpread.defaultingType`` → path of the field. A missing argument is
+            a default. ``percentageOfNodesToScore`` and ``schedulerName`` likewise.
         extenders: the configuration's extenders that decide on placements.
-        has_extenders: whether the configuration has any extenders, also some that decide on none.
+        has_extenders: whether the configuration has any extenders, including those without an effect on placements.
     """
 
     scheduler_name: str
@@ -119,15 +120,15 @@ class Profile(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A KubeSchedulerConfiguration as far as it decides placements.
+    """The parts of a KubeSchedulerConfiguration that affect placements.
 
     Attributes:
-        api_version: as the file has it, ``kubescheduler.config.k8s.io/v1beta3``.
+        api_version: version of the file, ``kubescheduler.config.k8s.io/v1beta3``.
         profiles: at least one, in the file's order; scheduler names are unique.
-        percentage_of_nodes_to_score: for profiles that do not say their own.
-        warnings: what the file says and a simulation cannot or does not take into account, one sentence each.
-        origins: top-level field → its path, for what the file sets.
-        source: the file; "" for none.
+        percentage_of_nodes_to_score: default for profiles without their own value.
+        warnings: settings that a simulation ignores, one sentence each.
+        origins: top-level field → its path, for the fields in the file.
+        source: the file's name; "" without a file.
     """
 
     api_version: str

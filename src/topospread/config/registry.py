@@ -39,7 +39,7 @@ def extension_points(version: KubeVersion) -> Mapping[str, frozenset[str]]:
 
 
 def last_version_with(name: str) -> KubeVersion | None:
-    """The last version that had a plugin that is gone since; ``None`` for plugins that are there or never were."""
+    """Return the last version with a removed plugin; ``None`` for present or unknown plugins."""
     lasts = [span.partition("-")[2] for span in _printed().get(name, {}).values()]
     if not lasts or "" in lasts:
         return None

@@ -1,4 +1,4 @@
-"""The resources that scores weigh and the shapes they follow, in arguments of plugins: what is wrong with them."""
+"""Validation of the resources and shapes in scoring arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Args = Mapping[str, Any]
 
 
 def weight_errors(path: str, resources: Iterable[Args]) -> Iterator[FieldError]:
-    """Weights that are out of range; ``path``: of what has the resources (``validateResources``)."""
+    """Yield errors for weights out of range; ``path``: the field that has the resources (``validateResources``)."""
     for index, resource in enumerate(resources):
         weight = resource.get("weight", 0)
         if not 0 < weight <= 100:

@@ -1,7 +1,7 @@
-"""Strict decoding of plain data against declared fields, as kube-scheduler decodes its configuration; no defaults here.
+"""Strict decoding of plain data against declared fields, as kube-scheduler decodes its configuration.
 
-Source for the behaviour: apimachinery's strict JSON decoder. ``null`` is the same as leaving a field out; an item of a
-list that is ``null`` is the empty item; numbers are not strings, nor strings numbers. The words are our own.
+Source for the behaviour: apimachinery's strict JSON decoder. ``null`` equals an omitted field, and ``null`` in a list
+is an empty item. Numbers and strings are not converted. The messages are our own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def describe(value: Any) -> str:
 
 
 class Type(msgspec.Struct, frozen=True):
-    """The values that a field may hold: a JSON value of one of Python's types, which `taken` converts."""
+    """The accepted values of a field: a JSON value of one of Python's types, which `taken` converts."""
 
     python: ClassVar[Any] = object
     words: ClassVar[str] = ""
@@ -54,7 +54,7 @@ class Type(msgspec.Struct, frozen=True):
 
 
 class Anything(Type, frozen=True):
-    """Not looked into: arguments of plugins that are not in-tree."""
+    """Any value, without checks: arguments of plugins that are not in-tree."""
 
     def empty(self) -> None:
         """See Type."""
@@ -172,7 +172,7 @@ class MapOf(Type, frozen=True):
 
 
 class Object(Type, frozen=True):
-    """An object with these fields and no others."""
+    """An object with exactly these fields."""
 
     fields: Mapping[str, Type]
     python = dict

@@ -1,4 +1,4 @@
-"""The effective configuration as plain data, with where each part comes from; how it looks is the report's matter."""
+"""The effective configuration as plain data, with the origin of each part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topospread.config.typed_args import plain
 Shown = dict[str, Any]
 
 DEFAULT = "default"
-"""What stands for an origin that is not in the file."""
+"""Origin of values that are not in the file."""
 
 
 def describe(configuration: Configuration, standard: Configuration | None = None) -> Shown:
@@ -68,7 +68,8 @@ def _plugin(point: str, plugin: EnabledPlugin) -> Shown:
 
 
 def _default_constraints(profile: Profile) -> Shown:
-    """The constraints that pods without their own get. A plugin that is off gives none, whatever its arguments say."""
+    """Return the constraints of pods without their own. A disabled plugin gives no constraints, whatever its
+    arguments."""
     args = profile.args.pod_topology_spread
     on = any("PodTopologySpread" in profile.enabled(point) for point in ("filter", "score"))
     listed = profile.origins.get("PodTopologySpread.defaultConstraints", "")
@@ -113,7 +114,7 @@ def _args(profile: Profile) -> Shown:
 # The settings that differ between two configurations. Their effect on pods is not known here.
 
 _POINTS = ("filter", "post_filter", "score")
-"""Where a plugin being on or off changes what is decided; the other points prepare these or act on the cluster."""
+"""Extension points where an enabled plugin affects decisions; other points prepare these or act on the cluster."""
 
 _NEVER_ASKED = frozenset({"DynamicResources", "GangScheduling"})
 """Plugins for pods that a simulation does not judge."""
@@ -128,7 +129,7 @@ class SettingSides(Base, frozen=True):
 
 
 def differences(before: Configuration, after: Configuration) -> list[SettingSides]:
-    """The settings in force that differ, by profile; a profile that only one side has differs in all of them."""
+    """Return the effective settings that differ, by profile; a profile on one side only differs in all settings."""
     ours, theirs = _settings(before), _settings(after)
     return [
         SettingSides(profile, setting, (was, now))

@@ -16,7 +16,7 @@ Args = Mapping[str, Any]
 
 
 def typed_args(plugin_config: Iterable[PluginConfig]) -> PluginArgs:
-    """All arguments; a plugin that is not listed has its defaults, as nothing will ask for them."""
+    """Return all arguments; an unlisted plugin has its defaults."""
     typed: dict[str, Any] = {}
     unknown: dict[str, Any] = {}
     for one in plugin_config:

@@ -39,7 +39,7 @@ def go_form(plugin: str, args: Mapping[str, Any] | None) -> Any:
 
 
 def same_args(plugin: str, one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
-    """Return whether two arguments are the same to Kubernetes: for in-tree ones, nothing and an empty list are one."""
+    """Return whether Kubernetes treats two arguments as equal; for in-tree plugins, null equals an empty list."""
     if _struct(plugin) not in _printed():
         return one == other
     return bool(_without_empty(go_form(plugin, one)) == _without_empty(go_form(plugin, other)))
@@ -226,7 +226,7 @@ def _queue_sort(profile: ProfileDocument) -> PluginSet:
 
 
 def _args_of(profile: ProfileDocument, name: str) -> Mapping[str, Any] | None:
-    """Arguments of the queue sort plugin; the last entry counts, and no plugin has none."""
+    """Return the last arguments of the queue sort plugin; ``None`` without arguments."""
     found: list[PluginConfig] = [one for one in profile.plugin_config if name and one.name == name]
     return found[-1].args if found else None
 

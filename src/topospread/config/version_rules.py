@@ -1,14 +1,13 @@
-"""Ties behaviours of kube-scheduler to the Kubernetes version they entered, or to the gate that switches them.
+"""Behaviours of kube-scheduler that depend on the Kubernetes version or on a feature gate.
 
-What changed between versions stands beside the code that does it, as a frozen dataclass of rules:
+A frozen dataclass of rules is next to the code that uses it:
 
     @dataclass(frozen=True, slots=True)
     class ImageLocalityRules:
         init_containers: bool = since("1.30", "images of init containers count")
 
-Its defaults are those of the newest version; `rules_for` makes the rules of any other. A field with a plain default
-is the same in all. `changes` lists them for the
-documentation. Which version a run is about is not known here.
+The defaults are those of the newest version; `rules_for` returns the rules of any other. A field with a plain default
+is equal in all versions. `changes` lists them for the documentation.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ _KEY = "topospread.version_rule"
 
 
 class VersionChange(msgspec.Struct, frozen=True):
-    """One behaviour that is not the same in all versions.
+    """A behaviour that differs between versions.
 
     Attributes:
-        version: the first that has it; for what a gate switches, ``None``.
-        what: what is so from then on, in a user's words.
+        version: the first version with the behaviour; ``None`` for a feature gate.
+        what: the behaviour from then on, in a user's words.
     """
 
     version: KubeVersion | None
@@ -52,7 +51,7 @@ def since(version: str, what: str) -> Any:
 
 
 def until(version: str, what: str) -> Any:
-    """A field that is True up to a version; ``what`` says what changed with the one after it."""
+    """Return a field that is True up to a version; ``what`` describes the change after it."""
     last = KubeVersion.parse(version)
     return _field(
         lambda gates: gates.kube_version <= last, VersionChange(KubeVersion(last.major, last.minor + 1), what)
@@ -60,9 +59,9 @@ def until(version: str, what: str) -> Any:
 
 
 def by_version(values: Mapping[str, Any], what: Mapping[str, str]) -> Any:
-    """A field whose value is that of the newest version listed that is not newer; the first must be the oldest.
+    """Return a field with one value for each range of versions; the first version must be the oldest supported one.
 
-    ``what``: version → what changed with it; a value whose change is told elsewhere has none.
+    ``what``: version → description of its change; described elsewhere if missing.
     """
     steps = [(KubeVersion.parse(version), value) for version, value in values.items()]
     told = [VersionChange(KubeVersion.parse(version), text) for version, text in what.items()]
@@ -70,7 +69,7 @@ def by_version(values: Mapping[str, Any], what: Mapping[str, str]) -> Any:
 
 
 def gated(gate: str) -> Any:
-    """A field that is True where a feature gate is on; what the gate does is told in ``gate_table.py``."""
+    """Return a field that is True if a feature gate is on; ``gate_table.py`` describes the gate."""
     return _field(lambda gates: gates.enabled(gate))
 
 
@@ -85,7 +84,7 @@ def by_gates(value: Callable[[Gates], Any], what: Mapping[str, str]) -> Any:
 
 
 def rules_for(kind: type[Rules], gates: Gates) -> Rules:
-    """The rules of one kind as they are in the gates' version."""
+    """Return the rules of one kind for the version of the gates."""
     return kind(**{name: rule.value(gates) for name, rule in _rules(kind)})
 
 

@@ -66,7 +66,7 @@ class Autoscaling(msgspec.Struct, frozen=True):
 
     @property
     def note(self) -> str:
-        """A sentence for the workload, "" where its replicas stay as they are."""
+        """Return a note for the workload; "" if its replicas do not change."""
         keeps = f"HorizontalPodAutoscaler {self.name} keeps {_range(self.least, self.most)}"
         if self.asked:
             return f"{keeps}; --scale says {self.replicas}"
@@ -78,12 +78,12 @@ class Autoscaling(msgspec.Struct, frozen=True):
 
 
 class Autoscalers:
-    """The autoscalers of an inventory, by what they scale.
+    """HorizontalPodAutoscalers of an inventory, by scale target.
 
     Attributes:
-        applied: controller (of a custom resource, who stands in for it) → what its autoscaler makes of it, of those
-            that were asked about.
-        warnings: what a person must know.
+        applied: controller (for a custom resource its stand-in) → the replicas that its autoscaler sets, for the
+            controllers that were looked up.
+        warnings: warnings for the user.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Autoscalers:
 
 
 def note_of_missing_targets(items: Iterable[HorizontalPodAutoscaler], there: Collection[ObjectKey]) -> str:
-    """A sentence on autoscalers of kinds that are read, whose target is not there; "" where all are."""
+    """Return a sentence on autoscalers of supported kinds whose target is missing; "" if none is."""
     missing = [f"{key[1]}/{item.name} ({key[0]} {key[2]})" for key, item in _by_name(items, {}) if key not in there]
     if not missing:
         return ""
@@ -168,9 +168,9 @@ def stand_ins(inventory: Inventory) -> StandIns:
 
 
 def with_autoscaled_pods(inventory: Inventory, autoscale: AutoscaleChoice) -> tuple[Inventory, list[str]]:
-    """An inventory with as many pods of custom resources as their autoscalers keep, and sentences that say so.
+    """Return an inventory with the autoscaled number of custom resources' pods, and notes on them.
 
-    Of custom resources for which a controller stands in, that one is scaled instead (`stand_ins`).
+    If a controller stands in for a custom resource, that controller is scaled instead (`stand_ins`).
     """
     scalers = list(_scalers_of_custom_resources(inventory))
     pods_of = _pods_of(inventory.pods) if scalers else {}

@@ -1,8 +1,8 @@
 """Claims that the cluster would create with a pod, and the StorageClass of claims that name none.
 
-They are added to the inventory and remembered as assumed: where their StorageClass is not there either, they are taken
-as ones that can be provisioned anywhere. Sources: pkg/controller/statefulset/stateful_set_utils.go
-(``getPersistentVolumeClaims``), pkg/controller/volume/ephemeral/controller.go.
+They are added to the inventory and marked as assumed. If their StorageClass is missing as well, volumes can be
+provisioned anywhere. Sources: pkg/controller/statefulset/stateful_set_utils.go (``getPersistentVolumeClaims``),
+pkg/controller/volume/ephemeral/controller.go.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class DefaultClass:
         return self._defaults[0] if self._defaults else None
 
     def admit(self, claim: PersistentVolumeClaim, place: Place | None = None) -> PersistentVolumeClaim:
-        """The claim as it would be stored; the very object when nothing is added.
+        """Return the claim as the API server stores it; the same object if nothing is added.
 
         Raises:
-            InvalidError: there are several default classes, and the version makes no choice.
+            InvalidError: if there are several default classes, and the version does not choose.
         """
         if not self._defaults or _names_class(claim) or (claim.spec.volume_name and claim.metadata.is_stored):
             return claim
@@ -94,7 +94,7 @@ def _youngest(each: StorageClass) -> tuple[float, str]:
 
 
 def _names_class(claim: PersistentVolumeClaim) -> bool:
-    """Return whether the claim says which class it wants, be it none at all (``PersistentVolumeClaimHasClass``)."""
+    """Return whether the claim names a class, including the empty one (``PersistentVolumeClaimHasClass``)."""
     annotations = claim.metadata.annotations
     by_annotation = annotations is not None and annotations.storage_class is not None
     return by_annotation or claim.spec.storage_class_name is not None
@@ -109,7 +109,7 @@ class VolumeClaims:
         self._default_class = default_class
 
     def of_stateful_set(self, item: StatefulSet, pod_name: str) -> tuple[dict[str, str], int]:
-        """The claims of one of a StatefulSet's pods: template → claim, and how many of them are new."""
+        """Return the claims of one StatefulSet pod: template → claim, and the number of new claims."""
         names: dict[str, str] = {}
         new = 0
         required = item.spec.selector.match_labels if item.spec.selector else None
@@ -122,7 +122,7 @@ class VolumeClaims:
         return names, new
 
     def of_ephemeral_volumes(self, pod: Pod, name: str) -> tuple[Pod, int]:
-        """The pod under its name, as its ephemeral volumes' claims know it, and how many of these are new."""
+        """Return the pod under its name, with its ephemeral volumes' claims, and the number of new claims."""
         uid = pod.metadata.uid or made_up_uid("Pod", pod.namespace, name)
         pod = replace(pod, metadata=replace(pod.metadata, name=name, uid=uid))
         owner = OwnerReference(api_version="v1", kind="Pod", name=name, uid=uid, controller=True)
@@ -141,7 +141,7 @@ class VolumeClaims:
         return pod, new
 
     def _assume(self, metadata: ObjectMeta, spec: PersistentVolumeClaimSpec) -> bool:
-        """Return whether the claim is new. One that names no class, "", can only be bound to a volume there is."""
+        """Return whether the claim is new. A claim with the class "" can only bind an existing volume."""
         key = metadata.namespace or "", metadata.name or ""
         if key in self._known:
             return False

@@ -98,7 +98,7 @@ class DaemonNodes:
 
 
 def plan_daemon_set(draft: Draft, owner: Controller, nodes: DaemonNodes) -> None:
-    """A DaemonSet: a pod for each node that should run one and has none; pods on nodes that may not keep them go."""
+    """Plan a DaemonSet: one pod for each eligible node without one. Pods on other nodes are removed."""
     item = owner.object
     if not isinstance(item, DaemonSet):
         raise TypeError(f"{owner.kind} is no DaemonSet")
@@ -126,7 +126,7 @@ def plan_daemon_set(draft: Draft, owner: Controller, nodes: DaemonNodes) -> None
 
 
 def for_node(template: Pod, node_name: str) -> Pod:
-    """A pod of the template that goes to one node."""
+    """Return a pod of the template that targets one node."""
     return replace(template, spec=replace(template.spec, affinity=affinity_to_node(template.spec.affinity, node_name)))
 
 

@@ -37,17 +37,17 @@ MOST_PER_NODE = 1_000
 
 
 class Draft:
-    """Workloads and pods as they are added; `finished` puts them in order.
+    """The plan under construction; `finished` orders its queue.
 
     Attributes:
         plan: the plan so far; its queue is in the order in which pods were added.
-        gates: of the API server.
+        gates: feature gates of the API server.
         names: generated names.
-        admission: of the pods that are made.
-        default_class: of claims that name no StorageClass.
-        volumes: claims that come with pods.
-        scale: replicas that were asked for, by controller.
-        autoscalers: what HorizontalPodAutoscalers make of the others.
+        admission: admission of new pods.
+        default_class: StorageClass of claims without one.
+        volumes: claims that are created with pods.
+        scale: requested replicas by controller.
+        autoscalers: HorizontalPodAutoscalers of the other controllers.
     """
 
     def __init__(
@@ -96,10 +96,11 @@ class Draft:
         """Return the number of replicas: by --scale, else by an autoscaler, else by the manifest, else 1.
 
         Args:
-            needed: the most pods that run, however many replicas there may be; ``None`` for no such number.
+            needed: upper bound on running pods, whatever the replicas; ``None`` for no bound.
 
         Raises:
-            InvalidError: less than none, or with those of other workloads more than can be simulated.
+            InvalidError: if the number is negative, or exceeds the limit of simulated pods together with other
+                workloads.
         """
         asked = self.scale.get(controller.key)
         kept = self.autoscalers.replicas(controller.key, given, asked)
@@ -132,7 +133,7 @@ class Draft:
             raise InvalidError([message], error.place) from None
 
     def keep(self, row: Workload, pods: Iterable[Pod]) -> None:
-        """Pods of a workload that are there: on nodes, waiting, or on their way out. Finished ones are left out."""
+        """Add the existing pods of a workload: on nodes, pending or terminating. Finished pods are left out."""
         for pod in pods:
             if is_leaving(pod):
                 row.terminating.append(pod)
@@ -290,10 +291,10 @@ def _revision(pod: Pod) -> str:
 
 
 def in_scheduling_order(queue: Iterable[QueuedPod]) -> list[QueuedPod]:
-    """Pods as kube-scheduler takes them: priority, then age (those yet to be created last), then as they come.
+    """Return pods in scheduling order: by priority, then age (new pods last), then input order.
 
-    Source: pkg/scheduler/framework/plugins/queuesort/priority_sort.go. A pod never comes before the one that it is
-    created after.
+    Source: pkg/scheduler/framework/plugins/queuesort/priority_sort.go. A pod never precedes the pod that must be placed
+    before it is created.
     """
     keys: dict[QueuedPod, tuple[int, float]] = {}
     for each in queue:

@@ -1,4 +1,4 @@
-"""Jobs → the pods that may run now, and one run of a CronJob; what comes after these pods is not simulated.
+"""Jobs and one run of a CronJob → the pods that may run now; later pods are not simulated.
 
 Sources: pkg/controller/job/{job_controller,indexed_job_utils}.go, pkg/controller/cronjob/utils.go.
 """
@@ -31,7 +31,7 @@ _MOST_INDEXES = 1_000_000
 
 
 def plan_job(draft: Draft, owner: Controller) -> None:
-    """A Job: as many pods as may run at once and are still to succeed. One that is over is no workload any more."""
+    """Plan a Job: as many pods as may run at once and have not succeeded yet. A finished Job is not a workload."""
     item = owner.object
     if not isinstance(item, Job):
         raise TypeError(f"{owner.kind} is no Job")
@@ -83,7 +83,7 @@ def _wanted_active(draft: Draft, owner: Controller, spec: JobSpec, succeeded: in
 
 
 def _stands_still(row: Workload, item: Job) -> bool:
-    """Return whether the Job's controller does nothing (any more), and why."""
+    """Return whether the Job's controller creates no pods, and add a note with the reason."""
     if item.metadata.deletion_timestamp or _is_over(item):
         return True
     if item.spec.managed_by not in (None, "", JOB_CONTROLLER):
@@ -107,9 +107,9 @@ def _is_indexed(spec: JobSpec) -> bool:
 
 
 def _succeeded(item: Job, pods: Iterable[Pod]) -> Sequence[int]:
-    """Return what has succeeded: indexes, or one number each for a Job without indexes.
+    """Return the completed indexes, or one number for each completion of a Job without indexes.
 
-    The status says so; where it is missing the Succeeded pods do.
+    They come from the status, or from the Succeeded pods if the status is missing.
     """
     done = [pod for pod in pods if pod.phase == "Succeeded"]
     status = item.status
@@ -141,7 +141,7 @@ def _index(pod: Pod) -> int | None:
 
 
 def _holding_place(spec: JobSpec, pods: Iterable[Pod]) -> int:
-    """Terminating pods that are not replaced before they are gone."""
+    """Return the number of terminating pods that are replaced only once they have ended."""
     if spec.pod_replacement_policy != "Failed":
         return 0
     return sum(map(is_leaving, pods))
@@ -180,7 +180,7 @@ def _add_indexed(draft: Draft, row: Workload, template: Pod, indexes: Iterable[i
 
 
 def run_of(item: CronJob) -> Job:
-    """The Job that one run of a CronJob is; the controller would name it after the time."""
+    """Return the Job of one CronJob run; the controller's name would contain the time."""
     name = f"{item.name}-run"
     metadata = ObjectMeta(
         name=name,

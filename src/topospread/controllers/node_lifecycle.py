@@ -30,7 +30,7 @@ _LARGE_ZONE = 50
 _RATE, _SECONDARY_RATE = 0.1, 0.01
 
 ZoneState = Literal["normal", "partial", "full"]
-"""How much of a zone is silent: little, at least 55 % and more than two nodes, or everything."""
+"""Share of NotReady nodes in a zone: few, at least 55 % and more than two nodes, or all."""
 
 
 def grace_seconds(version: KubeVersion) -> int:
@@ -39,7 +39,7 @@ def grace_seconds(version: KubeVersion) -> int:
 
 
 def zone_key(node: Node) -> tuple[str, str]:
-    """Region and zone of a node, "" where it has none: nodes of one key are tainted one after the other."""
+    """Return a node's region and zone, "" if missing; nodes with equal keys are tainted one after the other."""
     return node.labels.get(REGION, ""), node.labels.get(ZONE, "")
 
 

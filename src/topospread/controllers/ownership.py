@@ -73,12 +73,12 @@ def claim(
     controllers: Mapping[ObjectKey, Controller],
     missing: Callable[[OwnerReference, Pod], Controller | None],
 ) -> Claims:
-    """Give every pod to its controller (`Controller.pods`), and say which pods are left.
+    """Assign every pod to its controller (`Controller.pods`). Return the other pods.
 
     Args:
         pods: in input order.
-        controllers: those that own pods.
-        missing: asked once for each reference that means none of them; may know one all the same.
+        controllers: the controllers that own pods.
+        missing: called once for each reference to an unknown controller; may return one.
     """
     owners = Owners((each.kind, each.object) for each in controllers.values())
     claims = Claims()

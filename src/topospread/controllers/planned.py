@@ -19,13 +19,12 @@ class Workload(msgspec.Struct, eq=False):
     """One row of a report: a Deployment, a StatefulSet, …, an owner that was not read, or a bare pod.
 
     Attributes:
-        replicas: desired number of pods: for a Job those that may run at once, for a DaemonSet one for each of its
-            nodes,
-            for a bare pod 1.
+        replicas: desired number of pods: the pods that may run at once for a Job, one for each eligible node for a
+            DaemonSet, 1 for a bare pod.
         template: a pod of the newest revision as kube-scheduler would receive it, without a name; ``None`` for an owner
             that was not read. A DaemonSet's template requires no node yet.
         existing: its pods on nodes, of any revision, neither finished nor terminating.
-        terminating: its terminating pods on nodes. They use resources but are no replicas any more.
+        terminating: its terminating pods on nodes. They use resources but are not replicas.
         notes: notes for the user, a sentence each.
         autoscaling: effect of a HorizontalPodAutoscaler, ``None`` without one.
     """
@@ -53,7 +52,7 @@ class QueuedPod(msgspec.Struct, eq=False):
         name: name of this pod.
         priority: priority of the pod.
         created: creationTimestamp, "" for a pod that does not exist yet.
-        refused: why its controller cannot create it, in the words of the event; "" if it can.
+        refused: why its controller cannot create it, as in the event; "" if it can.
         after: its predecessor in an OrderedReady StatefulSet; the pod is created once that has a node.
     """
 
@@ -67,7 +66,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
     @property
     def waits(self) -> str:
-        """Reason why kube-scheduler does not schedule it, "" for none."""
+        """The reason why kube-scheduler does not schedule the pod; "" if it does."""
         gates = ", ".join(gate.name for gate in self.pod.spec.scheduling_gates or ())
         return self.refused or f"waits for its scheduling gates: {gates}"
 

@@ -66,7 +66,7 @@ class Hierarchy:
     def siblings(self, each: Controller) -> list[Controller]:
         """The ReplicaSets of a ReplicaSet's own controller, itself included (``getReplicaSetsWithSameController``).
 
-        ReplicationControllers have none: the index that is asked holds ReplicaSets alone.
+        A ReplicationController has none: Kubernetes' index holds only ReplicaSets.
         """
         reference = each.object.metadata.controller
         return [] if reference is None else self._by_owner.get((each.kind, each.namespace, reference.uid), [])
@@ -235,7 +235,7 @@ def _admitted(draft: Draft, pod: Pod) -> Pod:
 
 
 def _plan_all(draft: Draft, hierarchy: Hierarchy, claims: Claims, given: Iterable[ObjectKey]) -> None:
-    """One workload after the other, as their objects come in the input; what has no place there comes last.
+    """Plan all workloads in the input order of their objects; objects without a position come last.
 
     ``given``: keys of the objects in input order.
     """
@@ -281,7 +281,7 @@ def _plan_controller(draft: Draft, hierarchy: Hierarchy, nodes: DaemonNodes, eac
 
 
 def _plan_stranger(draft: Draft, key: ObjectKey, pods: list[Pod]) -> None:
-    """Pods of an owner that was not read: as many as there are."""
+    """Plan the existing pods of an owner that was not read."""
     row = draft.row(*key, sum(map(is_active, pods)))
     draft.keep(row, pods)
 

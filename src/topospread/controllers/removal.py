@@ -4,8 +4,8 @@ Source: pkg/controller/controller_utils.go (``ActivePodsWithRanks``, ``ActivePod
 pkg/controller/replicaset/replica_set.go (``getPodsRankedByRelatedPodsOnSameNode``,
 ``getIndirectlyRelatedPods``), which sort with Go's ``sort.Sort``.
 
-Of two pods that are as old to the second neither comes first, and of two that are nearly so the lower uid does. That is
-no order: who is first rests on how Go sorts, and on the order in which the controller's cache gives the pods.
+Pods with equal timestamps are equal, and pods with nearly equal timestamps are ordered by uid. This is not a strict
+order: the first pod depends on Go's sort and on the order of the controller's cache.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ def is_active(pod: Pod) -> bool:
 
 
 def is_leaving(pod: Pod) -> bool:
-    """Terminating, and not gone at once as pods are that have no node yet or that are finished."""
+    """Return whether the pod is terminating and has a node; pods without a node or finished pods are deleted at
+    once."""
     return pod.terminating and bool(pod.spec.node_name) and pod.phase not in FINISHED_PHASES
 
 
 class _Candidate(msgspec.Struct, frozen=True):
-    """The values that the rules compare of a pod; times in seconds since 1970, None if there is none."""
+    """The values of a pod that the rules compare; times in seconds since 1970, None if missing."""
 
     pod: Pod
     first: tuple[bool, int, bool, int, int]
@@ -49,20 +50,20 @@ class _Candidate(msgspec.Struct, frozen=True):
 
 
 _Tie = Callable[[_Candidate, _Candidate], int]
-"""What decides where nothing else does."""
+"""The last comparison, for pods that are otherwise equal."""
 
 
 def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[Pod]:
-    """Pods of a ReplicaSet or ReplicationController, first the one that is removed first.
+    """Return the pods of a ReplicaSet or ReplicationController in the order of removal.
 
-    In turn: not on a node; Pending before Unknown before Running; not ready; lower pod-deletion-cost; more related
-    active pods on its node; ready for a shorter time; more restarts; younger. Times are compared by their logarithm,
-    and by uid where that is equal.
+    In this order: without a node; Pending before Unknown before Running; not ready; lower pod-deletion-cost; more
+    related active pods on its node; ready for a shorter time; more restarts; younger. Times are compared by their
+    logarithm, then by uid.
 
     Args:
         pods: active pods.
-        related: the pods that the ReplicaSets of the same owner select (`related_pods`); none without an owner.
-        now: time the logarithms are measured from; None compares times as they are.
+        related: the pods that the same owner's ReplicaSets select (`related_pods`); empty without an owner.
+        now: reference time of the logarithms; None compares times directly.
     """
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
     candidates = [_candidate(pod, deletion_cost(pod), on_node[pod.spec.node_name]) for pod in pods]
@@ -70,9 +71,10 @@ def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None
 
 
 def related_pods(pods: Iterable[Pod], namespace: str, selectors: Sequence[Selector]) -> list[Pod]:
-    """The pods that the ReplicaSets of one owner select, whoever's they are (``getIndirectlyRelatedPods``).
+    """Return the pods that one owner's ReplicaSets select, including pods of other owners
+    (``getIndirectlyRelatedPods``).
 
-    A ReplicaSet or ReplicationController that nobody owns has none, not even its own.
+    A ReplicaSet or ReplicationController without an owner has no related pods, not even its own.
     """
     if not selectors:
         return []
@@ -149,7 +151,7 @@ def _ready(pod: Pod) -> tuple[bool, float | None]:
 
 
 def deletion_cost(pod: Pod) -> int:
-    """``controller.kubernetes.io/pod-deletion-cost``, an int32; 0 when it is missing or is none."""
+    """Return ``controller.kubernetes.io/pod-deletion-cost``, an int32; 0 if missing or not valid."""
     text = pod.metadata.annotations.pod_deletion_cost if pod.metadata.annotations else None
     if not text or not _COST.fullmatch(text):
         return 0

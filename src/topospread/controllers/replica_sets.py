@@ -1,7 +1,7 @@
 """Deployments, ReplicaSets and ReplicationControllers → pods; rollouts are not simulated.
 
-Pods that are there count as replicas, whatever their revision; missing ones are made of the newest template.
-Sources: pkg/controller/deployment/{sync,util/deployment_util}.go, pkg/controller/replicaset/replica_set.go.
+Existing pods of any revision count as replicas; missing pods are created from the newest template. Sources:
+pkg/controller/deployment/{sync,util/deployment_util}.go, pkg/controller/replicaset/replica_set.go.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from .revisions import TEMPLATE_HASH_LABEL, canonical, note_old_pods, note_other
 
 
 def plan_replica_set(draft: Draft, owner: Controller, siblings: Sequence[Controller]) -> None:
-    """A ReplicaSet or ReplicationController that no Deployment of the input manages.
+    """Plan a ReplicaSet or ReplicationController that no Deployment of the input manages.
 
-    ``siblings``: the ReplicaSets that its own controller owns, itself included; none where nobody owns it.
+    ``siblings``: the ReplicaSets of its owner, itself included; empty without an owner.
     """
     item = owner.object
     if not isinstance(item, ReplicaSet | ReplicationController):

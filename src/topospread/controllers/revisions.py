@@ -77,15 +77,15 @@ def _amount(amount: str | float | None) -> str:
 
 
 def shown_revision(template: Pod, pods: Iterable[Pod], named: str | None = None) -> str | None:
-    """``controller-revision-hash`` of a template, as pods that may come from it show it; None if it is a new one.
+    """Return the ``controller-revision-hash`` of the pods that may come from a template; None if no pod does.
 
-    Where revisions themselves are not in the input this has to do. Containers and tolerations that others added do
-    not matter, nor does node affinity, which the DaemonSet controller writes.
+    It is inferred from pods because the input lacks ControllerRevisions. Containers and tolerations that others added
+    do not matter, nor does node affinity, which the DaemonSet controller writes.
 
     Args:
         template: a pod of the template after admission.
         pods: the workload's pods, which an API server may have changed further.
-        named: the newest revision as the workload's status has it, which a manifest given since may have made old.
+        named: the newest revision in the workload's status, which may be older than the manifest.
     """
     there = list(pods)
     if named:
@@ -97,7 +97,7 @@ def shown_revision(template: Pod, pods: Iterable[Pod], named: str | None = None)
 
 
 def note_other_revisions(row: Workload, pods: Collection[Pod]) -> None:
-    """Say of pods that do not come from a workload's template, as far as they show it, that they stay."""
+    """Note that pods of other templates, as far as recognisable, stay."""
     template = row.template
     if template is not None:
         revision = template.labels.get(REVISION_HASH_LABEL)
@@ -108,7 +108,7 @@ def note_other_revisions(row: Workload, pods: Collection[Pod]) -> None:
 
 
 def note_old_pods(row: Workload, count: int, *, changed: bool) -> None:
-    """The note that says so, if there are some.
+    """Add the note on old pods if there are any.
 
     ``changed``: no pod comes from the template yet.
     """

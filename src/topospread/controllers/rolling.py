@@ -149,7 +149,8 @@ def nodes_to_replace(nodes: Mapping[str, OnNode], strategy: Strategy) -> tuple[l
 
 
 def _going(nodes: Mapping[str, OnNode], most: int) -> list[str]:
-    """Return the nodes whose old pod goes: the unavailable ones, and of the others as many as may be unavailable."""
+    """Return the nodes whose old pod is deleted: unavailable pods, then as many available pods as maxUnavailable
+    allows."""
     unavailable = 0
     stuck: list[str] = []
     candidates: list[str] = []
@@ -167,7 +168,8 @@ def _going(nodes: Mapping[str, OnNode], most: int) -> list[str]:
 
 
 def _surging(nodes: Mapping[str, OnNode], most: int) -> tuple[list[str], list[str]]:
-    """Old pods beside which a new one is available, or that are not available themselves; and where new ones come."""
+    """Return the nodes whose old pod is unavailable or has an available new pod beside it, and the nodes that get new
+    pods."""
     surging = 0
     going: list[str] = []
     stuck: list[str] = []

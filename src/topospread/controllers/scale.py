@@ -1,7 +1,7 @@
-"""``--scale [NAMESPACE/]KIND/NAME=N``: which controllers are meant; what follows from it is the planners'.
+"""Targets of ``--scale [NAMESPACE/]KIND/NAME=N`` and their controllers.
 
-Kinds are written as kubectl takes them: ``deployment``, ``deployments``, ``deploy``, ``deployment.apps``, whatever
-the case. Without a namespace the name must be found in one namespace only. Of a Job it is the parallelism.
+Kinds have kubectl's names, in any case: ``deployment``, ``deployments``, ``deploy``, ``deployment.apps``. A name
+without a namespace must exist in one namespace only. For a Job, N is the parallelism.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def read_scale(text: str, option: str) -> tuple[str, int]:
 
 
 def scaled(scale: Mapping[str, int], controllers: Collection[ObjectKey]) -> dict[ObjectKey, int]:
-    """Return the replicas asked for, by the controllers of the input.
+    """Return the requested replicas of the input's controllers.
 
     Raises:
-        UsageError: a target that is not there, or in several namespaces; a kind that has no replicas; a negative
-            number; one controller twice.
+        UsageError: if a target is missing, is in several namespaces, has no replicas or is named twice, or if N is
+            negative.
     """
     found: dict[ObjectKey, int] = {}
     for target, replicas in scale.items():
@@ -62,10 +62,10 @@ def scaled(scale: Mapping[str, int], controllers: Collection[ObjectKey]) -> dict
 
 
 def requested_runs(names: Iterable[str], cron_jobs: Collection[ObjectKey]) -> set[ObjectKey]:
-    """The CronJobs that are to run once: ``NAME``, ``NAMESPACE/NAME``, with or without ``cronjob/`` before the name.
+    """Return the CronJobs that run once: ``NAME``, ``NAMESPACE/NAME``, with or without ``cronjob/`` before the name.
 
     Raises:
-        UsageError: one that is not there, or in several namespaces.
+        UsageError: if a CronJob is missing or is in several namespaces.
     """
     runs: set[ObjectKey] = set()
     for text in names:
@@ -77,7 +77,7 @@ def requested_runs(names: Iterable[str], cron_jobs: Collection[ObjectKey]) -> se
 
 
 def in_namespace(target: str, namespace: str | None) -> str:
-    """Return ``[KIND/]NAME`` with a namespace before it; a target that names one stays as it is."""
+    """Return ``[KIND/]NAME`` with the namespace, unless the target names one already."""
     *before, _ = target.split("/")
     is_bare = not before or (len(before) == 1 and before[0].partition(".")[0].lower() in {*KIND_OF, "hpa"})
     return f"{namespace}/{target}" if namespace and is_bare else target
@@ -86,16 +86,16 @@ def in_namespace(target: str, namespace: str | None) -> str:
 def the_workload(
     target: str, there: Collection[ObjectKey], namespace: str | None = None, *, option: str = ""
 ) -> ObjectKey:
-    """The workload that ``[NAMESPACE/]KIND/NAME`` means, or ``[NAMESPACE/]NAME`` if only one workload has the name.
+    """Return the workload of ``[NAMESPACE/]KIND/NAME``, or of ``[NAMESPACE/]NAME`` if the name is unique.
 
     Args:
         target: the text.
         there: kind, namespace and name of each workload.
-        namespace: the namespace of targets that name none; by default any.
-        option: the option that has the target, for messages.
+        namespace: default namespace; without one, all namespaces are searched.
+        option: name of the option, for messages.
 
     Raises:
-        UsageError: it is not of this form, is not there, or is in several namespaces.
+        UsageError: if the target has another form, is missing, or is in several namespaces.
     """
     *before, name = target.split("/")
     kind = KIND_OF.get(before[-1].partition(".")[0].lower()) if before else None

@@ -19,14 +19,14 @@ from topospread.plugins.pod_topology_spread import lacks_domains, minimum_in_for
 
 FIRST: Final = 1_000_000
 STEP: Final = 1_000
-"""Distance between new costs: a pod that comes later gets a cost in between, and the other pods keep theirs."""
+"""Distance between new costs, so that a later pod fits in between without changes to other pods."""
 _HIGHEST: Final = 2**31 - 1
 Rank = tuple[bool, int, bool]
 """What the controller compares before costs (`removal.removal_rank`)."""
 
 
 class DomainLoad(msgspec.Struct, frozen=True, eq=False):
-    """The domains of one constraint, and which of them each pod counts in.
+    """The domains of one constraint and the domain of each pod.
 
     Attributes:
         counts: pods in each domain, int64[domains].
@@ -56,13 +56,13 @@ class Removals(msgspec.Struct, frozen=True):
 def spread_order(loads: Sequence[DomainLoad], ranks: Sequence[Rank], preference: Sequence[int]) -> Removals:
     """Order the pods so that the skew stays lowest after every single removal.
 
-    Every step takes the pod after whose removal the fewest pods exceed a hard maxSkew, then a soft one; then the one
-    from the fullest domain of the first constraint, of the second, and so on.
+    Each step removes the pod after which the fewest pods exceed a DoNotSchedule maxSkew, then a ScheduleAnyway one.
+    Ties go to the fullest domain of the first constraint, then of the second, and so on.
 
     Args:
-        loads: hard constraints first.
-        ranks: what the controller compares before costs, by pod; lower ranks are removed first, whatever the cost.
-        preference: of each pod, which of equally good pods to remove first: the lowest.
+        loads: DoNotSchedule constraints first.
+        ranks: the controller's comparison before costs, by pod; lower ranks are removed first, whatever the cost.
+        preference: tie-breaker by pod; the lowest is removed first.
     """
     state = _Spread(loads)
     domains = np.stack([each.domain_of for each in loads], axis=1) if loads else np.zeros((len(ranks), 0), np.int64)
@@ -93,7 +93,7 @@ def spread_order(loads: Sequence[DomainLoad], ranks: Sequence[Rank], preference:
 
 
 class _Spread:
-    """Counts by domain while pods are removed one by one."""
+    """Pod counts by domain during the removals."""
 
     def __init__(self, loads: Sequence[DomainLoad]) -> None:
         self._loads = loads
@@ -145,7 +145,7 @@ class _Spread:
 def new_costs(order: Sequence[int], costs: Mapping[int, int]) -> dict[int, int]:
     """Return the costs to write so that costs rise strictly in an order; as few as possible.
 
-    All new costs are above 0, so that a pod without a cost goes before every pod with one.
+    All new costs are above 0, so a pod without a cost is removed before every pod with one.
 
     Args:
         order: pods, first the one to remove first.
@@ -161,7 +161,7 @@ def new_costs(order: Sequence[int], costs: Mapping[int, int]) -> dict[int, int]:
 
 
 def _between(present: Sequence[int], kept: Sequence[int]) -> dict[int, int] | None:
-    """Return costs for the places that are not kept; None if there is no room between the others."""
+    """Return costs for the positions that are not kept; None without room between the kept costs."""
     written: dict[int, int] = {}
     for before, after in zip((-1, *kept), (*kept, len(present)), strict=True):
         missing = after - before - 1

@@ -55,7 +55,7 @@ def plan_stateful_set(draft: Draft, owner: Controller) -> None:
 
 
 def _add(draft: Draft, row: Workload, item: StatefulSet, pods: Mapping[int, Pod | None], *, in_order: bool) -> None:
-    """Ordinals one after the other; ``pods``: None for those that do not exist yet."""
+    """Add the ordinals in order; ``pods``: None for missing pods."""
     ordinals = PodMaker(draft, row, item)
     previous: QueuedPod | None = None
     for ordinal in sorted(pods):
@@ -105,7 +105,7 @@ class PodMaker:
 
 
 def keeps_its_revision(item: StatefulSet, ordinal: int) -> bool:
-    """Return whether an ordinal's pod is created anew as it was, whatever the template says now (the partition).
+    """Return whether an ordinal's pod is recreated from its old revision (``partition``).
 
     Source: pkg/controller/statefulset/stateful_set_utils.go (``newVersionedStatefulSetPod``).
     """

@@ -72,7 +72,7 @@ class SharedCheck:
     version: str = __version__
 
     def play(self, shard: Shard) -> DrillOfFile:
-        """Run the drill; it is a part of its own."""
+        """Run the drill as a part of its own."""
         return self.drill.checked()
 
 

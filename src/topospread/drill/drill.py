@@ -65,9 +65,8 @@ def drill(  # noqa: PLR0913 - keyword arguments
         steps: the steps (`topospread.drill.steps`).
         options: the control plane and placement options.
         namespace: namespace of objects in applied manifests without ``metadata.namespace``.
-        runs: number of repetitions with other random choices (which equal pod is removed, which equal node is taken, in
-            which order pods become ready), reported as ranges; by default 8 if a step rolls out or applies manifests,
-            else 1.
+        runs: number of repetitions with other random choices (removed pod among equals, node among equals, order of
+            readiness), reported as ranges; by default 8 if a step rolls out or applies manifests, else 1.
         keep_after: also return the cluster after each step of the first run (`StepOutcome.after`).
         fallback: also run the drill with hard constraints that are soft while a domain is lost (`Drill.fallback`).
         progress: receives the number of finished steps, and of all steps.

@@ -44,7 +44,7 @@ class DrillInput:
     """The input of a drill; paths are relative to the working directory.
 
     Attributes:
-        cluster: a synthetic cluster or a file; "" for none.
+        cluster: a synthetic cluster or a file; "" without one.
         paths: manifests, in the order of application.
         rendering: settings for rendering charts and kustomizations.
     """

@@ -181,7 +181,7 @@ class DrillState:
             self._do_what_is_due(following)
 
     def _do_what_is_due(self, time: float) -> None:
-        """Run the actions due at a time. The clock does not move if none of them is still relevant."""
+        """Run the actions due at a time. The clock does not move if all of them are obsolete."""
         before, happened = self.now, len(self.events)
         self.now = max(self.now, time)
         self._agenda.do_what_is_due(self.now)

@@ -25,7 +25,7 @@ class EventSchedule:
 
     @property
     def following(self) -> float | None:
-        """Return the time of the next action; None if there is none."""
+        """Return the time of the next action; None without an action."""
         return self._entries[0][0] if self._entries else None
 
     def do_what_is_due(self, now: float) -> None:

@@ -30,7 +30,7 @@ Told = Callable[[str], None]
 
 
 class AbandonedError(UsageError):
-    """The client of a question is gone."""
+    """The client of a question has left."""
 
 
 class HeldProcess(Generic[Held]):
@@ -56,11 +56,11 @@ class HeldProcess(Generic[Held]):
 
         Args:
             question: a picklable function.
-            is_over: function that returns True once the client is gone; the process is then killed.
+            is_over: function that returns True once the client has left; the process is then killed.
             told: receives progress messages.
 
         Raises:
-            AbandonedError: if the client is gone.
+            AbandonedError: if the client has left.
             TopospreadError: if the question fails, or the process needs too much memory.
         """
         with self._lock:

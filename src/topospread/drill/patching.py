@@ -61,7 +61,7 @@ def patched(inventory: Inventory, change: PatchedObject) -> Inventory:
 
     Raises:
         InputError: if the API server denies the object.
-        UsageError: if there is no such object, or the patch does not apply to it.
+        UsageError: if the object does not exist, or the patch does not apply to it.
     """
     return _of([manifest(inventory, change)])
 
@@ -111,7 +111,7 @@ def manifest(inventory: Inventory, change: PatchedObject) -> Json:
     """Return the patched object as plain data.
 
     Raises:
-        UsageError: if there is no such object, or the patch does not apply to it.
+        UsageError: if the object does not exist, or the patch does not apply to it.
     """
     made = _new_object(change)
     if made is not None:
@@ -143,7 +143,7 @@ def _document(inventory: Inventory, change: PatchedObject) -> Json:
     """Return the current object.
 
     Raises:
-        UsageError: if there is none.
+        UsageError: if it does not exist.
     """
     for each in getattr(inventory, KINDS[change.kind].attribute):
         item: KubeObject = each

@@ -17,7 +17,7 @@ from .cluster_inventory import Times, stored, with_uid
 from .pods import FollowedPod
 
 _AT_A_TIME = 32
-"""Where pods become ready one after another, more pods than these become so in parts of this number."""
+"""If pods become ready one after another, larger numbers of pods become ready in batches of this size."""
 
 
 class RandomChoices:

@@ -50,7 +50,7 @@ def template_item(world: DrillState, key: WorkloadKey) -> Deployment | StatefulS
 
 
 def go_on(world: DrillState, key: WorkloadKey) -> bool:
-    """Take the next step of a rollout. Return whether there was one."""
+    """Take the next step of a rollout. Return False if the rollout has no further step."""
     workload, item = world.workload(key), template_item(world, key)
     if workload is None or item is None:
         return False
@@ -142,7 +142,8 @@ def _deployment_goes_on(world: DrillState, pods: RolledPods, item: Deployment) -
 
 
 def _recreate(world: DrillState, pods: RolledPods) -> bool:
-    """Delete all old pods, then create new ones once the old are gone (pkg/controller/deployment/recreate.go)."""
+    """Delete all old pods, then create new ones after the old have disappeared
+    (pkg/controller/deployment/recreate.go)."""
     old = [each for each in pods.all if not pods.is_new(each)]
     running = [each for each in old if not each.terminating]
     if running:

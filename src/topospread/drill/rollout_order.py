@@ -75,7 +75,8 @@ class _Turns:
         self._pods = RolledPods(world, workload)
 
     def take(self) -> None:
-        """Run all events after the initial placements. Deleted pods keep their resources until they are gone."""
+        """Run all events after the initial placements. Deleted pods keep their resources until they have
+        disappeared."""
         draws = self._world.draws
         slowly, draws.ends_slowly = draws.ends_slowly, True
         for does, turns in groupby(self._step.turns, lambda each: each.does):
@@ -124,7 +125,7 @@ class _Turns:
         world.collect()
 
     def _delete(self, turns: Sequence[RolloutStep]) -> None:
-        """Delete old pods, as many at once as the controller may."""
+        """Delete old pods, as many at once as the controller allows."""
         number = sum(to_remove(self._pods.standing, self._strategy))
         if number != len(turns):
             raise _refused(self._step, turns[0], f"{number} old pods are removed together now, not {len(turns)}")
@@ -163,7 +164,7 @@ def _bind(world: DrillState, step: Rollout, turn: RolloutStep, pod: FollowedPod)
     """Place a pod on the event's node, which must be among the best.
 
     Raises:
-        UsageError: if it is not.
+        UsageError: if the node is not among the best.
     """
     free = replace(pod.pod, spec=replace(pod.pod.spec, node_name=""))
     scheduler = world.run.scheduler

@@ -132,7 +132,7 @@ class GroupedNamespace:
         return touched | self._adopted(kind, before, item)
 
     def delete(self, kind: type[KubeObject], name: str) -> set[PlanGroup]:
-        """Delete an object. Return all groups that this may affect; none if the object is not known."""
+        """Delete an object. Return all groups that this may affect; nothing for an unknown object."""
         before = self.of[kind].get(name)
         if before is None:
             return set()
@@ -247,7 +247,7 @@ def _selector(item: Any) -> object:
 
 
 def _selects(kind: type[KubeObject], item: Any, labels: Mapping[str, str]) -> bool:
-    """Return whether a controller selects an object with these labels. Without a selector it may select any."""
+    """Return whether a controller selects an object with these labels. A missing selector may match any object."""
     try:
         return controller(kind.__name__, item, Place()).selector.matches(labels)
     except InvalidError:

@@ -44,7 +44,7 @@ class Export:
     """The settings of the exporter process.
 
     Attributes:
-        kubeconfig, context: kubeconfig and context; both may be None.
+        kubeconfig, context: name of the kubeconfig and of its context; both may be None.
         address: address to serve at.
         qps, burst: limits on requests per second, without watches.
     """

@@ -71,7 +71,7 @@ class Tracker:
         figures: (namespace, kind, name) of a workload → its status, without node counts and excluded nodes. Losses are
             by zone, hostname and the keys of its constraints.
         blocked: pending pods, by the constraint that keeps them off nodes.
-        since: time of the first unprocessed change, in seconds of `time.monotonic`; None if there is none.
+        since: time of the first unprocessed change, in seconds of `time.monotonic`; None without one.
     """
 
     def __init__(self, options: SimulationOptions) -> None:

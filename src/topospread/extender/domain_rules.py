@@ -36,7 +36,7 @@ class RuleVerdict(NamedTuple):
     """A rule's rejection or score for a node.
 
     Attributes:
-        against: reason of a rejection; "" for none.
+        against: reason of a rejection; "" without a rejection.
         wish: preference, higher is better. It is only comparable between nodes of the same rule.
     """
 

@@ -45,11 +45,11 @@ class CustomResource(msgspec.Struct, frozen=True):
 
 
 def custom_resource(subject: LintSubject, namespace: str) -> CustomResource | None:
-    """Return the pod-related parts of a custom resource; None if there are none.
+    """Return the pod-related parts of a custom resource; None without such parts.
 
     Args:
         subject: the object.
-        namespace: namespace if the object has none.
+        namespace: namespace of an object that names none.
     """
     parts = pod_parts(subject.value)
     if not parts:

@@ -88,7 +88,7 @@ def _complete(line: str) -> str:
 
 _ROUNDS: Final = 5
 _MOST_READ: Final = 2 << 20
-"""Characters that are read again to try fixes one by one: each fix is checked by reading its whole text."""
+"""Characters to read while fixes are tested one by one; each test reads the whole text."""
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
@@ -203,7 +203,7 @@ class TextEditor:
 
     @property
     def most_tries(self) -> int:
-        """The number of fixes to try one by one: fewer in a long text."""
+        """The number of fixes to test one by one; fewer in a long text."""
         return max(_MOST_READ // max(len(self.whole), 1), 1)
 
     def made(
@@ -211,7 +211,7 @@ class TextEditor:
     ) -> Text | None:
         """Return the text with these edits and with the `added` objects at its end.
 
-        All edits of an object are made, or none. Return None if nothing changes or anything else would change.
+        All edits of an object are made, or none of them. Return None if nothing changes or another part would change.
         """
         splices: list[Splice] = []
         edits: dict[LintSubject, list[FieldEdit]] = {}

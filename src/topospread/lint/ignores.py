@@ -1,8 +1,8 @@
 """Suppress findings by the comment ``# topospread: ignore RULE reason`` or the annotation ``topospread.dev/ignore``.
 
-A comment covers the YAML value that starts on its line; a comment on its own line covers the value on the next line. So
-it can cover a whole object or one constraint. The annotation covers its object. Commas separate rules. In the
-annotation, semicolons or line ends separate entries.
+A comment covers the YAML value that starts on its line; a comment on its own line covers the value on the next line. A
+comment can therefore cover a whole object or one constraint. The annotation covers its object. Commas separate rules.
+In the annotation, semicolons or line ends separate entries.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class _Outline:
         return at >= 0 and offset < self._scalars[at][1]
 
     def covered(self, line: int) -> range:
-        """Return the lines of the outermost value that starts on a line; only the line if there is none."""
+        """Return the lines of the outermost value that starts on a line; only that line if no value does."""
         return range(line, max(self._last_lines.get(line, line), line) + 1)
 
 

@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 class PodsByLabel(Generic[Item]):
-    """Items indexed by their workload's pods. Of several workloads with the same kind and name, the last one counts."""
+    """Items indexed by their workload's pods. If several workloads share kind and name, the last one counts."""
 
     def __init__(self, items: Iterable[tuple[PodSource, Item]]) -> None:
         named = {(type(pods.item), pods.item.namespace, pods.item.name): (pods, item) for pods, item in items}

@@ -9,7 +9,7 @@ from msgspec import Meta
 from topospread.base import Base
 
 MOST_ALIKE: Final = 20
-"""Maximum findings of one rule for one object. The last one states how many more there are."""
+"""Maximum findings of one rule for one object. The last finding states the number of omitted findings."""
 
 
 class FieldEdit(Base, frozen=True):

@@ -72,7 +72,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         wrong: example with a finding.
         right: corrected example, in which no rule finds more than a hint.
         needs: required input. With ``nodes`` or ``simulation`` the rule runs only if there are nodes.
-        fix: what ``--fix`` does, as a sentence; "" without a fix.
+        fix: the action of ``--fix`` as a sentence; "" without a fix.
     """
 
     id: str

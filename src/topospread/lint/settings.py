@@ -83,7 +83,7 @@ class Settings:
         config: default of kube-scheduler's configuration.
         namespace: default namespace of objects without ``metadata.namespace``.
         folder: folder to which globs are relative; "" is the working directory.
-        source: the settings file; "" for none.
+        source: the settings file; "" without one.
         promises: declared promises of workloads.
         spread_from: minimum replicas of a workload that must be spread (rule ``no-spread``).
     """

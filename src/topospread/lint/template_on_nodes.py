@@ -57,7 +57,7 @@ class TemplateOnNodes(msgspec.Struct, frozen=True, eq=False):
     """A template, evaluated on the nodes.
 
     Attributes:
-        cluster: the nodes, and the pods on them.
+        cluster: the nodes and their pods.
         pod: one of the template's pods, after admission.
         constraints: its constraints.
         selected: nodes that match nodeSelector and node affinity, bool[rows].

@@ -1,6 +1,6 @@
 """Place a template's pods on the given nodes: by a quick trial, or by a full simulation.
 
-Only pods that are already on nodes count; other workloads of the manifests are not placed.
+Only pods on nodes count; other workloads of the manifests are not placed.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class Attempts:
         self._preempt = preempt
 
     def next(self) -> bool:
-        """Attempt the next pod. Return False if there is none."""
+        """Attempt the next pod. Return False if no pod is left."""
         parts = self._parts
         info = parts.queue.pop()
         if info is None:

@@ -120,7 +120,7 @@ class Binder:
         task.add_done_callback(self._ended)
 
     async def cancel(self, key: PodKey) -> bool:
-        """Cancel the binding of a pod that waits for volumes (``CancelPod``). Return False if there is none.
+        """Cancel the binding of a pod that waits for volumes (``CancelPod``). Return False if no binding waits.
 
         It returns once the pod is forgotten, so that a preemptor does not see the pod again.
         """

@@ -108,7 +108,7 @@ class BulkSocket:
         await self._loop.sock_sendall(self._sock, ours.to_send.read())
 
     async def _some(self) -> memoryview:
-        """Return the available bytes as soon as there are any; none at the end."""
+        """Return the available bytes as soon as some arrive; empty at the end."""
         rested = False
         while True:
             if self._closed:

@@ -90,7 +90,7 @@ async def in_cluster_credentials() -> Credentials:
 
 
 def namespace_of(paths: str, context: str | None) -> str:
-    """Return the namespace of a kubeconfig's context; "" if it has none.
+    """Return the namespace of a kubeconfig's context; "" without one.
 
     Raises:
         InputError: if a file is missing or not YAML, or the context is unknown.
@@ -162,7 +162,7 @@ def _merged(paths: str) -> KubeConfigMerger:
     """Return the files, merged like in kubectl.
 
     Raises:
-        InputError: if none exists, or one is not a kubeconfig.
+        InputError: if no file exists, or one is not a kubeconfig.
     """
     for path in paths.split(kube_config.ENV_KUBECONFIG_PATH_SEPARATOR):
         if path and os.path.exists(os.path.expanduser(path)):

@@ -85,7 +85,7 @@ class Election:
 
     @property
     def leader(self) -> str:
-        """Identity of the last known leader; "" for none."""
+        """Identity of the last known leader; "" if unknown."""
         return self._observed.holder
 
     @property

@@ -30,7 +30,7 @@ LONGEST_NAME = 253
 _LONGEST_QUEUE = 10_000
 SERIES_KEPT = 4096
 _SERIES_ENDS = 6 * 60
-"""Seconds without a repetition after which a series is over."""
+"""Seconds without a repetition that end a series."""
 _TRIES = 12
 _BETWEEN = 10.0
 _WRITERS = 4

@@ -62,7 +62,8 @@ class Explanations:
 
 
 def explained(verdict: Verdict) -> str:
-    """The sums of every hard constraint that refuses a domain, as long as a note may be; "" where none does."""
+    """Return the arithmetic of every DoNotSchedule constraint that rejects a domain, limited to the length of a
+    note."""
     parts = [text for each in verdict.arithmetic if each.hard and (text := _refusals(each))]
     return truncated("; ".join(parts))
 

@@ -26,8 +26,8 @@ class Failure:
 
     Attributes:
         message: for the condition, and cut for the event.
-        rejectors: plugins that rejected it; none for an error.
-        nominated: new nominated node; "" for none, None to keep the current one.
+        rejectors: plugins that rejected it; empty for an error.
+        nominated: new nominated node; "" to clear it, None to keep the current one.
         event: reason of the event. ``NotJudged`` if topospread does not model a part of the pod.
     """
 

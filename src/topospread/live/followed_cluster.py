@@ -152,7 +152,7 @@ class FollowedCluster:
 
 
 class _KindCopy:
-    """The objects of one kind; a `Sink`."""
+    """The objects of one kind; implements `Sink`."""
 
     def __init__(self, kind: str, lock: threading.Lock, listener: ClusterListener | None) -> None:
         self._kind = kind

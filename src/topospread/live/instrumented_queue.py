@@ -91,7 +91,7 @@ class InstrumentedQueue(SchedulingQueue):
 
     Attributes:
         incoming: counts pods that enter each part of the queue.
-        began: arrival time of the event being handled; None if there is none.
+        began: arrival time of the current event; None without one.
     """
 
     def __init__(

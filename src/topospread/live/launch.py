@@ -50,12 +50,12 @@ class Launch:
         configuration: the scheduler's profiles.
         operation: process settings, with flags applied.
         gates: feature gates of the scheduler.
-        kubeconfig, context: kubeconfig and context; both may be None.
+        kubeconfig, context: name of the kubeconfig and of its context; both may be None.
         address: address to serve at.
         dry_run: compare with the existing scheduler without binding pods.
         explain_events: write events with the skew arithmetic of rejections.
         dropped_log_lines: returns the number of log lines that were dropped since the start.
-        beside: runs in addition in this process, with its own metrics; None for nothing.
+        beside: an additional service in this process, with its own metrics; None for nothing.
     """
 
     configuration: Configuration

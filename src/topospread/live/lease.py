@@ -52,7 +52,7 @@ class LeaseLock:
         self._lease: dict[str, Any] | None = None
 
     async def get(self) -> Record | None:
-        """Read the lease; ``None`` if there is none.
+        """Read the lease; ``None`` if it does not exist.
 
         Raises:
             RequestError: if it cannot be read.

@@ -18,7 +18,7 @@ from .reflector import Key, Sink
 from .scheduler import LiveScheduler
 
 Result = Literal["best", "other", "nowhere"]
-"""Whether a pod was bound to one of our best nodes, another feasible node, or an infeasible one."""
+"""Result of the comparison: pod bound to one of our best nodes, another feasible node, or an infeasible one."""
 _SHOWN = 3
 
 

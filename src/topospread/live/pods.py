@@ -243,7 +243,7 @@ class Pods:
         self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, lambda other: (other.spec.priority or 0) <= priority)
 
     def promise(self, key: PodKey, node: str | None) -> None:
-        """Nominate a node for a pending pod; "" for none, None to use its status (``AddNominatedPod``)."""
+        """Nominate a node for a pending pod; "" clears it, None uses its status (``AddNominatedPod``)."""
         pod = self.waiting.get(key)
         if pod is not None:
             self._promise(key, pod, pod.nominated_node_name if node is None else node)

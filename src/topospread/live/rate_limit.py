@@ -26,7 +26,7 @@ class RateLimit:
             await asyncio.sleep(delay)
 
     def reserve(self) -> float:
-        """Take a token, on credit if there is none. Return the seconds until it is available."""
+        """Take a token, on credit if none is available. Return the seconds until it is available."""
         if self._qps <= 0:
             return 0.0
         now = self._now()

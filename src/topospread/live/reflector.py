@@ -99,7 +99,7 @@ class Reflector:
         name: resource name of the kind, ``pods``.
         synced: set once the first list is complete.
         absent: seconds before a kind that is not served or forbidden is requested again.
-        last_known: returns the previous state for an unreadable object; None if there is none.
+        last_known: returns the previous state for an unreadable object; None if unknown.
     """
 
     def __init__(

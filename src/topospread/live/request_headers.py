@@ -25,7 +25,8 @@ class RequestHeaders:
         self._lines: dict[str, tuple[Mapping[str, str], str]] = {}
 
     async def of(self, content_type: str = "") -> Headers:
-        """Return the headers for a body's content type, "" for none. Each impersonated group has its own header."""
+        """Return the headers for a body's content type; "" without a body. Each impersonated group has its own
+        header."""
         return self._made(content_type, await self._connection.headers())
 
     async def lines(self, content_type: str = "") -> str:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def _nothing() -> None:
-    """Do nothing: no task can be cancelled yet, or any more."""
+    """Do nothing; no task can be cancelled at this moment."""
 
 
 @dataclass(slots=True)

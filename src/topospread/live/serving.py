@@ -62,7 +62,7 @@ class Address:
         port: 0 for no server.
         certificate, key: PEM files for HTTPS, read again when they change; "" for HTTP.
         option: the option that names the port.
-        client_ca: PEM file with the CAs of client certificates; "" for none.
+        client_ca: PEM file with the CAs of client certificates; "" without client certificates.
         metrics: address and port of ``/metrics`` and ``/configz``. ``None``: `host` and `port` if that is loopback,
             otherwise no server at all.
     """
@@ -82,7 +82,7 @@ class Address:
 
     @property
     def of_metrics(self) -> Address | None:
-        """The separate address of the metrics; None if there is none."""
+        """The separate address of the metrics; None without one."""
         if self.metrics is None or self.shows_metrics:
             return None
         host, port = self.metrics

@@ -1,7 +1,7 @@
 """Writes to the status of waiting pods: the condition PodScheduled and the nominated node.
 
-Of each pod the newest state is written, however often it changed meanwhile, and nothing that is there already.
-Source: pkg/scheduler/schedule_one.go (``updatePod``), pkg/api/v1/pod/util.go (``UpdatePodCondition``).
+Only the newest state of each pod is written, and only if it differs from the stored state. Source:
+pkg/scheduler/schedule_one.go (``updatePod``), pkg/api/v1/pod/util.go (``UpdatePodCondition``).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Condition:
 
 
 def condition_patch(pod: ReadPod, condition: Condition, now: float) -> Json | None:
-    """The condition as it stands in a patch; ``None`` where the pod has it already."""
+    """Return the condition for a patch; ``None`` if the pod has it already."""
     there = (pod.status.conditions if pod.status is not None else None) or []
     old = next((each for each in there if each.type == condition.type), None)
     if old is not None and _same(old, condition):
@@ -68,7 +68,7 @@ def _time(seconds: float) -> str:
 
 @dataclass(slots=True)
 class _Wanted:
-    """The status to write for a pod; ``nominated`` None leaves the nomination as it is."""
+    """The status to write for a pod; ``nominated`` None keeps the nomination."""
 
     pod: ReadPod
     condition: Condition | None

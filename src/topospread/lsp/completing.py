@@ -30,7 +30,7 @@ _LONGEST: Final = 1000
 
 
 def completions(lines: Lines, at: Position, nodes: Sequence[Node]) -> Iterator[CompletionItem]:
-    """Yield the allowed values of the field at the cursor; none if any value is allowed.
+    """Yield the allowed values of the field at the cursor; nothing if any value is allowed.
 
     Args:
         lines: the text.

@@ -24,7 +24,7 @@ _SECONDS: Final = 0.5
 
 
 def fixes(report: LintReport, lines: Lines, asked: Range, uri: str) -> Iterator[CodeAction]:
-    """Yield a quick fix for each finding in a range that has one; in a long text for the first of them.
+    """Yield a quick fix for each fixable finding in a range; in a long text only for the first ones.
 
     Args:
         report: the text's lint report.

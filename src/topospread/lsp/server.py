@@ -42,7 +42,7 @@ class OpenFile:
         changed: whether its current text is not linted yet.
         judging: task that lints it until there are no more changes.
         lines: the last linted text.
-        report: its lint report; None if it could not be linted.
+        report: its lint report; None if lint failed.
         whole: the last completely parsed text, with its diagnostics.
     """
 
@@ -55,7 +55,7 @@ class OpenFile:
 
 
 class Server(LanguageServer):
-    """The language server. One thread lints texts one by one, so that messages are still read."""
+    """The language server. One thread lints one text at a time, so the server keeps reading messages."""
 
     def __init__(self, ask: Callable[[], Question]) -> None:
         super().__init__("topospread", __version__, types.TextDocumentSyncKind.Full)

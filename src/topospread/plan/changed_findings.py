@@ -35,7 +35,7 @@ def changed_findings(
         inventories: the objects before and after.
         options: the control plane.
         namespace: namespace of objects that name none.
-        paths: files of the new objects, for the places of findings; by default the objects are linted as they are.
+        paths: files of the new objects, which locate findings; by default the objects are linted without files.
     """
     written = [{_key(each): each for each in side.objects() if _is_written(each)} for side in inventories]
     changed = {key for key in {*written[0], *written[1]} if written[0].get(key) != written[1].get(key)}

@@ -1,4 +1,4 @@
-"""The lines of manifests that a change touches: which field had which value, and in which file it is."""
+"""Changed lines of manifests: the field, its old and new values, and its file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topospread.sources.revisions import State
 
 _ABSENT: Any = object()
 _IN_POD = frozenset({"topologySpreadConstraints", "affinity"})
-"""Fields of a pod that are parts of their own."""
+"""Fields of a pod spec that are compared part by part."""
 _LIST_KEYS = ("topologyKey", "name", "key")
 """Fields by which items of two lists are the same item."""
 
@@ -26,7 +26,7 @@ class ChangedLine:
     """A field that differs.
 
     Attributes:
-        place: file and line: in the new state, or in the old one if the field is gone.
+        place: file and line in the new state, or in the old one if the field was removed.
         says: the change in a few words.
     """
 
@@ -91,7 +91,7 @@ def _is_in(path: Path, part: Path) -> bool:
 
 
 def _differences(old: Any, new: Any, was: Path = (), now: Path = ()) -> Iterator[tuple[Path, Path, Any, Any]]:
-    """Yield the paths and values of what differs, before and after."""
+    """Yield the paths and values of all differences."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys((*old, *new)):
             yield from _differences(old.get(key, _ABSENT), new.get(key, _ABSENT), (*was, key), (*now, key))

@@ -15,10 +15,10 @@ class Review:
     """A change of manifests.
 
     Attributes:
-        comparison: the two states simulated; pods that only the new one has count among what is newly pending.
+        comparison: the two simulated states; pods that only the new state has count as newly pending.
         new: findings that only the new state has.
-        gone: findings that only the old one has.
-        notes: what a person should know of how the two were read.
+        gone: findings that only the old state has.
+        notes: remarks on how the two states were read.
         left_out: labels of the new state's workloads that lint did not place.
     """
 
@@ -78,10 +78,10 @@ def _grows(change: SpreadChange) -> bool:
 
 
 def only_in(ours: Iterable[Finding], theirs: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings that the other state does not have.
+    """Return the findings that the other state does not have.
 
-    A finding is the same though its line, its place in a list or a number in its message is another: those that agree
-    most are taken for one another first.
+    A finding is the same if only its line, list index or a number in its message changed. The most similar findings are
+    matched first.
     """
     left, others = list(ours), list(theirs)
     ways: Sequence[Callable[[Finding], object]] = (

@@ -100,7 +100,7 @@ class AttachedVolumes:
         cluster.volume_use.follow(self)
 
     def refresh(self) -> None:
-        """Count anew when StorageClasses changed since; all else is told as it happens."""
+        """Recount after a change of StorageClasses; other changes arrive as events."""
         now = self._version()
         if self._classes == now:
             return
@@ -205,7 +205,7 @@ class AttachedVolumes:
         return np.array(found, dtype=np.int64)
 
     def failure(self, row: int) -> str:
-        """Return why the volumes on a node cannot be counted; "" if they can, or if nothing limits them."""
+        """Return why a node's volumes cannot be counted; "" if they can or have no limit."""
         if row not in self.failed:
             return ""
         name = self.cluster.nodes.names[row]

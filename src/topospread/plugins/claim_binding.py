@@ -1,9 +1,9 @@
 """Reserve and PreBind of VolumeBinding: the volumes for a placed pod's claims.
 
-Source: plugins/volumebinding/binder.go (``AssumePodVolumes``, ``BindPodVolumes``): the claims that wait for their first
-pod get the volumes that Filter found on the node, the others are handed to the provisioner; PreBind returns when the PV
-controller is through with all of them. Reserve only says here what PreBind will write, as no other cycle runs between
-the two: what is not bound has not to be undone.
+Source: plugins/volumebinding/binder.go (``AssumePodVolumes``, ``BindPodVolumes``). Claims that wait for their first
+consumer get the volumes that Filter found on the node; other claims are provisioned. PreBind returns after the PV
+controller has processed all of them. Reserve only announces PreBind's writes. No other cycle runs between the two, so
+nothing must be undone.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class ReservedVolumes(Reservation):
     """The volumes for a pod's claims on its node.
 
     Attributes:
-        row: of the node.
-        bindings: claims, each with the volume that is there for it.
-        provisions: claims for which a volume is made.
+        row: row of the node.
+        bindings: claims with their existing volumes.
+        provisions: claims that need a new volume.
         attributes_classes: the gate VolumeAttributesClass.
     """
 
@@ -48,13 +48,13 @@ class ReservedVolumes(Reservation):
     attributes_classes: bool = True
 
     def bind(self, *, makes_volumes: bool = True) -> str:
-        """Bind the claims, and make the volumes that are missing; what PreBind says if it waits in vain.
+        """Bind the claims and provision missing volumes. Return PreBind's message if it times out.
 
-        The PV controller, which is told of the node, takes a volume that names the claim before it asks for a new one,
-        even of another class or out of the node's reach (``checkBindings``).
+        The PV controller learns the node and prefers a volume that names the claim to a new one, even with another
+        class or out of the node's reach (``checkBindings``).
 
         Args:
-            makes_volumes: whether the provisioners can; a claim without a volume is handed back to the scheduler.
+            makes_volumes: whether provisioners create volumes; otherwise the claim returns to the scheduler.
         """
         failed = self._bind_existing()
         name, node = self.cluster.nodes.names[self.row], self.cluster.nodes.nodes[self.row]
@@ -100,11 +100,11 @@ class ReservedVolumes(Reservation):
         return bool(catalog_of(self.cluster).reached(volume, np.array([self.row], dtype=np.int64))[0])
 
     def _bind_existing(self) -> str:
-        """Bind the claims for which there is a volume, as is done even where another cannot be made.
+        """Bind the claims that have a volume, even if another claim cannot be provisioned.
 
-        A volume that names a claim is taken whatever its access modes, and the PV controller, which asks for them,
-        does not bind the claim to it then: PreBind ends with its timeout, and the volume keeps the claim's uid. Of a
-        claim that the pod lists twice each time has a volume of its own, of which the PV controller gives one back.
+        A volume that names a claim is taken whatever its access modes. The PV controller checks them and does not bind
+        the claim, so PreBind times out and the volume keeps the claim's uid. If a pod lists a claim twice, each entry
+        gets a volume, and the PV controller releases one of them.
         """
         failed = ""
         for claim, volume in self.bindings:
@@ -122,8 +122,7 @@ class ReservedVolumes(Reservation):
 def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_classes: bool = True) -> ReservedVolumes:
     """Choose volumes for the claims of a pod on a node: the smallest that fits and is reachable, else a new one.
 
-    Claims that are bound already stay as they are; those that are not there, or wait for something else than a pod, are
-    passed over.
+    Bound claims are skipped, and so are missing claims or claims that wait for anything but a pod.
     """
     found = pod_claims(pod_class.pod, cluster.objects)
     claims = [each.claim for each in found if each.claim is not None]
@@ -147,7 +146,7 @@ def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_class
 
 
 def _can_be_made(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Return whether a volume is made for a claim; one that is assumed needs no class that is there."""
+    """Return whether a volume can be provisioned for a claim; an assumed claim needs no existing class."""
     storage_class = objects.storage_classes.get(claim_class(claim))
     return provisions(storage_class) or (storage_class is None and is_assumed(claim, objects))
 

@@ -62,7 +62,7 @@ _BY_SOURCE = {AWS_DISK: AWS, GCE_DISK: GCE, AZURE_DISK: AZURE, CINDER: OPENSTACK
 
 
 def in_tree_plugin(spec: PersistentVolumeSpec) -> InTree | None:
-    """The in-tree plugin of a volume, ``None`` when it is of none that has a driver."""
+    """Return the in-tree plugin of a volume; ``None`` if it has none with a driver."""
     sources = (
         (spec.aws_elastic_block_store, AWS),
         (spec.gce_persistent_disk, GCE),
@@ -231,6 +231,6 @@ def _ebs_handle(volume_id: str) -> str:
 
 
 def _check_azure_kind(kind: str) -> None:
-    """``kind`` "" where there is none."""
+    """Raise an error for an unknown kind; "" is allowed."""
     if kind and kind.lower() != "managed":
         raise TranslationError(f"kind({kind}) is not supported in csi migration")

@@ -19,7 +19,7 @@ from .domain_membership import Membership
 
 _FEW = 64
 NO_PODS = Selection(set()).counting()
-"""The pods of a selector without requirements since 1.27: none."""
+"""Selected pods of a selector without requirements, since 1.27: none."""
 
 
 def matching_pods(cluster: Cluster, namespace: str, selector: Selector, *, empty_counts: bool) -> Selection:

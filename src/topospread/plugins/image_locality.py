@@ -57,12 +57,12 @@ class ImageLocality:
 
 
 def normalized_image_name(name: str) -> str:
-    """The image's name with a tag: ``latest`` when it has none."""
+    """Return the image's name with a tag, by default ``latest``."""
     return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
 
 
 class _ImageScore:
-    """Rests on other nodes too (how many have an image), which change only when nodes do."""
+    """The score, which depends on other nodes (number of nodes with an image) and changes only with nodes."""
 
     scope = Scope.NODE
 
@@ -73,7 +73,7 @@ class _ImageScore:
 
     @property
     def depends_on_other_nodes(self) -> bool:
-        """True if a change of one node changes the points of others."""
+        """True if a change of one node changes the scores of other nodes."""
         return any(self._cluster.nodes.images.get(image) is not None for image in self._images)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:

@@ -68,7 +68,7 @@ class NodeAffinityPlugin:
         self._added_preferred = added.preferred_during_scheduling_ignored_during_execution or []
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Prepare Filter and Score; skip each if neither the pod nor the profile has terms for it."""
+        """Prepare Filter and Score; skip each if neither pod nor profile has terms for it."""
         spec = pod_class.pod.spec
         affinity = spec.affinity.node_affinity if spec.affinity else None
         prepared = Prepared()

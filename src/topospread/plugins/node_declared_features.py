@@ -64,15 +64,15 @@ FEATURES = (
     DeclaredFeature("UserNamespacesHostNetworkSupport", 36, _shares_network_but_not_users),
     DeclaredFeature("VolumeBindMountOptions", 37, _has_bind_mount_options),
 )
-"""All of them, by name."""
+"""All features, by name."""
 
 
 class NodeDeclaredFeatures:
-    """Rejects nodes that do not declare all that the pod needs.
+    """Rejects nodes that lack a declared feature that the pod needs.
 
     Args:
-        minor: the minor version of Kubernetes 1; it says which features are known, and in 1.35 the words.
-        enabled: the gate of the same name; while it is off the plugin passes every node, wherever a profile has it.
+        minor: minor version of Kubernetes; it decides the known features and, in 1.35, the message.
+        enabled: the gate of the same name; if it is off, the plugin accepts every node.
     """
 
     name = "NodeDeclaredFeatures"
@@ -95,7 +95,7 @@ class NodeDeclaredFeatures:
         return [each.name for each in self._known if each.needed_by is not None and each.needed_by(spec)]
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A node that comes or declares something else; the pod needing something else."""
+        """Register for added nodes, changed declared features, and changed needs of the pod."""
         if not self._enabled:
             return ()
         return (
@@ -138,7 +138,7 @@ class _Declared:
 
 
 def _merged(listed: Sequence[str], known: Sequence[str]) -> set[str]:
-    """The known ones of a list that is taken to be sorted: what stands out of order is missed (``TryMap``)."""
+    """Return the known features in a list that must be sorted; unsorted entries are missed (``TryMap``)."""
     found = set()
     i = j = 0
     while i < len(listed) and j < len(known):

@@ -47,7 +47,7 @@ class NodeName:
         return Prepared(filter=_NamedNode(node_name, self._rules.reason, cluster.nodes), narrowed=narrowed)
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A node that comes."""
+        """Register for added nodes."""
         return (Registration(ClusterEvent("Node", ADD)),)
 
 

@@ -74,9 +74,9 @@ class _BalanceScore:
 
 
 def balance(demands: list[Demand], amounts: list[Ints], nodes: int) -> Ints:
-    """``(1 − σ)·100`` of the used fractions of the resources a node has, truncated, int64[nodes].
+    """Return ``(1 − σ)·100`` of the used fractions of a node's resources, truncated, int64[nodes].
 
-    With two resources σ is half their difference; with more, the standard deviation; with one or none 0.
+    For two resources σ is half their difference; for more, the standard deviation; for fewer, 0.
     """
     present = [demand.allocatable != 0 for demand in demands]
     fractions = [

@@ -124,7 +124,7 @@ class PodTopologySpread:
         self._constraints = ConstraintsInForce(self._args, self._rules, self._methods.selector_of)
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Count matching pods for the constraints of the class; skip the plugin if there are none."""
+        """Count matching pods for the constraints of the class; skip the plugin without constraints."""
         hard = self._constraints(pod_class, cluster, "DoNotSchedule")
         everywhere: Score | None = ConstantScore(MAX_NODE_SCORE) if self._rules.scores_without_constraints else None
         try:
@@ -365,7 +365,7 @@ class SpreadMethods(msgspec.Struct, frozen=True):
     """The steps that differ in old versions. The defaults are those of 1.37; `old_versions` has the others.
 
     Attributes:
-        hard_counts: factory of the counts behind hard constraints.
+        hard_counts: factory of the counts behind DoNotSchedule constraints.
         soft_score: factory of the Score extension point.
         selector_of: function that finds the selector of default constraints.
     """

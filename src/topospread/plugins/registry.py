@@ -129,7 +129,7 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
 ASKED_ABOUT_CLAIMS = frozenset(
     {"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "DynamicResources", *KINDS}
 )
-"""Those whose answers rest on a pod's claims; all others say the same of pods that differ in claims alone."""
+"""Plugins whose answers depend on a pod's claims; others treat pods that differ only in claims alike."""
 ASKED_OF_EACH_CLASS = frozenset(
     {"PodTopologySpread", "InterPodAffinity", "SelectorSpread", "DefaultPodTopologySpread", "DynamicResources"}
 )

@@ -87,7 +87,7 @@ Scorer = Callable[[list[Demand], int], Ints]
 
 
 class StrategyScore:
-    """The points of one scoring strategy: what the pod's node would look like with it."""
+    """The score of one strategy: the node's usage with the pod."""
 
     scope = Scope.USAGE
 

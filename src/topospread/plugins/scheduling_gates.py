@@ -11,7 +11,7 @@ from .cluster_event import POD_GATES_ELIMINATED, ClusterEvent, Registration
 
 
 class SchedulingGates:
-    """Keeps pods with ``spec.schedulingGates`` out of the queue until the last gate is gone."""
+    """Keeps pods with ``spec.schedulingGates`` out of the queue until all gates are removed."""
 
     name = "SchedulingGates"
 

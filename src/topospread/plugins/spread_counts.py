@@ -180,8 +180,8 @@ class CountedConstraint:
     Attributes:
         column: label column of the topology key.
         pods: counted pods by node.
-        counts: counted pods by domain; ``None`` for a soft hostname constraint.
-        keys: keys that a node must have to be included: those of all constraints of the same kind.
+        counts: counted pods by domain; ``None`` for a ScheduleAnyway constraint on hostname.
+        keys: label keys that a counted node must have: the keys of all constraints of the same kind.
         counts_itself: 1 if the pod matches the constraint's own selector, else 0.
         is_grouped_by_domain: whether nodes are grouped by domain instead of by the domain's count.
         may_be_tainted: whether ``tainted_domains`` can be above 0. Placements read it first, because it is cheap.

@@ -90,7 +90,7 @@ def _pools(
 
 
 def _reached(capacity: CSIStorageCapacity, nodes: NodeTable) -> Mask | None:
-    """Return the nodes that reach the pool; ``None`` if none does."""
+    """Return the nodes that reach the pool; ``None`` if no node does."""
     if capacity.node_topology is None:
         return None
     try:

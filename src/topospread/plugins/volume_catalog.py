@@ -1,6 +1,6 @@
-"""The volumes there are, by class and size, and from which nodes each can be reached; it chooses none.
+"""The available volumes by class and size, with the nodes that reach each.
 
-It remembers what does not change when a claim is bound, so that pods that look at the same volumes share the work.
+Data that a binding does not change is cached for pods that use the same volumes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _by_quantity = cmp_to_key(Quantity.compare)
 
 
 def capacity(volume: PersistentVolume) -> Quantity:
-    """The storage a volume has, 0 when it does not say."""
+    """Return a volume's storage; 0 if it is missing."""
     amount = (volume.spec.capacity or {}).get("storage")
     return ZERO if amount is None else parse_quantity(amount)
 
@@ -51,7 +51,7 @@ def traits_of(volume: PersistentVolume) -> Traits:
 
 
 class ReachableNodes(msgspec.Struct, frozen=True):
-    """Nodes that reach a volume whose affinity asks for values of one label, as local volumes do."""
+    """Nodes that reach a volume whose affinity requires values of one label, as for local volumes."""
 
     column: LabelColumn
     values: tuple[str, ...]
@@ -64,7 +64,7 @@ class ReachableNodes(msgspec.Struct, frozen=True):
 
 
 class CatalogEntry(msgspec.Struct):
-    """A volume as the catalog lists it; ``volume`` is what it was when the catalog was read."""
+    """A volume in the catalog, in its state when the catalog was read."""
 
     volume: PersistentVolume
     size: Quantity
@@ -90,7 +90,7 @@ class VolumeCatalog:
         return cluster
 
     def free(self, class_name: str, least: Quantity) -> Iterator[CatalogEntry]:
-        """Volumes of a class that are promised to nobody, available and large enough; smallest first."""
+        """Yield unclaimed available volumes of a class that are large enough, smallest first."""
         self._refresh()
         volumes = self.cluster.objects.persistent_volumes
         listed = self._free.get(class_name, [])

@@ -138,7 +138,7 @@ class FindVolumes:
         return self.find(rows).codes
 
     def find(self, rows: Rows) -> VolumesFound:
-        """Everything about some nodes; for many of them all are looked at, which costs less."""
+        """Return the volumes for some nodes; for many nodes it computes all, which is cheaper."""
         if isinstance(rows, slice):
             return self._everywhere()
         if len(rows) > _FEW and self.may_bind:
@@ -268,7 +268,7 @@ class FindVolumes:
 
 
 class Provision(msgspec.Struct, frozen=True):
-    """Nodes where a volume can be provisioned; ``allowed`` None: all; ``capacity`` None: none is published."""
+    """Nodes where a volume can be provisioned; ``allowed`` None: all nodes; ``capacity`` None: unknown."""
 
     allowed: Mask | None
     capacity: EnoughCapacity | None = None
@@ -300,10 +300,10 @@ def topology_mask(storage_class: StorageClass, nodes: NodeTable) -> Mask | None:
 
 
 class VolumeScore:
-    """The score: how much of the chosen volumes the claims use, class by class, through the shape.
+    """The score: used share of the chosen volumes by class, mapped through the shape.
 
-    Where no volume is chosen, published capacity stands for volumes, in versions that look at it. Classes count
-    alike; a node on which there is nothing of either kind gets 0 (``buildScorerFunction``).
+    Without a chosen volume, published capacity counts instead, in versions that use it. Classes have equal weight; a
+    node without either gets 0 (``buildScorerFunction``).
     """
 
     scope = Scope.NODE
@@ -343,7 +343,7 @@ class VolumeScore:
         return sums
 
     def _published(self, rows: Rows, without: Bools) -> dict[str, _Sums]:
-        """By class, where no volume is chosen: what new volumes take, and the last one's pool."""
+        """Return by class, for nodes without a chosen volume, the size of new volumes and the last pool."""
         sums: dict[str, _Sums] = {}
         for claim, capacity, places in self._finder.provisioned(rows):
             here = places & without

@@ -71,5 +71,5 @@ def _size(volume: PersistentVolume) -> int:
 
 
 def phase_of(item: PersistentVolume | PersistentVolumeClaim) -> str:
-    """Return the phase of a volume or claim, "" for none."""
+    """Return the phase of a volume or claim; "" if missing."""
     return (item.status.phase or "") if item.status is not None else ""

@@ -1,7 +1,7 @@
-"""The existing volume that a claim would be bound to, for each node. Nothing is bound.
+"""The existing volume that a claim would bind, for each node.
 
-Source: k8s.io/component-helpers/storage/volume/pv_helpers.go (``FindMatchingVolume``): a volume that is promised to the
-claim, else the smallest that fits and can be reached from the node.
+Source: k8s.io/component-helpers/storage/volume/pv_helpers.go (``FindMatchingVolume``): a volume that names the claim,
+else the smallest one that fits and is reachable from the node.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _compare(one: PersistentVolumeClaim, other: PersistentVolumeClaim) -> int:
 
 
 def is_promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """Return whether the volume is meant for the claim (``IsVolumeBoundToClaim``)."""
+    """Return whether the volume names the claim (``IsVolumeBoundToClaim``)."""
     reference = volume.spec.claim_ref
     if reference is None or (reference.namespace or "", reference.name or "") != (claim.namespace, claim.name):
         return False
@@ -61,16 +61,16 @@ def is_promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
 
 
 class Candidates:
-    """The volumes that a claim could be bound to from some node.
+    """The volumes that a claim could bind on some node.
 
     Args:
-        attributes_classes: the VolumeAttributesClass of claim and volume has to agree (since 1.31).
+        attributes_classes: whether the VolumeAttributesClass of claim and volume must agree (since 1.31).
 
     Attributes:
-        volumes: those promised to the claim, then the others by size.
+        volumes: volumes that name the claim, then the others by size.
 
     Raises:
-        MatchingError: kube-scheduler fails on the claim.
+        MatchingError: if kube-scheduler fails on the claim.
     """
 
     def __init__(self, claim: PersistentVolumeClaim, catalog: VolumeCatalog, *, attributes_classes: bool) -> None:
@@ -96,7 +96,7 @@ class Candidates:
         self.place_of = {stock.volume.name: place for place, stock in enumerate(self.volumes)}
 
     def choose(self, rows: Rows, taken: Sequence[Choice] = ()) -> Choice:
-        """The volume for each node; ``taken``: what the pod's other claims have chosen on the same rows."""
+        """Choose the volume for each node; ``taken``: choices of the pod's other claims on the same rows."""
         choice = Choice(self, rows, np.full(length(rows), NO_VOLUME, dtype=np.int64))
         undecided = np.ones(length(rows), dtype=np.bool_)
         left = len(undecided)
@@ -113,10 +113,10 @@ class Candidates:
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """The volumes chosen for a claim. What takes a volume says how many nodes are decided by that.
+    """The volumes chosen for a claim. Its take methods return the number of nodes that they decide.
 
     Attributes:
-        places: for each node the volume's place among the candidates, NO_VOLUME for none, int64[rows].
+        places: for each node the volume's index among the candidates, NO_VOLUME without one, int64[rows].
     """
 
     candidates: Candidates
@@ -129,7 +129,7 @@ class Choice(msgspec.Struct, frozen=True):
         return None if place is None else self.places == place
 
     def take_at(self, reachable: ReachableNodes, place: int, undecided: Bools) -> int:
-        """Let the nodes that reach a volume and have none yet take this one."""
+        """Assign a volume to the undecided nodes that reach it."""
         there = reachable.rows()
         if isinstance(self.rows, slice):
             takers = [row for row in there if undecided[row]]
@@ -149,7 +149,7 @@ class Choice(msgspec.Struct, frozen=True):
         return int(np.count_nonzero(takers))
 
     def take_promised(self, place: int, undecided: Bools, taken: Sequence[Choice]) -> int:
-        """A volume that is promised to the claim is taken, or none is."""
+        """Take a volume that names the claim, or none."""
         volume = self.candidates.volumes[place].volume
         decided = undecided & ~_taken(volume, taken, undecided)
         self.places[decided & self.candidates.catalog.reached(volume, self.rows)] = place
@@ -184,11 +184,11 @@ class VolumeMatcher:
         return self.kind(traits) and self.access(traits)
 
     def kind(self, traits: Traits) -> bool:
-        """Check what is required even of a volume that is promised to the claim."""
+        """Check the requirements that also hold for a volume that names the claim."""
         return traits.volume_mode == self._mode and self._class in (None, traits.attributes_class)
 
     def access(self, traits: Traits) -> bool:
-        """Check what is required of a volume that is promised to no claim."""
+        """Check the requirements for a volume that names no claim."""
         return self._access <= traits.access_modes
 
 

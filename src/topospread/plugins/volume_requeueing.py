@@ -1,4 +1,4 @@
-"""VolumeBinding's queueing hints: which events may let in a pod that waits for its volumes.
+"""VolumeBinding's queueing hints: events that may help a pod that waits for volumes.
 
 Source: plugins/volumebinding/volume_binding.go (``EventsToRegister``, ``isSchedulableAfter…``).
 """

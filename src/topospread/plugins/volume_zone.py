@@ -27,7 +27,7 @@ _CURRENT = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 
 
 class _RequiredLabel(NamedTuple):
-    """A label that a volume has, and the values one of which the node must have."""
+    """A volume's label, and the values of which the node needs one."""
 
     key: str
     values: frozenset[str]
@@ -52,7 +52,7 @@ class VolumeZone:
         self._current_labels = current_labels
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say where no volume has such a label; claims without a volume may reject the pod as a whole."""
+        """Prepare Filter; skip it without labelled volumes. Unbound claims may reject the pod on all nodes."""
         if not pod_class.volumes:
             return Prepared()
         required: list[_RequiredLabel] = []
@@ -104,7 +104,7 @@ def _volumes(pod: Pod, objects: ClusterObjects) -> Iterator[PersistentVolume | s
 
 
 def _unbound(claim: PersistentVolumeClaim, objects: ClusterObjects) -> str:
-    """Return why a claim without a volume blocks the pod; "" if it does not."""
+    """Return why a claim without a volume rejects the pod; "" if it does not."""
     class_name = claim_class(claim)
     if not class_name:
         return "PersistentVolumeClaim had no pv name and storageClass name"

@@ -1,11 +1,10 @@
-"""A plugin's answers in a profile that has its Filter or Score on, but its PreFilter or PreScore off.
+"""A plugin's answers in a profile that enables its Filter or Score but not its PreFilter or PreScore.
 
-Most plugins hand over what they prepared from one extension point to the next and fail where they find nothing.
-NodeAffinity and VolumeZone prepare late instead, NodeResourcesFit does so for its score, and
-NodeResourcesBalancedAllocation always: they answer as ever.
+Most plugins pass prepared data between extension points and fail if it is missing. Some plugins prepare late instead
+and work as usual: NodeAffinity, VolumeZone, NodeResourcesFit for its score, and NodeResourcesBalancedAllocation.
 
-Source: ``getPreFilterState``, ``getPreScoreState`` and ``getStateData`` of each plugin; the words around the reason are
-those of ``RunFilterPlugins`` and ``RunScorePlugins`` in pkg/scheduler/framework/runtime/framework.go.
+Source: ``getPreFilterState``, ``getPreScoreState`` and ``getStateData`` of each plugin. The text around the reason
+comes from ``RunFilterPlugins`` and ``RunScorePlugins`` in pkg/scheduler/framework/runtime/framework.go.
 """
 
 from __future__ import annotations
@@ -53,11 +52,10 @@ FAIL_ON_SCORED_PODS = ("SelectorSpread", "DefaultPodTopologySpread")
 
 
 def failing_filters(profile: Profile, gates: Gates) -> dict[str, str]:
-    """Plugins whose Filter fails on every node that is left to them, with kube-scheduler's words.
+    """Return the plugins whose Filter fails on every remaining node, with kube-scheduler's messages.
 
-    A plugin that has no PreFilter yet in the version that the profile was written for does without, and
-    NodeDeclaredFeatures does nothing while its gate is off. VolumeRestrictions reads what PreFilter found since 1.27,
-    while ReadWriteOncePod is on.
+    A plugin without a PreFilter in the profile's version works, and NodeDeclaredFeatures does nothing while its gate is
+    off. VolumeRestrictions needs its PreFilter since 1.27, while ReadWriteOncePod is on.
     """
     pre_filtering = {*profile.enabled("pre_filter")}
     if not gates.enabled("NodeDeclaredFeatures"):
@@ -73,9 +71,9 @@ def failing_filters(profile: Profile, gates: Gates) -> dict[str, str]:
 
 
 def failing_scores(profile: Profile, gates: Gates) -> dict[str, str]:
-    """Plugins that fail as soon as a node is feasible, in the order in which they would; with kube-scheduler's words.
+    """Return the plugins that fail once a node is feasible, in execution order, with kube-scheduler's messages.
 
-    VolumeBinding's score, where it has one, rests on its PreFilter, and so does its PreScore, even with no Score.
+    VolumeBinding's score and PreScore need its PreFilter, even without Score.
     """
     pre_scoring = profile.enabled("pre_score")
     bare = "VolumeBinding" not in profile.enabled("pre_filter") and scores_storage(gates)
@@ -112,9 +110,9 @@ class FailingFilter:
 
 
 class FailingScore:
-    """The Score of a plugin without its PreScore, and a watcher that lets no nodes be grouped.
+    """A Score without its PreScore, and a watcher that prevents grouping of nodes.
 
-    It fails as soon as there is a feasible node, and not before: so it has scope CLUSTER and is asked last.
+    It fails only if a node is feasible, so it has scope CLUSTER and runs last.
     """
 
     scope = Scope.CLUSTER
@@ -124,7 +122,7 @@ class FailingScore:
         self._words = words
 
     def without_pre_score(self, plugin: str) -> FailingScore:
-        """The same where Score does what PreScore was to do."""
+        """Return a copy for a Score that does PreScore's work itself."""
         prepares = f'running PreScore plugin "{plugin}": '
         scores = f'running Score plugins: plugin "{plugin}" failed with: '
         return FailingScore(self._words.replace(prepares, scores, 1))
@@ -147,12 +145,12 @@ class FailingScore:
         """Return nothing: pods change nothing."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether pods of a class count: they never do."""
+        """Return False: pods never count."""
         return False
 
     def on_nodes(self, rows: Collection[int]) -> None:
         """Do nothing."""
 
     def columns(self) -> list[GroupColumn] | None:
-        """Return nothing: every feasible node is looked at."""
+        """Return None: feasible nodes are not grouped."""
         return None

@@ -1,8 +1,8 @@
 """VolumeBinding at Reserve and PreBind in a profile that has it on at only some of its extension points.
 
-It hands the volumes of a pod over from PreFilter to Filter, to Reserve and to PreBind, and binds no pod where it finds
-that something is missing, be it a pod without volumes. Source: plugins/volumebinding/volume_binding.go (``Reserve``,
-``PreBindPreFlight``, ``PreBind``) and binder.go (``bindAPIUpdate``).
+It passes a pod's volumes from PreFilter to Filter, Reserve and PreBind. If a step is missing, it binds no pod, even one
+without volumes. Source: plugins/volumebinding/volume_binding.go (``Reserve``, ``PreBindPreFlight``, ``PreBind``) and
+binder.go (``bindAPIUpdate``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NOT_CACHED = 'running PreBind plugin "VolumeBinding": failed to get cached bind
 
 
 class CannotBind(msgspec.Struct, frozen=True):
-    """A pod that is not bound: PreBind fails, or what comes before it."""
+    """A pod that cannot be bound: PreBind, or a step before it, fails."""
 
     words: str
 

@@ -1,1 +1,1 @@
-"""Promises of workloads: what filters force in every order of pods, whatever the scores; designs that keep them."""
+"""Availability of workloads in every order of pods, whatever the scores, and designs that guarantee it."""

@@ -1,7 +1,7 @@
-"""States of a cluster that are alike: the same but for which of equal nodes, or of equal zones, is which.
+"""Equivalent cluster states: states that differ only in which of equal nodes, or of equal zones, is which.
 
-Nodes are equal when everything but their names is, and labels that nobody asks for; zones when pods ask for none by
-name. Nothing is placed here.
+Nodes are equal if they differ only in their names and in labels that no pod uses. Zones are equal if no pod names
+one.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _OF_SPEC = ("podCIDR", "podCIDRs", "providerID")
 
 
 class AlikeStates:
-    """Says of the cluster as it is which others it is alike to.
+    """Computes a key of the cluster's state. Equivalent states have the same key.
 
     Args:
-        coming: the pods that are to come; what they and those there ask of nodes by name tells nodes apart.
-        default_keys: labels that the configuration asks for; ``None`` where it is not known what it does.
+        coming: the incoming pods; the node labels that they and the existing pods use distinguish nodes.
+        default_keys: node labels that the configuration uses; ``None`` if its plugins' labels are unknown.
     """
 
     def __init__(self, cluster: Cluster, coming: Iterable[Pod], default_keys: set[str] | None = None) -> None:
@@ -53,7 +53,7 @@ class AlikeStates:
             self._zones.setdefault(node.labels.get(ZONE) if ZONE in free else None, []).append(row)
 
     def key(self, extra: Mapping[int, Hashable] | None = None) -> Hashable:
-        """The same for states that are alike; ``extra``: what tells a node apart beside the pods there, by row."""
+        """Return the state's key; ``extra`` maps a node's row to a further distinction beside its pods."""
         told = extra or {}
         nodes = ([(self.of(row), told.get(row, ())) for row in rows] for rows in self._zones.values())
         return tuple(sorted(tuple(sorted(each)) for each in nodes))
@@ -70,7 +70,7 @@ class AlikeStates:
 
 
 def _kind(node: Node, free: set[str], spoken_of: set[str] | None) -> Hashable:
-    """All that a node is, but its names: of ``free`` labels whether it has them, of others those that matter."""
+    """Return the node's properties except its names. A `free` label counts only as present or absent."""
     plain = msgspec.to_builtins(node)
     for part, left_out in (("metadata", _OF_NODES_THEMSELVES), ("status", _OF_STATUS), ("spec", _OF_SPEC)):
         for name in left_out:
@@ -91,7 +91,7 @@ def _has_own_hostnames(cluster: Cluster) -> bool:
 
 
 def _has_volumes_of_nodes(cluster: Cluster) -> bool:
-    """Return whether volumes, what tells where they may be, or devices are bound to nodes or zones that there are."""
+    """Return whether volumes, their node affinity, or devices are bound to existing nodes or zones."""
     objects = cluster.objects
     there = (objects.persistent_volumes, objects.csi_nodes, objects.csi_storage_capacities, objects.volume_attachments)
     if (
@@ -111,7 +111,7 @@ def _selected_node(claim: PersistentVolumeClaim) -> str | None:
 _KEY = re.compile(rb'"key":"((?:[^"\\]|\\.)*)"')
 _TOPOLOGY_KEY = re.compile(rb'"topologyKey":"((?:[^"\\]|\\.)*)"')
 _ALWAYS_ASKED_FOR = frozenset({REGION, BETA_ZONE, BETA_REGION})
-"""What old versions' plugins read without being told."""
+"""Node labels that the plugins of old versions read without a constraint that names them."""
 
 
 def _topology_keys(pods: Iterable[Pod]) -> set[str]:
@@ -124,7 +124,7 @@ def _topology_keys(pods: Iterable[Pod]) -> set[str]:
 
 
 def keys_of_profiles(profiles: Iterable[Profile]) -> set[str] | None:
-    """Labels of nodes that profiles ask for; ``None`` where they have an affinity or plugins of their own for that."""
+    """Return the node labels that profiles use; ``None`` if a profile's node affinity or plugins hide them."""
     found: set[str] = set()
     for each in profiles:
         own = each.args.node_affinity.added_affinity or _BY_LABELS & set(each.enabled("filter") + each.enabled("score"))

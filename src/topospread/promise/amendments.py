@@ -13,10 +13,10 @@ from .wants import Intent
 
 
 def amendments(rules: DesignRules, failure: DesignFailure, intent: Intent, kind: str) -> Iterator[DesignRules]:
-    """Designs that differ from one in what may mend its failure.
+    """Yield designs that change one part and may repair the failure.
 
     Args:
-        kind: of the workload; what only Deployments have is left out for others.
+        kind: kind of the workload; changes for Deployments only are omitted for other kinds.
     """
     key = failure.key
     match failure.check:
@@ -43,7 +43,7 @@ def amendments(rules: DesignRules, failure: DesignFailure, intent: Intent, kind:
 
 
 def _tighter(rules: DesignRules, key: str, intent: Intent) -> Iterator[DesignRules]:
-    """The constraint over a key held down more; at most one pod a node can be asked for by anti-affinity, too."""
+    """Yield tighter constraints over a key; for single nodes, anti-affinity as well."""
     left = next(each.left for each in intent.of_domains if each.key == key)
     most = intent.replicas - left
     now = rules.over(key)

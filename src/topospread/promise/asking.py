@@ -1,7 +1,8 @@
 """Questions on an inventory, answered for every order of the pods that come.
 
-If topospread does not model a part of a pod that comes, a question holds only if it holds wherever the other filters
-let such pods go, and fails only if it fails both without these pods and with that part ignored.
+A pod with a part that topospread does not model may go to any node that the other filters allow. A question is answered
+yes only if it holds for each of these nodes. It is answered no only if it fails both without these pods and with that
+part ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .questions import EndQuestion, LeftAfterLoss, NoPending
 from .rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
 
 _MOST_PODS = 300
-"""More pods than these have more orders than anybody looks at, and would go deeper than a program may."""
+"""Most pods whose orders are searched; more pods would also exceed Python's recursion limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Asking:
 
         Args:
             inventory: the input, which is not changed.
-            options: the control plane; nothing is evicted.
+            options: the control plane; preemption is off.
             budget: the limits of the search for each question.
             rollout: a Deployment, ``[NS/]deploy/NAME``: every course of its rolling update is searched, with all other
                 pods placed before.
@@ -113,10 +114,10 @@ class Asking:
     def gathered(self, loss: str, workload: Workload) -> Searched | None:
         """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
 
-        `Searched.left` is ``None`` if there is none. It is searched once for each loss and workload, and not at all in
-        a rollout or if pods are not judged.
+        `Searched.left` is ``None`` if no such order was found. The result is cached for each loss and workload.
+        Rollouts, pods that cannot be judged and questions without a loss are not searched.
         """
-        if self.begun is not None or self.assumed is not None:
+        if self.begun is not None or self.assumed is not None or not loss:
             return None
         key = loss, id(workload)
         if key not in self._gathered:
@@ -129,7 +130,7 @@ class Asking:
 
         Args:
             ask: returns the question.
-            deep: whether to search; else it is only counted.
+            deep: whether to search; False only counts.
         """
         begun, question = self.begun, ask(self.run)
         if begun is not None and begun.undecidable:
@@ -210,9 +211,9 @@ def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
 
 
 def placed_first(run: Run) -> list[QueuedPod]:
-    """The pods that come in any order; those of DaemonSets, which belong to their nodes, are placed before.
+    """Return the incoming pods that may be placed in any order. DaemonSet pods are placed before.
 
-    One of a DaemonSet that finds no room even then is among the pods that come.
+    A DaemonSet pod that finds no room is returned as well.
     """
     own = [each for each in run.queue if each.workload.kind == "DaemonSet"]
     others = [each for each in run.queue if each.workload.kind != "DaemonSet"]
@@ -224,7 +225,7 @@ def placed_first(run: Run) -> list[QueuedPod]:
 
 
 def _sampled(run: Run) -> str:
-    """Return why not all orders can be looked at; "" if they can."""
+    """Return why not all orders can be searched; "" if they can."""
     nodes = len(run.cluster.nodes)
     percentages = {each.profile.percentage_of_nodes_to_score for each in run.scheduler.frameworks.values()}
     if any(nodes_to_find(nodes, each) < nodes for each in percentages):
@@ -252,7 +253,7 @@ def unjudged_parts(
     Args:
         run: the prepared run.
         queue: the pods.
-        classes: what `unjudged_classes` says of them.
+        classes: the class of each of these pods, as `unjudged_classes` returns it.
     """
     parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
     for each in queue:

@@ -1,9 +1,9 @@
-"""Upper bound for the nodes that pods in any order can close to one pod: counted, without looking at orders.
+"""Upper bound on the nodes that pods in any order can close to one pod, by counting alone.
 
-What may refuse a pod is either there from the beginning, as taints and the pods that are placed are, or comes with the
-pods that come: they take room (NodeResourcesFit) and ports (NodePorts), keep others away (InterPodAffinity), and skew
-domains (PodTopologySpread). Each of them closes so many nodes at most. Where a pod has more candidates than all of
-them together close, some node takes it at every moment, wherever the others went. Nothing is placed here.
+Taints and placed pods refuse a pod from the beginning. Incoming pods take room (NodeResourcesFit) and ports
+(NodePorts), repel other pods (InterPodAffinity), and skew domains (PodTopologySpread). Each of these effects closes a
+bounded number of nodes. If a pod has more candidates than all effects can close together, some node always accepts
+it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _OF_THE_NODE = frozenset(
 """Filters whose answers the pods that come do not change."""
 _COUNTED = frozenset({"NodePorts", "NodeResourcesFit", "InterPodAffinity", "PodTopologySpread"})
 _OF_VOLUMES = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding"})
-"""Answer as ever for a pod whose claims are its own, where no volume is there yet and no CSI driver counts."""
+"""Plugins whose answer never changes for a pod with claims of its own, while no volume exists and no CSI driver has a
+limit."""
 _NO_CLAIM_OF_VOLUMES = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"})
 
 
@@ -43,7 +44,7 @@ class IncomingPods:
     Attributes:
         classes: ``index`` of a class → the class, and how many of its pods come.
         goes_on: whether pods are deleted meanwhile, as in a rollout: then no domain is sure to keep its pods.
-        at_once: the most of these pods that exist at the same time; ``None`` if all may.
+        at_once: the most of these pods that exist at the same time; ``None`` for no limit.
     """
 
     classes: Mapping[int, tuple[PodClass, int]]
@@ -58,13 +59,13 @@ class IncomingPods:
         return cls({each.index: (each, numbers[each.index]) for each in every}, goes_on, at_once)
 
     def beside(self, pod_class: PodClass) -> list[tuple[PodClass, int]]:
-        """The classes and how many pods of each come beside one of this."""
+        """Return the other incoming pods of each class, next to one pod of this class."""
         own = pod_class.index
         return [(each, number - (each.index == own)) for each, number in self.classes.values()]
 
 
 class BlockedNodes:
-    """Counts for one class of pods what the others can close."""
+    """Counts the nodes that other pods can close to the pods of one class."""
 
     def __init__(self, scheduler: Scheduler, pod_class: PodClass, coming: IncomingPods) -> None:
         self._scheduler = scheduler
@@ -76,10 +77,10 @@ class BlockedNodes:
         self._most = number if coming.at_once is None else min(number, coming.at_once - 1)
 
     def open_nodes(self) -> int:
-        """Nodes that take a pod of the class at every moment, at least so many; 0 where that is not known.
+        """Return a lower bound on the nodes that accept a pod of the class at every moment; 0 if unknown.
 
         Raises:
-            PluginError: kube-scheduler could not judge the pod.
+            PluginError: if kube-scheduler could not judge the pod.
         """
         rows = self._candidates()
         if rows is None or not len(rows):
@@ -118,7 +119,7 @@ class BlockedNodes:
         return np.isin(codes, self._codes(constraint))
 
     def _candidates(self) -> Ints | None:
-        """Rows that nothing refuses but what is counted here; ``None`` where something else may change its mind."""
+        """Return rows that only the counted effects can close; ``None`` if another plugin may change its answer."""
         cluster, spec = self._cluster, self._class.pod.spec
         framework = self._scheduler.framework_of(self._class)
         if (
@@ -146,7 +147,7 @@ class BlockedNodes:
         return rows
 
     def _own_volumes(self) -> bool:
-        """Return whether the pod's volumes are nobody else's, and wait for a node to be made for it."""
+        """Return whether the pod alone uses its volumes, and they are provisioned after it has a node."""
         refs = set(self._class.volumes)
         if not refs:
             return True
@@ -183,7 +184,7 @@ class BlockedNodes:
         ]
 
     def _without_room(self, rows: Ints) -> int:
-        """Rows that the others can fill, of each resource that the pod asks for as many as all of it fills."""
+        """Return how many rows other pods can fill: the sum over the resources that the pod requests."""
         nodes = self._cluster.nodes
         found = 0
         for column, amount, total, largest in self._taken:
@@ -220,7 +221,7 @@ class BlockedNodes:
         return found
 
     def _most_rows(self, key: str, rows: Ints, domains: int) -> int:
-        """Return how many of the rows a number of domains holds, at most."""
+        """Return the most rows that `domains` domains of the key hold."""
         codes = self._cluster.nodes.labels(key).codes[rows]
         sizes = np.sort(np.bincount(codes[codes >= 0])) if len(codes[codes >= 0]) else np.zeros(0, dtype=np.int64)
         return int(sizes[::-1][:domains].sum())
@@ -236,7 +237,7 @@ class BlockedNodes:
 
 
 def keeps_away(pod_class: PodClass, key: str, others: Iterable[PodClass], namespaces: Mapping[str, Namespace]) -> bool:
-    """Return whether a pod of the class goes to no domain of the key that holds a pod of the others."""
+    """Return whether a pod of the class avoids every domain of the key that holds a pod of the other classes."""
     terms = [each for each in terms_of(pod_class).anti_affinity if each.topology_key == key]
     return all(any(term.matches(other, _labels_of(other, namespaces)) for term in terms) for other in others)
 
@@ -252,7 +253,7 @@ def matching(
     constraint: ConstraintArithmetic,
     classes: Iterable[tuple[PodClass, int]],
 ) -> int:
-    """Return how many of these numbers of pods a constraint counts, at least."""
+    """Return a lower bound on the pods of `classes` that a constraint counts."""
     return sum(number for each, number in classes if counts_pod(scheduler, pod_class, constraint, each))
 
 
@@ -266,12 +267,12 @@ def counts_pod(scheduler: Scheduler, pod_class: PodClass, constraint: Constraint
 
 
 def open_to_all(scheduler: Scheduler, coming: IncomingPods, of: Iterable[PodClass] | None = None) -> int:
-    """Return the fewest nodes that are open to any pod at every moment; 0 if it is not known that one is.
+    """Return a lower bound on the nodes that are open to any pod at every moment; 0 if none is certain.
 
     Args:
         scheduler: the scheduler, on its cluster.
         coming: the pods that come.
-        of: classes of pods that are counted for; by default all that come.
+        of: classes of pods to count for; by default all incoming classes.
     """
     if scheduler.topology_labels is not None:
         return 0  # labels that come with the node may be selected by

@@ -35,9 +35,9 @@ from .orders import SearchBudget
 from .wants import Want
 
 Event = Literal["zone-loss", "node-loss", "zone-after", "node-after", "drains", "rollout", "skew", "never-waits"]
-"""What is counted: pods that a loss leaves, pods that are ready in the end after a loss, pods that budgets keep ready
-while nodes drain, pods that a rollout keeps ready; and two promises without a count, which are compared only if they
-are declared."""
+"""Measures of a workload: pods left after the loss of a zone or node, pods ready again after that, pods that budgets
+keep ready during drains, and pods that a rollout keeps ready. "skew" and "never-waits" have no count and are compared
+only if they are declared."""
 Ground = Literal["none", "played", "proved"]
 _KEYS: dict[Event, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
 _MOST_DRILLS = 5
@@ -51,7 +51,7 @@ _COVERS: Mapping[str, tuple[Event, ...]] = {
     "skew": ("skew",),
     "never-waits": ("never-waits",),
 }
-"""About a promise → the events that it is the yardstick for: a node's loss leaves at least what its zone's leaves."""
+"""Promise → events whose count decides it. A node's loss leaves at least as many pods as its zone's loss."""
 WantsOf = Callable[[Workload, Inventory], Sequence[Want]]
 _UNCOUNTED: tuple[Event, ...] = ("skew", "never-waits")
 _WORST_FIRST: tuple[Word, ...] = ("no", "unknown", "yes")
@@ -67,8 +67,8 @@ class PromiseChange:
         key: kind, namespace and name of the workload.
         replicas: before and after.
         scaled: the count that the old spread gives with the new number of replicas, if that is larger.
-        declared: declared promise on the event; empty if there is none.
-        kept: whether the declared promise is kept, before and after.
+        declared: the declared promise on the event; empty if the workload declares none.
+        kept: verdicts on the declared promise before and after.
         unjudged: parts of the pods that topospread does not model.
         is_outweighed: whether the loss itself leaves more pods than before, which outweighs what follows it.
         parts: fields of the workload, or budgets, that make the count worse.
@@ -89,7 +89,7 @@ class PromiseChange:
 
     @property
     def verdict(self) -> Word:
-        """Yes if the declared promise is kept, or the count is not worse; `no` if it is worse in every case."""
+        """Verdict: yes if the declared promise is kept or the count is not worse; no if it is worse in every case."""
         if self.kept is not None and (self.kept[1] == "yes" or self.event in _UNCOUNTED or self.kept[0] == "yes"):
             return "yes" if self.kept[0] == "no" else self.kept[1]
         if self.is_outweighed:
@@ -147,7 +147,7 @@ def promise_changes(
     budget: SearchBudget,
     wants_of: WantsOf = lambda *_: (),
 ) -> Iterator[PromiseChange]:
-    """Yield each promise, before and after, of the workloads that both states have and whose object or budgets differ.
+    """Yield promises before and after, for workloads that are in both states and whose object or budgets differ.
 
     Args:
         before: the objects of the old state and the cluster.
@@ -244,7 +244,7 @@ class _Comparison:
                 yield replace(found, parts=self._differ) if found.verdict == "no" else found
 
     def _kept(self, want: Want) -> tuple[Word, Word]:
-        """Return whether a promise is kept before and after; one on zones is the yardstick for nodes, too."""
+        """Return whether a promise is kept before and after. A promise on zones also decides the count for nodes."""
         if want not in self._verdicts:
             before, after = (next(iter(judge.kept([want]))).verdict for judge in self._judges)
             self._verdicts[want] = before, after
@@ -337,7 +337,7 @@ def _attribute(item: Any, name: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value without what no filter reads: names and images of containers; nothing is an empty list."""
+    """Return a value without fields that no filter reads: container names and images. `None` becomes an empty list."""
     if isinstance(value, list):
         return [with_fields(each, image=None, name="") if isinstance(each, Container) else each for each in value]
     return value or []

@@ -51,10 +51,10 @@ class CountedWorkloads:
 
     @contextmanager
     def judge(self, key: ObjectKey) -> Iterator[WorkloadPromises]:
-        """Yield the judge of a workload whose pods are still to come while it is asked."""
+        """Yield the judge of a workload; all its pods are incoming until the context ends."""
         cluster, workload = self._run.cluster, self._workloads[key]
         made = WorkloadPromises(self.inventory, self.options, key, _BUDGET, {}, shared=self._run)
-        now = {loss: made.now_left(loss) for loss in ("zone", "node")}
+        now = {loss: made.now_left(loss) for loss in ("zone", "node", "")}
         with cluster.savepoint():
             for each in workload.existing:
                 if pod_key(each.namespace, each.name) in cluster.placed:

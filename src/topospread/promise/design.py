@@ -1,4 +1,4 @@
-"""The search for the least design that promises what is wanted: what one fails says which to try next."""
+"""Search for the cheapest design that keeps all wants. Each failed design suggests the next ones."""
 
 from __future__ import annotations
 
@@ -42,22 +42,21 @@ class ReasonedLine:
 
 @dataclass(frozen=True)
 class Design:
-    """The whole answer.
+    """The result of a search for a design.
 
     Attributes:
-        asked: what was wanted, a phrase each.
-        promises: whether all of it holds with these lines.
-        lines: what is added, each with what fails without it.
-        manifest: the lines as YAML for ``kubectl apply --server-side``, "" where nothing has to be added, or nothing
-            does it.
-        checked: what the design was held to, a phrase each.
-        unmet: what it cannot promise: of what was asked where ``promises`` is false, else of what comes with it.
-        tried: how many designs were checked.
-        is_impossible: whether no placement at all keeps what was asked.
-        is_open: whether the search of all orders ended early, so that the design is not proved.
+        asked: the wants, each as a phrase.
+        promises: whether the design keeps every want.
+        lines: the added lines, each with the failure that it prevents.
+        manifest: the lines as YAML for ``kubectl apply --server-side``; "" if nothing must be added or no design works.
+        checked: the checks that the design passed, each as a phrase.
+        unmet: wants that fail if ``promises`` is false; otherwise side effects that could not be avoided.
+        tried: number of designs that were checked.
+        is_impossible: whether no placement at all can keep the wants.
+        is_open: whether the search of orders ended early, so the design is not proved.
         conflict: the smallest set of wants that no design keeps together, if all designs were tried.
         inventory: the input with the design.
-        wants: the wants as promises, but those on other topology keys.
+        wants: the wants as declared promises, except those on other topology keys.
     """
 
     kind: str
@@ -93,25 +92,26 @@ def design(  # noqa: PLR0913 - keyword arguments
     states: int = 5_000,
     progress: Progress | None = None,
 ) -> Design:
-    """Search for the fewest constraints that promise what is wanted on a cluster; every design is checked by drills.
+    """Search for the fewest constraints that keep the wants on a cluster. Drills check every design.
 
     Args:
         inventory: the input, which is not changed.
         of: a Deployment or a StatefulSet, ``[NAMESPACE/]KIND/NAME``.
         options: the control plane, and how pods are placed.
-        survive: ``zone``, ``node`` or topology keys: the loss of any one domain of each …
-        left: … leaves so many pods, for each of them.
+        survive: topology keys, or ``zone`` or ``node``: any one domain of each key may fail.
+        left: pods that must be left after the failure, one number for each key.
         others: promises on drains, rollouts, skew and pending pods.
-        replicas: how many the workload is to have; by default as many as it says.
-        unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
-        namespace: of a workload that names none.
-        tries: how many designs are checked at most.
-        states: how many states of the cluster are looked at for what holds in every order.
-        progress: told how many designs were checked.
+        replicas: number of replicas; by default the workload's own.
+        unnoticed: whether a node's loss may take one pod at most, which becomes ready elsewhere, and every node can be
+            drained.
+        namespace: namespace of a workload that names none.
+        tries: maximum number of designs to check.
+        states: maximum number of cluster states to search for each guarantee.
+        progress: receives the number of checked designs.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: there is no such workload, or what is wanted cannot be meant.
+        InputError: if the API server would refuse an object.
+        UsageError: if the workload does not exist, or the wants contradict each other.
     """
     there = [(kind, each.namespace, each.name) for kind, name in LISTS.items() for each in getattr(inventory, name)]
     key = the_workload(of, there, namespace)
@@ -192,7 +192,7 @@ class _Search:
         return DesignChecks(WorkloadDrills(inventory, self.begin.options, key), self.intent, self.states, undecided)
 
     def first_failure(self, rules: DesignRules) -> DesignFailure | None:
-        """The first thing that is not as wanted, ``None`` where all is."""
+        """Return the first want that fails; ``None`` if all hold."""
         if rules not in self.found:
             self.found[rules] = next(self.checks(rules).failures(), None)
             if self.progress is not None:
@@ -200,7 +200,7 @@ class _Search:
         return self.found[rules]
 
     def best(self) -> tuple[DesignRules, dict[DesignRules, DesignFailure]]:
-        """The cheapest design with which all is as wanted; else one that lacks what was not asked for; else any."""
+        """Return the cheapest design that keeps every want; failing that, one that fails only on extras; else any."""
         queue: list[tuple[tuple[int, int], int, DesignRules]] = [((0, 0), 0, DesignRules())]
         seen = {DesignRules()}
         fallback: tuple[DesignRules, DesignFailure] | None = None
@@ -224,7 +224,7 @@ class _Search:
         return rules, {tried: each for tried, each in self.found.items() if each is not None}
 
     def conflict(self) -> Iterator[str]:
-        """Yield the smallest set of wants for which no design is found, if fewer than all have none."""
+        """Yield the smallest set of wants that no design keeps; nothing if only all wants together conflict."""
         whole = self.intent
         wants = [*whole.survivals, *whole.others, *(["unnoticed"] if whole.unnoticed else [])]
         for size in range(1, len(wants)):
@@ -240,7 +240,7 @@ class _Search:
         yield from whole.phrases
 
     def _least(self, rules: DesignRules) -> DesignRules:
-        """Without the parts that are not needed."""
+        """Return the design without its unnecessary parts."""
         good = self.found[rules]
         for _, without in rules.parts():
             lacks = self.first_failure(without)
@@ -250,14 +250,14 @@ class _Search:
         return rules
 
     def reasons(self, rules: DesignRules) -> Iterator[ReasonedLine]:
-        """Each part, with what fails without it."""
+        """Yield each part with the failure that it prevents."""
         for line, without in rules.parts():
             lacks = self.first_failure(without)
             yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "")
 
 
 def _manifest_text(documents: Sequence[Mapping[str, Any]], lines: Sequence[ReasonedLine]) -> str:
-    """For ``kubectl apply --server-side --force-conflicts -f -``; "" where nothing is to be changed."""
+    """Return YAML for ``kubectl apply --server-side --force-conflicts -f -``; "" if nothing changes."""
     if not documents:
         return ""
     comments = [comment for each in lines for comment in _comment(each)]

@@ -25,17 +25,17 @@ _CHECKS: dict[str, FailedCheck] = {
     "drain": "drains", "rollout": "rollout", "skew": "skew", "never-waits": "never-waits"
 }  # fmt: skip
 RUNS = 3
-"""Drills of a rollout, alike but for what is drawn."""
+"""Drills of a rollout, which differ only in their random choices."""
 
 
 @dataclass(frozen=True, slots=True)
 class DesignFailure:
-    """Something that is not as wanted.
+    """A want that a design does not keep.
 
     Attributes:
-        key: the topology key that it is about, "" for none.
+        key: topology key of the want; "" if it has none.
         text: a clause: ``the loss of zone a can leave 2 of 6``.
-        is_wanted: whether it was asked for; else it is what one would like to have besides.
+        is_wanted: whether the user asked for it; otherwise it is a useful extra.
     """
 
     check: FailedCheck
@@ -49,8 +49,8 @@ class DesignChecks:
     """The checks of one design.
 
     Attributes:
-        states: how many states are looked at for what holds in every order.
-        undecided: filled with what could not be decided, a sentence each → whether it leaves the design unproved.
+        states: maximum number of states to search for each guarantee.
+        undecided: collects a sentence for each undecided question → whether the design is unproved because of it.
     """
 
     drills: WorkloadDrills
@@ -133,7 +133,7 @@ class DesignChecks:
             yield DesignFailure("after rollout", wanted.key, text)
 
     def _counts_revisions_alone(self, key: str) -> bool:
-        """Return whether new pods of a rollout ignore its old ones; without matchLabelKeys they do not."""
+        """Return whether a rollout's new pods ignore its old pods; only ``matchLabelKeys`` makes them do so."""
         begin = self.drills
         return counts_revisions_alone(workload_of(begin.inventory, begin.key), key, begin.options)
 

@@ -41,7 +41,7 @@ class SpreadRule:
 
     @property
     def words(self) -> list[str]:
-        """Its fields, as they are told."""
+        """Return the constraint's fields as words."""
         found = [self.key, f"maxSkew {self.max_skew}"]
         found += [f"minDomains {self.min_domains}"] if self.min_domains else []
         found += ["nodeTaintsPolicy Honor"] if self.without_tainted else []
@@ -61,8 +61,8 @@ class DesignRules:
 
     Attributes:
         apart: no two pods on one node, by required anti-affinity.
-        available: ``minAvailable`` of a disruption budget, 0 for none.
-        rolling: maxSurge and maxUnavailable of a Deployment, ``None`` for its own.
+        available: ``minAvailable`` of a disruption budget; 0 for no budget.
+        rolling: maxSurge and maxUnavailable of a Deployment; ``None`` to keep its own.
     """
 
     spreads: tuple[SpreadRule, ...] = ()
@@ -89,7 +89,7 @@ class DesignRules:
         return next((each for each in self.spreads if each.key == key), None)
 
     def with_spread(self, rule: SpreadRule) -> DesignRules:
-        """With a constraint in place of the one over its key."""
+        """Return the rules with this constraint in place of the one over its key."""
         others = tuple(each for each in self.spreads if each.key != rule.key)
         return replace(self, spreads=(*others, rule))
 
@@ -114,7 +114,7 @@ class DesignRules:
 
 
 def with_rules(inventory: Inventory, key: ObjectKey, rules: DesignRules, replicas: int) -> Inventory:
-    """The inventory with the workload as the rules make it, none of its pods there yet."""
+    """Return the inventory with the rules applied to the workload and without its pods."""
     item = workload_of(inventory, key)
     made = without_pods_of(inventory, key)
     others = [each for each in getattr(inventory, LISTS[key[0]]) if each is not item]
@@ -167,13 +167,13 @@ def _ruled(item: Designed, rules: DesignRules, replicas: int) -> Designed:
 
 
 def _own_budget(inventory: Inventory, item: Designed) -> PodDisruptionBudget | None:
-    """Return the budget that selects the workload's pods: with a second one, none of them could be evicted."""
+    """Return the budget that selects the workload's pods. A second budget would block all evictions."""
     found = budgets_over(inventory, item.namespace, item.spec.template.metadata.labels or {})
     return next((each for each, _ in found), None)
 
 
 def _budget_data(inventory: Inventory, item: Designed, available: int, replicas: int) -> dict[str, Any]:
-    """A disruption budget over the workload's pods, as a manifest: a new one, or the fields to change of its own."""
+    """Return a budget over the workload's pods as a manifest: a new one, or the changed fields of its own."""
     own = _own_budget(inventory, item)
     metadata = {"name": item.name if own is None else own.metadata.name, "namespace": item.namespace}
     spec: dict[str, Any] = {"minAvailable": available, "selector": _selector(item)}

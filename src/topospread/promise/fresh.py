@@ -1,4 +1,4 @@
-"""A workload whose pods are all still to come: what filters force does not depend on where they are now."""
+"""Workload with all pods still to come: its guarantees do not depend on the current placement."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def counts_revisions_alone(item: Designed, key: str, options: SimulationOptions)
     """Return whether old pods of a rollout do not matter for how its new pods are spread over a key.
 
     Either the constraint counts each revision alone, or no two pods share a node. New pods then go where pods of an
-    empty workload might go in some order, so a promise on every order also holds after a rollout.
+    empty workload could go. A promise on every order therefore also holds after a rollout.
 
     Args:
         item: the workload.
         key: topology key.
-        options: the control plane; without its gate for ``matchLabelKeys`` these do not count.
+        options: the control plane; ``matchLabelKeys`` counts only if its gate is on.
     """
     by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in options.in_force)
     pod = item.spec.template.spec

@@ -27,7 +27,7 @@ class _Changes:
 
 
 _Unit = dict[str, _Changes]
-"""Name of a text → the changes in it, of one design."""
+"""Name of a text → its changes for one design."""
 
 
 def edited(read: Read, designs: Mapping[ObjectKey, Sequence[Mapping[str, Any]]]) -> tuple[list[FixedText], list[str]]:
@@ -83,7 +83,7 @@ def _unit(manifest: Manifest, manifests: Mapping[ObjectKey, Manifest], objects: 
 
 
 def _made(read: Read, units: Sequence[_Unit]) -> dict[str, Text] | None:
-    """Return the texts with all these changes; None if not all can be made."""
+    """Return the texts with all changes applied; None if one cannot be applied."""
     found: dict[str, Text] = {}
     for _, text in read.texts:
         own = [unit[text.name] for unit in units if text.name in unit]

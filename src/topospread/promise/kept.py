@@ -1,7 +1,7 @@
-"""Declared promises of one workload, each judged by what filters force: in every order of pods, whatever the scores.
+"""Declared promises of one workload, each checked against every order of pods, whatever the scores.
 
-The workload's pods are taken as still to come, so that a promise does not depend on where they are now. What they leave
-now is judged as well, and for a Deployment every course of a rollout.
+All pods of the workload are taken as still to come, so a promise does not depend on their current nodes. The current
+placement is checked as well, and for a Deployment every course of a rollout.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ _Ask = Callable[[Workload], EndQuestion]
 
 @dataclass(frozen=True, slots=True)
 class KeptPart:
-    """One judgement on a promise.
+    """One check of a promise.
 
     Attributes:
-        when: ``now``, ``in every order`` or ``after every rollout``; of a broken promise ``in some order`` or
-            ``after some rollout``.
-        answer: the search behind it, ``None`` if there was none.
+        when: ``now``, ``in every order`` or ``after every rollout``; for a broken promise ``in some order`` or ``after
+            some rollout``.
+        answer: the result of the search; ``None`` if nothing was searched.
     """
 
     when: str
@@ -77,16 +77,16 @@ _SOME = {"in some order": "an order exists in which", "after some rollout": "a r
 
 
 def told(when: str, says: str) -> str:
-    """Return a judgement as a clause; of a broken promise the one order or rollout that shows it."""
+    """Return a check as a clause; for a broken promise, the order or rollout that breaks it."""
     return says if says.startswith("counted") else f"{_SOME.get(when, f'{when}:')} {says}"
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A promise and whether it is kept.
+    """A promise and its verdict.
 
     Attributes:
-        part: the judgement that decides the verdict.
+        part: the check that decides the verdict.
     """
 
     want: Want
@@ -96,7 +96,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Fewest:
-    """The fewest pods that a loss leaves.
+    """The fewest pods that a loss, or a drain, leaves.
 
     Attributes:
         orders: wherever filters let the pods go.
@@ -117,14 +117,14 @@ class Fewest:
 
 @dataclass
 class WorkloadPromises:
-    """The judge of one workload's promises.
+    """Checks the promises of one workload.
 
     Attributes:
         key: kind, namespace and name of the workload.
         sources: ``cluster`` and ``manifests`` of a drill's file.
-        askings: orders, by ``None``, and rollouts of the workload, prepared when they are asked about.
-        shared: the state now, if it was prepared for several workloads; nothing is searched then.
-        now: zone or node → the pods that its loss leaves now, if that was counted before.
+        askings: prepared searches: the orders under ``None``, and rollouts by workload; filled on demand.
+        shared: the current state if it was prepared for several workloads; then orders are not searched.
+        now: zone, node or "" → the pods that its loss leaves now, if that was counted before.
     """
 
     inventory: Inventory
@@ -185,6 +185,7 @@ class WorkloadPromises:
             case _:
                 least = replicas // 2 + 1 if want.about == "quorum" else want.least(replicas)
                 if want.about == "drain" and self.budget_least >= least:
+                    yield from self._left("", least)  # a budget keeps no pod that has no node
                     says = f"budgets keep {self.budget_least} of {replicas} ready"
                     yield KeptPart("while a node drains", "yes", says, "proved")
                     return
@@ -195,7 +196,7 @@ class WorkloadPromises:
         if self.workload.existing:
             wrong = LeftAfterLoss(loss, self.workload, least).wrong(self._end_now)
             yield KeptPart("now", "no" if wrong else "yes", wrong, "seen")
-        with_rollout = not self._is_alone(LOSSES[loss])
+        with_rollout = bool(loss) and not self._is_alone(LOSSES[loss])
         yield from self._in_orders(lambda of: LeftAfterLoss(loss, of, least), with_rollout=with_rollout)
 
     def fewest(self, loss: str) -> Fewest:
@@ -210,13 +211,43 @@ class WorkloadPromises:
             rolled = self._between(loss, min(highest, orders.most), short_target(self.key))
         return Fewest(orders, rolled, now)
 
+    def drained(self, lost: Fewest) -> Fewest:
+        """Return the fewest pods that stay ready while any one node drains.
+
+        A budget keeps more pods than are on other nodes, but no pod that has no node.
+
+        Args:
+            lost: the fewest pods that the loss of a node leaves.
+        """
+        floor, placed = self.budget_least, Bounds.exactly(self.workload.replicas)
+        if floor > lost.bounds.least:
+            placed = self._between("", self.workload.replicas, None)
+        there = self.now[""] if self.now else self.now_left("")
+
+        def kept(left: Bounds, placed: Bounds) -> Bounds:
+            return Bounds(least=max(left.least, min(floor, placed.least)), most=max(left.most, min(floor, placed.most)))
+
+        return Fewest(
+            kept(lost.orders, placed),
+            None if lost.rolled is None else kept(lost.rolled, placed),
+            None if lost.now is None or there is None else max(lost.now, min(floor, there)),
+        )
+
     def now_left(self, loss: str) -> int | None:
-        """Return the pods that the loss of any one zone or node leaves now; ``None`` if no pod has a node."""
+        """Return the pods that the loss of any one zone or node, or of "" nothing, leaves now; ``None`` if no pod has a
+        node.
+        """
         end = self._end_now
         return LeftAfterLoss(loss, self.workload, 0).left(end) if end.placed[id(self.workload)] else None
 
     def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
-        """Return bounds of the fewest pods that are left: from above by orders, from below by counting."""
+        """Return bounds of the fewest pods that are left: from above by orders, from below by counting.
+
+        Args:
+            loss: zone or node; "" counts all pods with a node.
+            highest: upper bound on the result.
+            rollout: the Deployment whose courses of a rollout are searched, ``None`` for orders.
+        """
         asking, most, until = self._asking(rollout), highest, time.monotonic() + self.budget.seconds
         workload = _of(asking.run, self.key)
         least = asking.surely_left(loss, workload)
@@ -264,7 +295,7 @@ class WorkloadPromises:
         return self._item is not None and counts_revisions_alone(self._item, key, self.options)
 
     def _in_orders(self, ask: _Ask, *, with_rollout: bool = True) -> Iterator[KeptPart]:
-        """Yield the judgements on every order, and on every rollout of a Deployment that has one."""
+        """Yield the checks of every order, and of every rollout of a Deployment."""
         yield self._asked(ask)
         if with_rollout and self._is_rolled:
             yield self._asked(ask, short_target(self.key))

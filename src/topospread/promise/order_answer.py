@@ -20,9 +20,9 @@ class OrderStep:
 
     Attributes:
         workload: ``KIND/NAME``.
-        node: where it goes or was, "" for a pod that stays pending, and for one of several new ones that is ready.
+        node: the pod's node; "" for a pod that stays pending, or for one of several new pods that becomes ready.
         equal: other nodes that are as good; kube-scheduler takes any of them.
-        does: what happens to it; a rollout alone does more than place pods.
+        does: the pod's change; only rollouts do more than place pods.
     """
 
     namespace: str
@@ -38,14 +38,14 @@ class GuaranteeAnswer:
     """One question answered.
 
     Attributes:
-        question: in words, so that yes is good.
-        states: how many states of the cluster were looked at; states that are alike are one; 0 where it was counted.
-        ends: how many of them are ends, in which no pod can be placed any more.
-        order: one in which it does not hold, to its end; empty where there is none, or none is known.
-        why: what is wrong at its end, why nothing was decided, or what was counted.
-        drawn: how many orders were drawn at random, and played to their end.
-        write: writes the order as a ``kind: Drill`` file; ``None`` if it begins elsewhere.
-        lacks: why nothing is decided, "" if it is.
+        question: the question in words; "yes" is the good answer.
+        states: number of cluster states that were searched, equivalent states once; 0 if the answer was counted.
+        ends: number of final states among them, in which no pod can be placed any more.
+        order: an order that breaks the promise; empty if none is known.
+        why: the problem at the order's end, the reason for no decision, or the count.
+        drawn: number of random orders that were completed.
+        write: writes the order as a ``kind: Drill`` file; ``None`` if the order has another start.
+        lacks: why the question is undecided; "" if it is decided.
         left: the fewest pods that a loss leaves in the order; ``None`` for other questions.
     """
 

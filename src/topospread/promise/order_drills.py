@@ -93,8 +93,8 @@ def _name(workload: Workload) -> str:
 
 
 def _lost(run: Run, order: Sequence[OrderStep], question: EndQuestion) -> list[dict[str, str]]:
-    """Return the step that fails the domain with the most pods at the end of an order; none if no loss is asked for."""
-    if not isinstance(question, LeftAfterLoss):
+    """Return the step that fails the domain with the most pods at the end of an order; an empty list without a loss."""
+    if not isinstance(question, LeftAfterLoss) or not question.loss:
         return []
     on: Counter[str] = Counter()
     for each in order:

@@ -1,10 +1,10 @@
-"""All orders of pods and all ties, searched depth first on savepoints; a state that was seen is not looked at again.
+"""Depth-first search of all orders of pods and all ties, on savepoints. A seen state is not searched again.
 
-At every step any pod may be next: in a cluster that is decided by who is created when, and how long pods back off. A
-pod that finds no node is tried again when others are placed. Nothing is evicted here.
+Any pod may be next at each step: in a cluster, creation times and backoff decide the order. A pending pod is attempted
+again after other pods are placed. Preemption is not part of the search.
 
-Pods with parts that topospread does not model are adversaries: each may be on any node that the other filters allow,
-or on none.
+Pods with parts that topospread does not model are adversaries: each may be on any node that the other filters allow, or
+on no node.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from .order_answer import OrderStep
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, OrderEnd
 
 _RANDOM_ORDERS, _RANDOM_SHARE = 200, 0.2
-"""So many orders are drawn at most, in such a part of the time, before more than a few states are looked at …"""
+"""Maximum number of random orders, and their share of the time; they follow the first `_FEW_STATES` states."""
 _FEW_STATES = 300
-"""… which are looked at first."""
+"""Number of states to search before random orders."""
 _MOST_DOMAINS, _MOST_GATHERED, _GATHERING_SHARE = 8, 300, 0.5
-"""Domains in which pods are gathered at most, pods of another workload that are placed for that at most, and the part
-of the time that it may take."""
+"""Maximum number of domains in which pods are gathered, maximum number of other workloads' pods placed for that, and
+its share of the time."""
 _NEVER_LEFT = 2**31
 """More pods than any loss leaves."""
 _NOWHERE = 0.2
@@ -52,7 +52,7 @@ class SearchBudget:
     seconds: float = 60.0
 
     def ran_out(self, states: int, seconds: float) -> str:
-        """Return the name of the limit that was reached; "" if none was."""
+        """Return the name of the exhausted limit; "" if none is exhausted."""
         if states >= self.states:
             return f"the number of states ran out: {self.states} (--states)"
         return f"time ran out: {self.seconds:g} s (--seconds)" if seconds > self.seconds else ""
@@ -66,7 +66,7 @@ class SearchBudget:
 
 @dataclass(slots=True)
 class _PodLine:
-    """Pods of which one is as good as another, or that come one after the other; ``done`` of them are placed."""
+    """Interchangeable pods, or pods with a fixed order; the first ``done`` of them are placed."""
 
     pods: list[QueuedPod]
     adverse: bool = False
@@ -88,10 +88,10 @@ class Searched:
     """The result of a search.
 
     Attributes:
-        holds: an end was found at which nothing is wrong.
-        order, why: to an end at which something is.
-        gave_up: why the search is not complete, "" where it is.
-        tried: how many orders were drawn at random.
+        holds: whether an end state without a problem was found.
+        order, why: an order to an end state with a problem, and the problem.
+        gave_up: why the search is incomplete; "" if it is complete.
+        tried: number of random orders.
         left: the fewest pods that a loss leaves in the order.
     """
 
@@ -107,15 +107,15 @@ class Searched:
 
 
 class OrderSearch:
-    """The search for one question; the cluster is as it was afterwards.
+    """The search for one question. It restores the cluster afterwards.
 
     Args:
         run: the cluster.
         queue: the pods that come.
         question: the question about each end.
         budget: the limits of the search.
-        adversaries: classes of pods, by ``index``, that may go to any feasible node or to none.
-        classes: the class of each pod that comes, if it is known.
+        adversaries: classes of pods, by ``index``, that may go to any feasible node or to no node.
+        classes: the class of each incoming pod, if known.
     """
 
     def __init__(  # noqa: PLR0913 - one keyword
@@ -150,11 +150,11 @@ class OrderSearch:
     def gathered(self, loss: str, workload: Workload, least: int) -> Searched:
         """Try one order for each domain that gathers the workload's pods there. Return the one that leaves the fewest.
 
-        Each pod goes into the domain if filters allow that, else to the domain with the fewest of them, which lets the
-        next pod in. Pods of other workloads are placed only when no pod of the workload can be.
+        Each pod goes into the domain if filters allow that, else to the domain with the fewest of the workload's pods
+        that lets the next pod in. Pods of other workloads are placed only when no pod of the workload can be.
 
         Args:
-            least: lower bound on the pods that any order leaves; once an order reaches it, no more domains are tried.
+            least: lower bound on the pods that any order leaves; an order that reaches it ends the search.
         """
         found, question = self._found, LeftAfterLoss(loss, workload, _NEVER_LEFT)
         until = time.monotonic() + self._budget.seconds * _GATHERING_SHARE
@@ -182,7 +182,7 @@ class OrderSearch:
     def _gather(
         self, code: int, codes: Codes, own: Sequence[_PodLine], others: Sequence[_PodLine], until: float
     ) -> bool:
-        """Place pods until none can be placed; False if the time is over before that."""
+        """Place pods until no pod can be placed. Return False if the time ran out before that."""
         held: dict[int, NDArray[np.int64]] = {}
         while any(self._goes_towards(code, codes, line, held) for line in own) or any(
             self._goes_towards(code, codes, line, held) for line in others if _has_left(own)
@@ -200,12 +200,13 @@ class OrderSearch:
                 line.done = 0
 
     def search(self, *, deep: bool = True) -> Searched:
-        """Look at all orders, until one holds and one does not, or the budget is spent.
+        """Search all orders until one holds and one fails, or until the budget is spent.
 
-        A few states first, then orders drawn at random, which soon show what often happens, then all states.
+        The search starts with a few states, continues with random orders, which find frequent outcomes soon, and then
+        visits all states.
 
         Args:
-            deep: whether to look at all; else orders are drawn only.
+            deep: whether to search all states; False stops after the random orders.
         """
         self._begun = time.monotonic()
         if not deep:
@@ -278,7 +279,7 @@ class OrderSearch:
         return True
 
     def _how_far(self, found: Searched) -> str:
-        """Return the limit that was reached, what was tried, and the options to search further."""
+        """Return the exhausted limit, the work done so far, and the options that extend the search."""
         ran_out = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         begun = sum(len(each.pods) for each in self._lines)
         looked = (
@@ -299,7 +300,7 @@ class OrderSearch:
         found.ends = ends
 
     def _plays_on(self, draws: random.Random, undone: ExitStack, until: float) -> bool:
-        """Place pods in an order, to its end; False where what comes then is not known, or the time is over."""
+        """Place pods in a random order until no pod fits. Return False if the result is unknown or the time is over."""
         while True:
             if time.monotonic() > until:
                 self._found.tried -= 1
@@ -343,7 +344,7 @@ class OrderSearch:
             self._end()
 
     def _ways(self, line: _PodLine) -> Iterator[tuple[OrderStep, int]]:
-        """Yield the nodes that kube-scheduler may take, of those that are alike one."""
+        """Yield the nodes that kube-scheduler may choose; of equivalent nodes only one."""
         queued = line.pods[line.done]
         verdict = self._run.scheduler.verdict(queued.pod, queued.name)
         best, row_of = verdict.feasible if line.adverse else verdict.best, self._run.cluster.nodes.row_of
@@ -363,7 +364,7 @@ class OrderSearch:
 
     @contextmanager
     def _placing(self, line: _PodLine, step: OrderStep, row: int) -> Iterator[bool]:
-        """The next pod of a line on a node while it is looked at; False where its volumes cannot be bound."""
+        """Place the line's next pod on a node within the context; yield False if its volumes cannot be bound."""
         with self._run.cluster.savepoint():
             is_placed = self._place(line, step, row)
             yield is_placed
@@ -404,7 +405,7 @@ def _has_left(lines: Sequence[_PodLine]) -> bool:
 
 
 def _lines(queue: Sequence[QueuedPod], classes: Sequence[PodClass], adversaries: Collection[int]) -> list[_PodLine]:
-    """Pods of one workload and class together; those that wait for one another in a line of their own."""
+    """Return the pods in lines by workload and class; pods with a fixed order have a line of their own."""
     lines: dict[Hashable, _PodLine] = {}
     followed = {id(each.after) for each in queue}
     for each, pod_class in zip(queue, classes, strict=True):
@@ -417,7 +418,7 @@ def _lines(queue: Sequence[QueuedPod], classes: Sequence[PodClass], adversaries:
 
 
 def may_preempt(run: Run, queued: QueuedPod) -> bool:
-    """Return whether a pod that finds no node may evict others, which is beyond what is looked at here."""
+    """Return whether a pod without a node may preempt others, which this search does not cover."""
     priority = queued.pod.spec.priority or 0
     return queued.pod.spec.preemption_policy != "Never" and any(
         each.priority < priority and each.occupancy for each in run.cluster.classes.values()

@@ -1,8 +1,8 @@
-"""Proofs by counting that something holds in every order, without looking at any.
+"""Proofs by counting that a promise holds in every order, without a search.
 
-A pod for which more nodes are open than all others can close is never left over (`blocked_nodes`). A hard constraint
-that all the pods it counts obey keeps the skew that it allows: every pod goes where it is allowed then, and pods that
-come never lower the least count. A soft one has at most the skew of all pods that come in one domain.
+A pod with more open nodes than all other pods can close is always placed (`blocked_nodes`). A DoNotSchedule constraint
+keeps its maxSkew if every counted pod obeys it: each pod goes where it is allowed, and incoming pods never lower the
+minimum. The skew of a ScheduleAnyway constraint is at most the number of its incoming pods in one domain.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin
 
 
 class Proof:
-    """Counts for the pods that come to a cluster, in whatever order they do.
+    """Bounds on incoming pods that hold in every order.
 
     Args:
         queue: the pods.
-        standing: of a rollout the pods that are there already: they may stand elsewhere, and go. ``None`` where there
-            is no rollout.
-        surge: of a rollout the number of pods that there may be beside the replicas.
+        standing: pods of a rollout that exist already; they may be on other nodes, and they may be deleted. ``None``
+            where there is no rollout.
+        surge: the most pods that a rollout has above its replicas.
 
     Attributes:
-        classes: the class of each pod that comes, and of the pods of a rollout that exist already.
+        classes: the class of each incoming pod, and of a rollout's existing pods.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Proof:
         self._find: dict[frozenset[int], bool] = {}
 
     def of(self, question: EndQuestion) -> str:
-        """Return why the promise always holds; "" if that is not proved."""
+        """Return why the promise always holds; "" if no proof is known."""
         try:
             match question:
                 case NoPending():
@@ -79,9 +79,9 @@ class Proof:
         return self._open
 
     def _open_to(self, classes: Sequence[PodClass] | None = None) -> int:
-        """Return the fewest nodes that are open to pods of these classes, or of all, when nothing else happens.
+        """Return a lower bound on the nodes open to pods of these classes, by default of all, without other changes.
 
-        In a rollout deleted pods are gone by then, and old ones may be on any node.
+        A rollout has deleted its old pods by then, and until then they may be on any node.
         """
         at_once = len(self._queue) + self._surge if self._goes_on else None
         coming = IncomingPods.of(self.classes, goes_on=self._goes_on, at_once=at_once)
@@ -93,7 +93,7 @@ class Proof:
             return open_to_all(self._scheduler, coming, classes)
 
     def _own(self, workload: Workload | None) -> list[PodClass]:
-        """Return the class of each pod that comes, of one workload or of all."""
+        """Return the class of each incoming pod, of one workload or of all."""
         pairs = zip(self._queue, self.classes, strict=False)  # the old pods of a rollout are behind
         return [pod_class for queued, pod_class in pairs if workload in (None, queued.workload)]
 
@@ -129,7 +129,7 @@ class Proof:
         return may and not self._open_to_all
 
     def _greatest(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
-        """The greatest skew that a constraint can come to."""
+        """Return the greatest skew that a constraint can reach."""
         number = matching(self._scheduler, pod_class, constraint, self._numbers)
         if not number or not constraint.domains:
             return constraint.skew
@@ -141,7 +141,7 @@ class Proof:
         return min(found, max(constraint.skew, constraint.max_skew))
 
     def _in_one(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
-        """Return how many of the incoming counted pods fit into one domain: one if they repel each other."""
+        """Return how many incoming counted pods fit into one domain: one if they repel each other."""
         counted = [each for each in self._distinct if counts_pod(self._scheduler, pod_class, constraint, each)]
         return 1 if self._keep_apart(counted, constraint.topology_key) else len(self.classes)
 
@@ -176,7 +176,7 @@ class Proof:
         if workload.template is None or not self._find_nodes(own):
             return 0, 0
         pods = len(there) + len(own)
-        return pods - min(self._most_in_one(LOSSES[loss], own, there)), pods
+        return pods - (min(self._most_in_one(LOSSES[loss], own, there)) if loss else 0), pods
 
     def _why_left(self, question: LeftAfterLoss) -> str:
         left, pods = self._left(question.loss, question.workload)
@@ -184,10 +184,11 @@ class Proof:
             return ""
         when = "after every rollout" if self._goes_on else "in every order"
         stay = f"at least {left} {agreeing('are', left)} left {when}"
-        return f"counted: {stay}; all {pods} find a node, and no {question.loss} can hold more than {pods - left}"
+        find = f"counted: {stay}; all {pods} find a node"
+        return f"{find}, and no {question.loss} can hold more than {pods - left}" if question.loss else find
 
     def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
-        """Return whether all pods of these classes find a node in every order and none of them is evicted."""
+        """Return whether all pods of these classes find a node in every order and no pod of them is preempted."""
         key = frozenset(each.index for each in classes)
         if key not in self._find:
             closed = bool(classes) and not self._open_to(classes)
@@ -222,7 +223,7 @@ class Proof:
         return key == wider or len(pairs) == len({own for own, _ in pairs})
 
     def _most_inside(self, key: str, narrower: str) -> int:
-        """Return the most domains of a narrower key in one domain of a key; 0 if one of them is in several."""
+        """Return the most domains of a narrower key in one domain of a key; 0 if a narrower domain spans several."""
         pairs = self._pairs(narrower, key)
         if len(pairs) != len({own for own, _ in pairs}) or self._lacks(narrower):
             return 0
@@ -244,7 +245,8 @@ class Proof:
     def _most_by_skew(
         self, own: Sequence[PodClass], there: Sequence[int], constraint: ConstraintArithmetic, inside: int
     ) -> Iterator[int]:
-        """Yield the most pods in so many domains if the skew is as great as a constraint on no other pods allows."""
+        """Yield upper bounds on the pods in `inside` domains, from the skew of constraints that count only these
+        pods."""
         if not self._goes_on:
             if self._counts_just(own, there, constraint):
                 skew = max(constraint.skew, constraint.max_skew)
@@ -267,7 +269,7 @@ class Proof:
 
 
 def _most_in_domains(constraint: ConstraintArithmetic, pods: int, skew: int, inside: int) -> int:
-    """Return the most of all counted pods in so many domains if no pod came to a domain beyond a skew."""
+    """Return the most counted pods in `inside` domains if no domain received a pod beyond the skew."""
     if constraint.lacks_domains:
         return skew * inside
     others = max(len(constraint.domains) - inside, 0)
@@ -275,10 +277,10 @@ def _most_in_domains(constraint: ConstraintArithmetic, pods: int, skew: int, ins
 
 
 def placeable(pod: Pod) -> Pod:
-    """A pod as it was before it had a node."""
+    """Return the pod without its node."""
     return with_fields(pod, spec=with_fields(pod.spec, node_name=""))
 
 
 def _same(one: ConstraintArithmetic, other: ConstraintArithmetic) -> bool:
-    """Return whether two classes' constraints are one, but for where they stand."""
+    """Return whether the constraints of two classes are equal, except for their position."""
     return replace(one, position=0, origin="pod") == replace(other, position=0, origin="pod")

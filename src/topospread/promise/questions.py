@@ -1,4 +1,4 @@
-"""Questions on the end of every order: each says of one end what is wrong with it, "" for nothing."""
+"""Questions about the end of every order. Each returns the problem of an end state; "" for no problem."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OrderEnd:
 
     Attributes:
         pending: the pods that are left.
-        placed: workload by ``id`` → rows of its pods, those that were there before among them.
+        placed: workload by ``id`` → rows of its pods, including pods that existed before.
     """
 
     run: Run
@@ -33,12 +33,12 @@ class EndQuestion(Protocol):
     """A condition for every end state."""
 
     def wrong(self, end: OrderEnd) -> str:
-        """Return what is wrong with an end state; "" if nothing is."""
+        """Return the problem of an end state; "" if it has no problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoPending:
-    """No pod stays pending: of one workload, or of all."""
+    """All pods of one workload, or of all workloads, are placed."""
 
     workload: Workload | None = None
 
@@ -57,7 +57,7 @@ class NoPending:
 
 @dataclass(frozen=True, slots=True)
 class SkewWithin:
-    """No constraint that somebody wrote has more skew, hard or soft: of one workload, or of all."""
+    """No explicit constraint, DoNotSchedule or ScheduleAnyway, of one workload or of all exceeds this skew."""
 
     highest: int
     workload: Workload | None = None
@@ -77,14 +77,18 @@ class SkewWithin:
 
 @dataclass(frozen=True, slots=True)
 class LeftAfterLoss:
-    """Whatever single domain is lost, so many pods of a workload are on nodes elsewhere."""
+    """Whatever single domain is lost, so many pods of a workload are on nodes elsewhere.
+
+    If `loss` is "", nothing is lost, and pods on all nodes count.
+    """
 
     loss: str
     workload: Workload
     least: int
 
     def __str__(self) -> str:
-        return f"the loss of any {self.loss} leaves {self.least} of {self.workload.namespace}/{self.workload.name}"
+        lost = f"the loss of any {self.loss}" if self.loss else "kube-scheduler"
+        return f"{lost} leaves {self.least} of {self.workload.namespace}/{self.workload.name}"
 
     def wrong(self, end: OrderEnd) -> str:
         """The domain whose loss leaves the fewest."""
@@ -101,8 +105,10 @@ class LeftAfterLoss:
         return self._worst(end)[0]
 
     def _worst(self, end: OrderEnd) -> tuple[int, list[str], int]:
-        column = end.run.cluster.nodes.labels(LOSSES[self.loss])
         rows = end.placed.get(id(self.workload), [])
+        if not self.loss:
+            return len(rows), [], len(rows)
+        column = end.run.cluster.nodes.labels(LOSSES[self.loss])
         lost = Counter(column.codes.item(row) for row in rows)
         most = max((number for code, number in lost.items() if code >= 0), default=0)
         names = sorted(column.values[code] for code, number in lost.items() if number == most and code >= 0)

@@ -1,9 +1,9 @@
-"""All ways in which a Deployment's rolling update may go, searched depth first on savepoints; alike states once.
+"""Depth-first search of a Deployment's rolling update on savepoints. Equivalent states are visited once.
 
-At every step any of those who act may be the next: the Deployment controller creates or removes pods, kube-scheduler
-gives one that waits a node, a kubelet makes a pod ready, or ends one that was deleted. How many come and go, and who
-goes, are the rules of `workloads.rolling` and `workloads.removal`; where these leave it to a pod's uid, any may go.
-Nothing is evicted here.
+Each step has one of four actors: the Deployment controller creates or deletes pods, kube-scheduler places a pending
+pod, a kubelet makes a pod ready, or a kubelet ends a deleted pod. The counts and the deletion order follow
+`controllers.rolling` and `controllers.removal`. If only a pod's uid decides there, any of these pods may be deleted.
+Preemption is not part of the search.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from .orders import SearchBudget, Searched, may_preempt, rows_of
 from .questions import EndQuestion, LeftAfterLoss, OrderEnd
 
 Moves = Generator[None, None, None]
-"""What may happen next: each is done while whoever asks looks at what follows, and undone after."""
+"""Possible next moves: each is done while the caller visits the next state, and undone afterwards."""
 
 
 @dataclass(slots=True)
 class RolloutBegin:
-    """A rollout that is about to begin.
+    """The start of a rollout.
 
     Attributes:
         run: the cluster with all old pods, everything planned with the new template.
-        new: the pods that will be created, in their order.
-        old: the pods that are to go, as an API server would have them.
-        drawn: those of them that were placed here, in their order, and could stand elsewhere: where nodes are equal.
-        now: when, in seconds since 1970.
-        undecidable: why it cannot be searched, "" where it can.
+        new: the pods to create, in order.
+        old: the pods to delete, as the API server holds them.
+        drawn: old pods that were placed here, in order; with equal nodes they could be on other nodes.
+        now: start time in seconds since 1970.
+        undecidable: why the rollout cannot be searched; "" if it can.
     """
 
     run: Run
@@ -111,7 +111,7 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
 
 
 class RolloutSearch:
-    """Search of the courses of one rollout for one question. `search` leaves the cluster as it was."""
+    """The search for one question over all courses of a rollout. `search` leaves the cluster as it was."""
 
     def __init__(self, rollout: RolloutBegin, question: EndQuestion, budget: SearchBudget) -> None:
         self._rollout = rollout
@@ -145,7 +145,7 @@ class RolloutSearch:
         return self._run.cluster.placed
 
     def _is_new(self, key: Hashable) -> bool:
-        """Return whether a state has to be looked at, which counts as looking."""
+        """Return whether a state is new, and count it if so."""
         found = self._found
         if found.over or key in self._seen:
             return False
@@ -200,7 +200,7 @@ class RolloutSearch:
             self._end()
 
     def _key(self) -> Hashable:
-        """The same for states that are alike: who is where, who is old and goes when, what is created and ready."""
+        """Return the state's key, which equivalent states share: the node, age and readiness of every pod."""
         rows: dict[int, list[tuple[int, int]]] = {}
         for number, group in enumerate(self._groups()):
             for pod in group:
@@ -211,12 +211,12 @@ class RolloutSearch:
         return self._alike.key(extra), self._created, self._ready
 
     def _groups(self) -> list[list[Pod]]:
-        """Old pods in the order in which they go; those together between which nothing but a uid decides."""
+        """Return the old pods in deletion order; pods whose order only their uid decides share a group."""
         related = [*self._old.values(), *self._placed.values()]
         return removal_groups(list(self._old.values()), related, self._rollout.now)
 
     def _moves(self) -> Moves:
-        """Yield the possible next moves; each is done while the caller looks at what follows, and undone after."""
+        """Yield each possible next move; it is undone after the caller has visited the next state."""
         yield from self._controller()
         yield from self._scheduler()
         if self._ready < len(self._placed):
@@ -306,7 +306,7 @@ class RolloutSearch:
             self._found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
 
     def _extra_of(self, row: int) -> Hashable:
-        """Return what distinguishes a node besides its pods' classes: which old pods there go when."""
+        """Return what distinguishes a node besides its pods' classes: the deletion order of its old pods."""
         groups = enumerate(self._groups())
         here = Counter(n for n, group in groups for pod in group if self._row_of[f"{pod.namespace}/{pod.name}"] == row)
         return tuple(sorted(here.items()))
@@ -340,7 +340,7 @@ class RolloutSearch:
 
 
 def _first(groups: Sequence[Sequence[Pod]], number: int) -> Iterator[tuple[Pod, ...]]:
-    """Whoever may be the first so many, of groups whose members come in any order."""
+    """Yield each possible set of the first `number` pods; groups are ordered, pods in a group are not."""
     sure: list[Pod] = []
     for group in groups:
         left = number - len(sure)

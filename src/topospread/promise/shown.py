@@ -11,6 +11,7 @@ from typing import Literal
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.node import Node
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word, worst
 from topospread.capacity.capacity import capacity
@@ -24,7 +25,7 @@ from topospread.status.status import status
 from topospread.text import agreeing
 
 from .counted import CountedWorkloads
-from .kept import WorkloadPromises
+from .kept import Fewest, WorkloadPromises
 from .orders import SearchBudget
 from .wants import has_quorum
 from .workload_drills import Trial, WorkloadDrills
@@ -36,7 +37,8 @@ _ROLLED = frozenset({"Deployment", "StatefulSet"})
 _RUNS = 8
 _MOST_MORE = 1000
 _MANY, _MOST_ZONES = 10, 5
-"""More workloads than these are counted and not searched, and so many zones' losses are played for all of them."""
+"""Above `_MANY` workloads, losses are counted and not searched, and the loss of `_MOST_ZONES` zones is simulated for
+all of them."""
 _LARGE, _MOST_REPEATED = 3_000, 300
 """A workload with more pods is counted and not searched, or each event is played once."""
 _LOSSES: dict[When, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
@@ -49,9 +51,9 @@ class ShownEvent:
     Attributes:
         key: topology key of a loss, "" for other events.
         leaves: pods that stay ready at the worst moment; of ``more`` the replicas that can be added.
-        now: pods that a loss leaves in the current state, ``None`` if no pod has a node.
-        orders: fewest pods that a loss leaves, wherever filters let the pods go, ``None`` for other events.
-        rolled: fewest pods that a loss after any rollout leaves, ``None`` if rollouts do not matter.
+        now: pods that a loss or drain leaves in the current state, ``None`` if no pod has a node.
+        orders: fewest pods that a loss or drain leaves, wherever filters let the pods go, ``None`` for other events.
+        rolled: fewest pods that a loss or drain after any rollout leaves, ``None`` if rollouts do not matter.
         then: what follows, in words.
         pending: pods that are pending afterwards.
         missing: pods that are not ready afterwards, pending or not.
@@ -105,6 +107,14 @@ class Shown:
         return worst(each.leaves.at_least(self.needed) for each in self.losses)
 
     @property
+    def basis(self) -> Basis:
+        """The ground of the verdict: a loss that takes too many pods now, or all orders."""
+        if self.verdict == "unknown":
+            return "none"
+        is_now = any(each.now is not None and each.now < self.needed for each in self.losses)
+        return "seen" if self.verdict == "no" and is_now else "proved"
+
+    @property
     def losses(self) -> tuple[ShownEvent, ...]:
         """The losses of one zone and of one node."""
         return tuple(each for each in self.events if each.when in ("zone-loss", "node-loss"))
@@ -117,14 +127,14 @@ def shown(
     budget: SearchBudget,
     most: int,
 ) -> Iterator[Shown]:
-    """Yield each workload with what events leave of it.
+    """Yield each workload with the pods that each event leaves.
 
     Args:
         inventory: the objects.
         options: the control plane.
         keys: the workloads.
         budget: the limits of each search.
-        most: domains or nodes of which each event is played, those with most pods first.
+        most: domains or nodes for which each event is simulated, those with most pods first.
     """
     by = options.answered_by
     ready = {(each.kind, each.namespace, each.name): each.existing for each in status(inventory, by).workloads}
@@ -150,7 +160,7 @@ def _counted(
     settled: Mapping[ObjectKey, WorkloadStatus],
     ready: Mapping[ObjectKey, int],
 ) -> Iterator[Shown]:
-    """Yield many workloads: what losses leave is counted, and the loss of each zone is played once for all."""
+    """Yield many workloads: losses are counted, and each zone's loss is simulated once for all workloads."""
     inventory, options = counted.inventory, counted.options
     zones = Counter(each.labels[ZONE] for each in inventory.nodes if ZONE in each.labels).most_common(
         _MOST_ZONES if len(keys) > _MANY else 1
@@ -178,22 +188,21 @@ class _Showing:
         losses = list(self._losses())
         # Without a node as long as they are not judged, such pods tell nothing in a drill.
         is_judged = not any(self._is_own(each) for each in judge.unjudged)
-        events = [*map(self._followed, losses), *self._others()] if is_judged else losses
+        events = [*map(self._followed, losses), *self._others(losses)] if is_judged else losses
         parts = {each.what: each for each in judge.unjudged}
         return self._told(ready, events, tuple(parts.values()))
 
     def counted(self, ready: int, zones: Sequence[tuple[str, WorkloadState]]) -> Shown:
         """Return the workload by counts, with the end of the worst zone's loss."""
-        one, judge, of = self.settled, self.judge, self.settled.replicas
+        judge, of = self.judge, self.settled.replicas
         losses = list(self._losses())
         if zones and losses and losses[0].when == "zone-loss":
             name, worst_end = max(zones, key=lambda each: (each[1].pending, -each[1].ready))
             pending, missing = worst_end.pending, max(of - worst_end.ready, 0)
             then = _ended(pending, missing)
             losses[0] = replace(losses[0], then=then, pending=pending, missing=missing, worst=name, runs=len(zones))
-        nodes = [each.lost for each in one.losses if each.topology_key == HOSTNAME]
-        least = max(judge.budget_least, of - max(nodes, default=0))
-        events = [*losses, ShownEvent("drain", Bounds.exactly(least), of, "seen")]
+        drain = self._drained(losses)
+        events = [*losses, *([] if drain is None else [drain])]
         if judge.key[0] in _ROLLED:
             events.append(ShownEvent("rollout", Bounds.exactly(judge.rolling_least()), of, "proved"))
         return self._told(ready, events)
@@ -208,11 +217,24 @@ class _Showing:
 
     def _losses(self) -> Iterator[ShownEvent]:
         for when, key in _LOSSES.items():
-            if any(key in each.labels for each in self.drills.inventory.nodes):
+            if any(key in each.labels for each in self._nodes):
                 yield self._lost(when, key)
 
     def _lost(self, when: When, key: str) -> ShownEvent:
-        found = self.judge.fewest("zone" if when == "zone-loss" else "node")
+        return self._forced(when, key, self.judge.fewest("zone" if when == "zone-loss" else "node"))
+
+    def _drained(self, losses: Sequence[ShownEvent]) -> ShownEvent | None:
+        """Return a drain with what filters and budgets force; ``None`` if a node has no label for its loss."""
+        lost = next((each for each in losses if each.when == "node-loss"), None)
+        if lost is None or lost.orders is None or not all(HOSTNAME in each.labels for each in self._nodes):
+            return None
+        return self._forced("drain", "", self.judge.drained(Fewest(lost.orders, lost.rolled, lost.now)))
+
+    @property
+    def _nodes(self) -> Sequence[Node]:
+        return self.drills.inventory.nodes
+
+    def _forced(self, when: When, key: str, found: Fewest) -> ShownEvent:
         least, most = found.bounds.least, found.bounds.most
         basis: Basis = "proved" if least == most else "none"
         if found.now is not None and found.now <= least:
@@ -227,7 +249,7 @@ class _Showing:
         return runs if self.settled.replicas <= _MOST_REPEATED else 1
 
     def _followed(self, event: ShownEvent) -> ShownEvent:
-        """Return a loss with what follows it, played for the domains with most pods."""
+        """Return a loss with the events after it, simulated for the domains with most pods."""
         held = self._held(event.key)[: self._at_most(self.most)]
         return self._with(event, [(name, self.drills.lose(event.key, name)) for name in held])
 
@@ -252,20 +274,18 @@ class _Showing:
         held = [each for each in self.settled.losses if each.topology_key == key and each.lost]
         return [each.domain for each in sorted(held, key=lambda each: (-each.lost, each.domain))][: self.most]
 
-    def _others(self) -> Iterator[ShownEvent]:
+    def _others(self, losses: Sequence[ShownEvent]) -> Iterator[ShownEvent]:
         key, replicas = self.judge.key, self.settled.replicas
         nodes = self._held(HOSTNAME)[: self._at_most(self.most)]
         drains = [(name, self.drills.play(Drain(self.drills.choice(HOSTNAME, name)))) for name in nodes]
         if drains:
-            fewest = min(trial.fewest for _, trial in drains)
-            event = ShownEvent("drain", Bounds.exactly(fewest), replicas, "played")
-            yield self._with(event, drains)
+            yield self._with(_as_played(self._drained(losses), drains, replicas), drains)
         if key[0] in _ROLLED and replicas:
             trial = self.drills.play(Rollout(short_target(key)), runs=self._at_most(_RUNS))
             least = self.judge.rolling_least()
-            bounds = Bounds(least=min(least, trial.fewest), most=max(least, trial.fewest))
-            basis: Basis = "proved" if bounds.known else "drawn"
-            yield self._drawn(ShownEvent("rollout", bounds, replicas, basis), trial)
+            basis: Basis = "proved" if least <= trial.fewest else "drawn"
+            event = ShownEvent("rollout", Bounds.exactly(min(least, trial.fewest)), replicas, basis)
+            yield self._drawn(event, trial)
         if key[0] != "ReplicationController" and replicas > 1:
             half = (replicas + 1) // 2
             trial = self.drills.play(Scale(short_target(key), half), runs=self._at_most(_RUNS))
@@ -295,6 +315,14 @@ class _Showing:
         then = "more were not tried" if found.pending is None else "then a pod is pending"
         why = found.pending.message if found.pending else ""
         return ShownEvent("more", Bounds.exactly(room.more), 0, "played", then=then, missing=room.missing, why=why)
+
+
+def _as_played(event: ShownEvent | None, drains: Sequence[tuple[str, Trial]], replicas: int) -> ShownEvent:
+    """Return a drain; if one that was played leaves fewer pods than is forced without evictions, the played count."""
+    fewest = min(trial.fewest for _, trial in drains)
+    if event is None or fewest < event.leaves.least:
+        return ShownEvent("drain", Bounds.exactly(fewest), replicas, "played", now=fewest)
+    return event
 
 
 def _ended(pending: int, missing: int) -> str:

@@ -1,4 +1,4 @@
-"""A scheduler that scores nothing: any node that filters let in is as good, so that no promise rests on scores."""
+"""Scheduler without scores: all feasible nodes are equally good, so no promise depends on scores."""
 
 from __future__ import annotations
 

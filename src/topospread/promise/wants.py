@@ -26,8 +26,8 @@ class Want:
     """One declared promise.
 
     Attributes:
-        about: the event or state that it is about.
-        number: pods that are left, or the greatest skew; 0 if the promise has no number.
+        about: the event or state of the promise.
+        number: pods that must be left, or the maximum skew; 0 for a promise without a number.
         percent: whether the number is a percentage of the replicas.
     """
 
@@ -45,10 +45,10 @@ class Want:
 
 
 def read_wants(text: str) -> tuple[Want, ...]:
-    """Return the promises of a declaration, each once.
+    """Return the declared promises without duplicates.
 
     Raises:
-        UsageError: if a word is not a promise.
+        UsageError: if a word is unknown.
     """
     return tuple(dict.fromkeys(map(_want, text.replace(",", " ").split())))
 
@@ -71,7 +71,7 @@ def _want(word: str) -> Want:
 
 
 def default_wants(kind: str, replicas: int) -> tuple[Want, ...]:
-    """Return what is asked of a workload that declares nothing: no single loss takes everything, or the quorum."""
+    """Return the promises of a workload that declares none: a single loss leaves some pods, or the quorum."""
     if has_quorum(kind, replicas):
         return (Want("quorum"),)
     return (Want("zone-loss", 1), Want("node-loss", 1))
@@ -96,7 +96,7 @@ class Survival:
 
     @property
     def promise(self) -> Want:
-        """The same as a declared promise; of zones and nodes alone."""
+        """The want as a declared promise; only for zones and nodes."""
         return Want("zone-loss" if self.key == ZONE else "node-loss", self.left)
 
     def __str__(self) -> str:
@@ -105,11 +105,12 @@ class Survival:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """All that is wanted.
+    """All wants of a design.
 
     Attributes:
-        replicas: how many pods the workload is to have.
-        unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
+        replicas: number of replicas.
+        unnoticed: whether a node's loss may take one pod at most, which becomes ready elsewhere, and every node can be
+            drained.
         others: promises on drains, rollouts, skew and pending pods.
     """
 
@@ -144,12 +145,12 @@ class Intent:
 def wanted_of(
     inventory: Inventory, key: ObjectKey, want: str, replicas: int | None
 ) -> tuple[tuple[str, ...], tuple[int, ...], tuple[Want, ...]]:
-    """Return keys whose domains may be lost, the pods that each loss must leave, and the other promises.
+    """Return keys whose domains may fail, the pods that each loss must leave, and the other promises.
 
-    Without a declaration, the loss of any one zone takes its share of the pods only.
+    Without a declaration, each zone's loss may take only that zone's share of the pods.
 
     Raises:
-        UsageError: if a word is not a promise.
+        UsageError: if a word is unknown.
     """
     number = replicas or workload_of(inventory, key).spec.replicas or 1
     if not want:
@@ -172,11 +173,11 @@ def read_intent(
     """Read the options.
 
     Args:
-        survive: ``zone``, ``node`` or a topology key, each with as many pods as stand in ``left`` at its place.
-        replicas: of the workload.
+        survive: ``zone``, ``node`` or topology keys; ``left`` has the pods to keep at the same position.
+        replicas: number of replicas.
 
     Raises:
-        UsageError: they do not go together, or ask for what nothing can keep.
+        UsageError: if the options contradict each other, or no placement can satisfy them.
     """
     if len(survive) != len(left):
         raise UsageError("--survive says what is lost, and --left what has to be left then: give as many of each")
@@ -197,7 +198,7 @@ def beyond_counting(intent: Intent, labels: Sequence[Mapping[str, str]]) -> Iter
     """Yield the wants that no placement on these nodes can keep, whatever the constraints: a domain holds its share of
     pods.
 
-    Only keys that every node has are counted: what is on other nodes no loss of a domain takes.
+    Only keys that every node has are counted: a domain's loss never takes pods on nodes without the key.
     """
     for each in intent.survivals:
         domains = {of_node.get(each.key) for of_node in labels}

@@ -1,4 +1,4 @@
-"""Drills of one workload, each from the same beginning, and what each came to for it; nothing is judged here."""
+"""Drills of one workload from the same start, and their results for it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class Trial:
     """The result of drills for the workload: the worst of several that differ in random choices.
 
     Attributes:
-        steps: as they were given.
-        begun: how many were ready before the first step.
-        fewest: the fewest that were ready at any moment after it.
-        ready, pending: how many are ready, and how many wait, at the end.
-        why: kube-scheduler's sentence on one that waits, "" where none does.
-        skews: key of a hard or soft constraint of its own, and whether it is hard → the greatest skew at the end.
-        broken: budgets over its pods or others' that were broken.
+        steps: the given steps.
+        begun: pods that were ready before the first step.
+        fewest: fewest ready pods at any moment after it.
+        ready, pending: ready and pending pods at the end.
+        why: kube-scheduler's message for a pending pod; "" if no pod is pending.
+        skews: topology key and whether the constraint is DoNotSchedule → its greatest skew at the end.
+        broken: violated budgets over any pods.
         left: pods that a drain could not evict.
-        stuck: a rollout was not over at the end.
-        runs: how many drills that is.
+        stuck: whether a rollout was unfinished at the end.
+        runs: number of drills.
     """
 
     steps: tuple[Step, ...]
@@ -67,7 +67,7 @@ class WorkloadDrills:
         return self.play(Fail(self.choice(key, domain)))
 
     def choice(self, key: str, domain: str) -> NodeChoice:
-        """The nodes of a domain, as short as they can be meant."""
+        """Return the shortest choice that selects the nodes of a domain."""
         if key == ZONE:
             return NodeChoice("zone", domain)
         named = [each for each in self.inventory.nodes if each.labels.get(key) == domain]
@@ -102,7 +102,7 @@ def _of_one(found: Drill, key: ObjectKey, steps: tuple[Step, ...]) -> Trial:
 
 
 def _worst(trials: Sequence[Trial]) -> Trial:
-    """All of them as one, each figure at its worst."""
+    """Return one trial with the worst value of each figure."""
     keys = dict.fromkeys(key for each in trials for key in each.skews)
     return Trial(
         steps=trials[0].steps,

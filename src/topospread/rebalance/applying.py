@@ -82,7 +82,7 @@ _EVERY = 0.5
 
 Told = Callable[[AppliedMove], None]
 DomainOf = Callable[[str, str], str]
-"""Function (node, topology key) → domain of the node; "" for none."""
+"""Function (node, topology key) → domain of the node; "" without a domain."""
 
 
 class _UnexpectedOutcomeError(Exception):
@@ -96,8 +96,8 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
         client: client of the cluster's API server.
         plan: the evictions.
         domains: function for the domains of nodes.
-        patience: seconds to wait until a new pod is ready and the old pod is gone.
-        told: called after each eviction that went as planned.
+        patience: time limit in seconds for the new pod to become ready and the old pod to disappear.
+        told: called after each eviction with the predicted result.
 
     Raises:
         Interrupted: on Ctrl-C, with the completed evictions.
@@ -196,7 +196,7 @@ class _NamespacePods:
         raise _UnexpectedOutcomeError(f"no pod with a node came in its place within {self._patience:g} seconds")
 
     async def whole(self, new: Pod, uid: str) -> None:
-        """Wait until the new pod is ready and the old pod is gone."""
+        """Wait until the new pod is ready and the old pod has disappeared."""
         until = time.monotonic() + self._patience
         while time.monotonic() < until:
             there = await self.pods()

@@ -1,4 +1,4 @@
-"""Exhaustive search for a plan shorter than the known one, or a proof that there is none.
+"""Exhaustive search for a plan shorter than the known one, or a proof that no shorter plan exists.
 
 Equivalent pods on a node count as one. The search is limited; beyond the limit it proves nothing.
 """

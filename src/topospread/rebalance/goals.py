@@ -125,7 +125,7 @@ def counts_of(goal: Goal, scheduler: Scheduler) -> GoalCounts:
 
 
 def spread_of(pod_class: PodClass, scheduler: Scheduler) -> Spread | None:
-    """Return a class's constraints with current counts; None if it has none or is unjudged."""
+    """Return a class's constraints with current counts; None without constraints or if the class is unjudged."""
     try:
         view = scheduler.view(pod_class)
     except PluginError:
@@ -136,7 +136,7 @@ def spread_of(pod_class: PodClass, scheduler: Scheduler) -> Spread | None:
 def goals_of(
     workloads: Iterable[Workload], scheduler: Scheduler, max_skew: int | None, wanted: Iterable[Workload]
 ) -> Iterator[Goal]:
-    """Yield the goals of all workloads: hard constraints, and with ``max_skew`` also soft ones."""
+    """Yield the goals of all workloads: DoNotSchedule constraints, and with ``max_skew`` also ScheduleAnyway ones."""
     chosen = {id(each) for each in wanted}
     for workload in workloads:
         if workload.template is None or workload.kind in _OF_THEIR_NODE:

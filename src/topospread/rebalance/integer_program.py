@@ -6,7 +6,7 @@
 
 A kind is a set of pods with the same counting constraints, requests and allowed nodes. A cell is a set of nodes in the
 same domains that allow the same kinds. The program ignores single nodes' limits within a cell, inter-pod affinity, and
-moves of pods outside the group. So its result can only be too low.
+moves of pods outside the group. The result is therefore at most the true minimum.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The pods that may be evicted, and the reasons why other pods may not."""
+"""Pods that may be evicted, and the reasons against evicting other pods."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class PodMove(Base, frozen=True):
 
 
 class ConstraintChange(Base, frozen=True):
-    """A constraint that did not hold, with its counts before and after all evictions."""
+    """A violated constraint with its counts before and after all evictions."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -97,7 +97,8 @@ class Rebalance:
         warnings, notes: sentences for the user.
         partial: where the search was interrupted; "" if it is complete. The moves so far were simulated.
         unjudged: unmodelled parts of pending or moved pods.
-        is_met_if_admitted: whether everything is fixed if these parts admit every node; None if all pods are judged.
+        is_met_if_admitted: whether all constraints are fixed if these parts admit every node; None if all pods are
+            judged.
     """
 
     nodes: int
@@ -127,7 +128,7 @@ class Rebalance:
 
 
 class AppliedMove(Base, frozen=True):
-    """An eviction that went as planned."""
+    """An eviction with the predicted result."""
 
     move: Annotated[PodMove, Meta(description="The eviction.")]
     created: Annotated[str, Meta(description="Name of the new pod.")]

@@ -61,7 +61,7 @@ def plan_of(trials: Trials, found: FoundMoves, progress: Progress | None = None)
 
 
 def _best_step(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]) -> list[PlannedMove] | None:
-    """Make the best single move for a goal, and return it; None if there is none."""
+    """Make and return the best single move for a goal; None if no move helps."""
     best: tuple[int, Movable] | None = None
     for most, movable in _candidates(trials, goal)[:_CANDIDATES]:
         if best is not None and best[0] <= -most:
@@ -125,7 +125,7 @@ def code_of(counts: GoalCounts, row: int) -> int:
 
 
 def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]) -> list[PlannedMove] | None:
-    """Make two moves, an obstacle and then a pod that takes its room, and return them; None if there are none."""
+    """Make and return two moves: an obstacle leaves, and a pod takes its room; None if no pair helps."""
     candidates = [movable for _, movable in _candidates(trials, goal)[:3]]
     counts = counts_of(goal, trials.scheduler)
     receiving = set(counts.receiving().tolist())
@@ -153,7 +153,8 @@ def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]
 
 
 def _over_even(trials: Trials, goal: Goal) -> list[PlannedMove] | None:
-    """Make moves that even out counts until one gets closer to the goal; None, and no move, if none does."""
+    """Make and return moves that even out counts until one gets closer to the goal; None, without moves, if none
+    does."""
     point, made = trials.cluster.savepoint(), list[tuple[Movable, Movable]]()
     found = False
     while len(made) < _EVENING and not found:

@@ -28,7 +28,7 @@ class Movable(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         pod: the placed pod.
         successor: the controller's replacement.
-        waits: whether the replacement is created only after the pod is gone, as in a StatefulSet.
+        waits: whether the replacement is created only after the pod has disappeared, as in a StatefulSet.
     """
 
     key: PodKey
@@ -53,7 +53,7 @@ class Tried(msgspec.Struct, frozen=True):
     Attributes:
         row: node row of the new pod; None if it stays pending.
         message: the reason why it stays pending.
-        differs: whether it is in another domain if the old pod is gone.
+        differs: whether the new pod is in another domain than the old pod.
         after: goal → distance, for goals that count the pod.
         worse: whether a constraint's skew exceeds the limit by more than before.
         evener: decrease of the sum of the goals' squared counts.

@@ -23,7 +23,7 @@ class Bar(Struct, frozen=True):
 
     Attributes:
         value: length of the bar.
-        limit: number that must not be exceeded, ``None`` if there is none.
+        limit: maximum number; ``None`` without a limit.
     """
 
     value: int
@@ -93,7 +93,7 @@ class Section(Struct, frozen=True, tag=True):
     """A part of the page with a title.
 
     Attributes:
-        title: heading; empty for none.
+        title: heading; "" for no heading.
         parts: the blocks below it.
         wide: whether only ``-o wide`` shows it. HTML and Markdown fold it.
     """

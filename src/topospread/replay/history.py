@@ -177,7 +177,7 @@ def _typed(data: Json, kind: str, struct: type[Item]) -> Item | None:
 
 
 def name_of(data: Json) -> str:
-    """Return the name of an object, "" if it has none."""
+    """Return the name of an object; "" if missing."""
     metadata = data.get("metadata")
     return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
 

@@ -58,7 +58,7 @@ class PodRefusal:
         computed: topospread's message for the cluster at that time; "" if the pod is unknown.
         group: the group with the skew arithmetic; None if the pod is unknown or finds a node in the replayed cluster.
         cause: the last node change without which (and without later changes of the same node) the pod would have found
-            a node; None if there is none.
+            a node; None if unknown.
         placed_at, placed_on: time and node of its placement; "" if it is not in the log.
     """
 

@@ -1,8 +1,8 @@
-"""Pods in backoff: the duration of their wait, and the order in which they leave.
+"""Pods in backoff: its duration and the order in which pods leave.
 
-The duration doubles with every rejected attempt, or with every error in a row. If pods may be popped early, waits end
-on whole seconds, and pods of the same second are in the order of the active queue (KEP-5142).
-Source: pkg/scheduler/backend/queue/backoff_queue.go.
+The duration doubles with every rejected attempt, or with every error in a row. If pods may be popped early, backoff
+ends on whole seconds, and pods of the same second are in the order of the active queue (KEP-5142). Source:
+pkg/scheduler/backend/queue/backoff_queue.go.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class BackoffQueue:
         return completed
 
     def is_backing_off(self, info: QueuedPodInfo) -> bool:
-        """Return whether the pod's wait is not over. The second in which it ends still belongs to it."""
+        """Return whether the pod's backoff is not over. The last second belongs to the backoff."""
         return self.expiration(info) >= self._aligned(self._clock())
 
     def expiration(self, info: QueuedPodInfo) -> int:

@@ -49,7 +49,7 @@ class BatchingRules:
 
 
 class Incoming(NamedTuple):
-    """A pod that is tried; ``nominated``: its nominated node, "" for none."""
+    """A pod to schedule; ``nominated``: its nominated node; "" without one."""
 
     pod: Pod
     pod_class: PodClass
@@ -92,7 +92,7 @@ class ScoredNodes:
                 self._down(place)
 
     def add(self, view: View, row: int) -> bool:
-        """Score one more node, and normalise anew. Return False if any of the nodes is gone."""
+        """Score one more node, and normalise again. Return False if a node no longer exists."""
         names = [self.names[place] for place in self._left]
         rows = [self._nodes.row_of.get(name, -1) for name in names]
         if -1 in rows:
@@ -175,7 +175,7 @@ class Batch:
 
     @property
     def may_be_over(self) -> bool:
-        """Return whether so many pods got nodes from the batch that its time may be over."""
+        """Return whether enough pods got nodes from the batch that it may have expired."""
         return self.clock is None and self._hints > _SURE
 
     def hint(self, view: View, incoming: Incoming, attempt: int) -> Hint | None:
@@ -236,12 +236,12 @@ class Batch:
     def store(
         self, incoming: Incoming, row: int, hint: Hint | None, scored: ScoredNodes | None, *, late: bool = False
     ) -> None:
-        """Note the node of the pod for which `hint` was asked.
+        """Store the node of the pod for which `hint` was computed.
 
         Args:
-            hint: its answer.
-            scored: the other nodes; ``None`` if there is no other.
-            late: the other nodes are scored if they are needed.
+            hint: the answer for the pod.
+            scored: the other nodes; ``None`` without other nodes.
+            late: whether the other nodes are scored on demand.
         """
         self._last = self._cluster.nodes.names[row]
         if hint is not None and hint[0] == row:

@@ -102,10 +102,9 @@ class Scheduler:
     Args:
         cluster: the state; binding changes it.
         frameworks: scheduler name → plugins of its profile.
-        seed: seed of random draws: among candidates of preemption, and until 1.34 among nodes with equal totals.
-            ``None`` takes the first by name.
-        sampled: consider as many nodes as kube-scheduler does instead of all. Where a version does not draw, take the
-            node among equals that its search order gives.
+        ``None`` takes the first node by name. ``None`` takes the first by name.
+        sampled: whether to consider only as many nodes as kube-scheduler does. If a version does not draw, the search
+            order decides between equal nodes.
         always_draws: also draw among equal nodes in versions that do not, to explore possible results.
 
     Attributes:
@@ -171,7 +170,7 @@ class Scheduler:
         return self._settled(placement) if self._search.batches else placement
 
     def _settled(self, placement: Placement) -> Placement:
-        """Tell the batches that a pod's binding is done. Return its placement with whether it came from one."""
+        """Report a completed binding to the batches. Return the placement, marked if it came from a batch."""
         for batch in self._search.batches.values():
             batch.settled()
         hinted = self._search.hinted and placement.node is not None
@@ -243,7 +242,7 @@ class Scheduler:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
 
     def _verdict_of(self, key: PodKey, pod_class: PodClass, within: Ints | None = None) -> Verdict:
-        """The verdict on a pod, with what extenders say that are asked."""
+        """Return the verdict on a pod, with the answers of extenders that may be called."""
         framework, view = self.framework_of(pod_class), self.view(pod_class)
         verdict = verdict_of(key, view, framework, within)
         asked = framework.asks(pod_class)

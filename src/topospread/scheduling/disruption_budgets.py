@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets as preemption reads them: which victims a budget selects, and which evictions break one.
+"""PodDisruptionBudgets in preemption: the victims that a budget selects, and the evictions that violate one.
 
 Source: pkg/scheduler/framework/preemption/util.go (``FilterPodsWithPDBViolation``).
 """

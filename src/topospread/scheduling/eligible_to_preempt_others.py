@@ -35,13 +35,13 @@ class EligibilityRules:
 
 
 def why_not_eligible(view: View, verdict: Verdict, nominated_node: str, rules: EligibilityRules) -> str:
-    """Return why a pod without a node may evict no other pod; "" if it may.
+    """Return why a pod without a node may not preempt others; "" if it may.
 
     Args:
-        view: the view of its class, up to date.
-        verdict: says whether the node that it is nominated for is out of the question by now.
-        nominated_node: "" for none.
-        rules: those of the Kubernetes version.
+        view: the current view of the pod's class.
+        verdict: tells whether the pod's nominated node has become infeasible.
+        nominated_node: the nominated node; "" without one.
+        rules: rules of the Kubernetes version.
     """
     pod_class, cluster = view.pod_class, view.cluster
     if pod_class.pod.spec.preemption_policy == "Never" and rules.heeds_policy:

@@ -1,9 +1,9 @@
 """Pod classes with equal answers as incoming pods: they differ only in labels that no selector reads, or in claim
 names.
 
-Each pod of a StatefulSet or indexed Job has labels of its own, and claims if there are claim templates. So each pod
-has a class of its own. An answer for one class holds for the others while no selector reads those labels. Claims are
-checked for each pod. Placed pods are still counted by their own class.
+Each pod of a StatefulSet or indexed Job has labels of its own, and claims if there are claim templates. Each pod has
+therefore a class of its own. An answer for one class holds for the others while no selector reads those labels. Claims
+are checked for each pod. Placed pods are still counted by their own class.
 """
 
 from __future__ import annotations

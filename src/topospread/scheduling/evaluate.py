@@ -135,9 +135,9 @@ def _blame_beside_nominated(
 def _blame(
     plugins: PreparedPlugins, rows: Ints, view: View, rejections: RejectionList, own: OwnRejections | None = None
 ) -> Ints:
-    """For each node the number of the first rejection, −1 where there is none, int64[rows].
+    """Return the number of each node's first rejection, −1 for a feasible node, int64[rows].
 
-    ``own``: what is known of what rejects nodes by themselves, where nothing is tried just now.
+    ``own``: cached rejections by single-node filters, outside of trial placements.
     """
     blame = np.full(len(rows), -1, dtype=np.int64)
     if plugins.rejected is not None:

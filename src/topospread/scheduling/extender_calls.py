@@ -1,7 +1,7 @@
-"""HTTP extenders, asked as kube-scheduler asks them: which nodes they let pass, and what they add to scores.
+"""Calls of HTTP extenders as in kube-scheduler: the nodes that they admit, and their scores.
 
 Source: pkg/scheduler/extender.go, pkg/scheduler/schedule_one.go (``findNodesThatPassExtenders``, ``prioritizeNodes``).
-Nothing is asked unless the configuration says that its extenders may be (`Extender.asked`).
+They are called only if the user allows it (`Extender.asked`).
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class Passed(msgspec.Struct):
     """The answer of all extenders about a pod.
 
     Attributes:
-        rows: the nodes that they let pass.
-        points: by extender, for each of these nodes; ``None`` where it says nothing of the node.
-        bare: the nodes came back as objects, so that they are scored as if no pod were on them.
-        refused: row → why, for nodes of which a reason is told.
+        rows: the admitted nodes.
+        points: for each extender the scores of these nodes; ``None`` for a node without a score.
+        bare: whether the nodes were returned as objects, so kube-scheduler scores them as if they were empty.
+        refused: row → reason, for rejected nodes with a reason.
     """
 
     rows: Ints
@@ -123,7 +123,7 @@ class ExtenderCalls:
         return passed
 
     def scored(self, key: PodKey, pod: Pod, extenders: Sequence[Extender], passed: Passed) -> None:
-        """Ask every extender for points; one that fails gives none."""
+        """Call every extender for scores; a failing extender gives none."""
         names = [self._cluster.nodes.names[row] for row in passed.rows.tolist()]
         for each in extenders:
             verb = each.verbs.get("prioritizeVerb")

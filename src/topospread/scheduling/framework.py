@@ -194,7 +194,7 @@ class Framework:
         return [each.reserve(pod_class, cluster, row) for each in self._reserving] if pod_class.volumes else []
 
     def extenders(self, pod_class: PodClass, *verbs: str) -> tuple[NotJudgedError, ...]:
-        """Return the extenders with one of the verbs whose answer about a pod is not known."""
+        """Return the extenders with one of the verbs and an unknown answer for the pod."""
         found = []
         for each in () if self.assumes_unjudged else self.interested(pod_class):
             does = " and ".join(each.decides[verb] for verb in verbs if verb in each.decides)

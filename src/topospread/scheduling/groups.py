@@ -99,7 +99,7 @@ class Groups:
         Rows of one group with equal counts form a new group.
 
         Args:
-            counts: a mapping row → count for each thing that is counted. Rows in none of them stay in their group.
+            counts: mappings row → count. Rows without counts stay in their group.
         """
         heads, sizes = self._heads[:], self._sizes[:]
         group_of, points_of, ranks = self._group_of, self._points_of, self._nodes.ranks

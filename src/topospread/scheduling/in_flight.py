@@ -11,7 +11,7 @@ from .requeueing import EventWithObjects
 
 
 class InFlight:
-    """UIDs of pods in the order in which they were popped, and the events since the first of them."""
+    """UIDs of in-flight pods in pop order, and the events since the first pod."""
 
     __slots__ = ("_events", "_forgotten", "_started", "_undo")
 

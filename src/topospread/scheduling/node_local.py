@@ -28,7 +28,7 @@ from .own_rejections import OwnRejections
 
 _MEMO_LIMIT = 1 << 16
 _FEWEST_GROUPS, _GROUP_MEMORY = 4, 1 << 22
-"""At least so many groupings are kept; else as many as have so many rows together, 30 bytes each."""
+"""Minimum number of cached groupings; more are kept while their rows, 30 bytes each, fit into the memory."""
 _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 
 

@@ -47,11 +47,11 @@ class NodeSearch:
         sampler: considers as many nodes as kube-scheduler; ``None`` considers all.
 
     Attributes:
-        drawn: which of equals to take that an extender scored; ``None`` takes the first by name.
-        calls: asks extenders.
-        within: rows that are considered, for the placement of a pod group; ``None`` for all.
-        attempts: number of attempts so far; those whose outcome was known without a search count, too.
-        batches: of the profiles whose pods may get a node from the batch of the pod before.
+        drawn: chooses among equal nodes after extenders scored them; ``None`` takes the first by name.
+        calls: calls extenders.
+        within: rows to consider for the placement of a pod group; ``None`` for all.
+        attempts: number of attempts so far, including attempts that needed no search.
+        batches: batches of the profiles whose pods may reuse the scores of the pod before.
         hinted: whether the last pod got its node from a batch.
     """
 

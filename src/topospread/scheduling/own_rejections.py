@@ -20,8 +20,8 @@ class OwnRejections:
     """The first rejection of each node by filters that look at no other node, up to date row by row.
 
     Attributes:
-        filters: how many filters these are.
-        come_first: no other filter comes before one of them.
+        filters: number of these filters.
+        come_first: whether these filters run before all others.
     """
 
     def __init__(self, cluster: Cluster, plugins: PreparedPlugins) -> None:
@@ -62,13 +62,11 @@ class OwnRejections:
         self._position = position
 
     def moved_since(self, row: int, position: int) -> bool:
-        """Return whether what is said of a node became another since a position in the journal, as far as that was
-        read.
-        """
+        """Return whether a node's answer changed since a position in the journal, as far as the journal was read."""
         return self._moved.get(row, -1) >= position
 
     def blame(self, rows: Ints, rejections: RejectionList) -> Ints:
-        """For each node that is there the number of its rejection in a list, −1 where there is none, int64[rows]."""
+        """Return for each node the number of its rejection in a list, −1 without a rejection, int64[rows]."""
         found = self._number[rows]
         number = np.full(len(self._said) + 1, -1, dtype=np.int64)  # the last one is that of `_OPEN`
         here = np.flatnonzero(np.bincount(found + 1, minlength=len(number))[1:]).tolist()

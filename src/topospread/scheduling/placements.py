@@ -43,7 +43,7 @@ def placements_by(topology_key: str, cluster: Cluster, scheduled: Sequence[int])
     ``scheduled``: rows of these pods.
 
     Raises:
-        NotJudgedError: if these pods are in several domains, or in none.
+        NotJudgedError: if these pods are in several domains, or outside of all domains.
     """
     rows, _ = cluster.nodes.there
     column = cluster.nodes.labels(topology_key)

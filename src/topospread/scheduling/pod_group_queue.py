@@ -1,7 +1,6 @@
-"""Pod groups in the scheduling queue: pods of one PodGroup come to it, wait and are tried as one.
+"""Pod groups in the scheduling queue: the pods of a PodGroup wait and are scheduled as one entity.
 
-A group stands in the queue's active pods, among those that back off, or here, where PreEnqueue keeps it out. Pods whose
-PodGroup is not there wait here, too. It tries none.
+A group is in the active queue, in backoff, or here if PreEnqueue gates it. Pods without their PodGroup wait here, too.
 
 Source: pkg/scheduler/backend/queue/scheduling_queue.go and plugins/gangscheduling of Kubernetes 1.37.
 """
@@ -40,14 +39,14 @@ class PodGroupQueue:
     """The groups of a queue.
 
     Args:
-        queue: of which this is a part.
-        cluster: in which PodGroups are looked up, and pods that have nodes.
-        requeueing_of: the plugins of the profile that a pod names.
+        queue: the scheduling queue.
+        cluster: the cluster, to look up PodGroups and placed pods.
+        requeueing_of: returns the plugins of a pod's profile.
 
     Attributes:
-        gated: groups that PreEnqueue keeps out.
-        incomplete: pods whose PodGroup is not there.
-        members: pods without nodes, in whatever part of the queue.
+        gated: groups that PreEnqueue gates.
+        incomplete: pods whose PodGroup does not exist.
+        members: pods without nodes, in any part of the queue.
     """
 
     def __init__(
@@ -127,13 +126,13 @@ class PodGroupQueue:
     # PodGroups come and go; the cluster knows of it already.
 
     def group_added(self, key: Key) -> None:
-        """A PodGroup is there: its pods that waited for it come to the queue."""
+        """Enqueue the pods that waited for a new PodGroup."""
         self._remember()
         for info in sorted(self.incomplete.pop(key, {}).values(), key=_order):
             self._enter(key, info)
 
     def group_deleted(self, key: Key) -> None:
-        """A PodGroup is gone: its pods wait for it."""
+        """Let the pods of a deleted PodGroup wait for it."""
         self._remember()
         found, _ = self._take(key)
         left = found.members if found is not None else self._pending if self._flying == key else ()
@@ -168,7 +167,8 @@ class PodGroupQueue:
         self.add(info)
 
     def dissolve(self, info: QueuedPodInfo) -> None:
-        """The group in flight is not judged: its pods, which `takes` says no to from now on, are tried one by one."""
+        """Schedule the pods of the in-flight group one by one, because the group cannot be judged; `takes` then
+        excludes them."""
         self._remember()
         self._queue.done(info.uid)
         self._flying = None
@@ -254,7 +254,7 @@ class PodGroupQueue:
     # Where a group goes.
 
     def _take(self, key: Key) -> tuple[QueuedPodInfo | None, QueueingStrategy]:
-        """Take a group out of the part that it is in, and the strategy that stands for it."""
+        """Remove a group from its part of the queue and return it with its queueing strategy."""
         queue, name = self._queue, _name(key)
         info = queue.active.delete(name)
         if info is not None:
@@ -319,7 +319,7 @@ class PodGroupQueue:
             info.unschedulable_plugins |= {plugin}
 
     def _remember(self) -> None:
-        """Before anything changes: what there was, for an open savepoint."""
+        """Record the state before a change, for an open savepoint."""
         undo = self._queue.undo
         if undo.steps is not None:
             parts = [{key: dict(pods) for key, pods in each.items()} for each in (self.incomplete, self.members)]

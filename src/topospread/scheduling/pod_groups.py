@@ -1,7 +1,7 @@
-"""The scheduling cycle of a pod group: its pods are tried one by one, and take their nodes together or not at all.
+"""The scheduling cycle of a pod group: its pods are attempted one by one and bound together, or not at all.
 
-Source: pkg/scheduler/schedule_one_podgroup.go and plugins/gangscheduling of Kubernetes 1.37. Groups that this does not
-model are named by `unjudged_group`.
+Source: pkg/scheduler/schedule_one_podgroup.go and plugins/gangscheduling of Kubernetes 1.37. `unjudged_group` names
+groups that are not modelled.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) 
 
 
 def unjudged_victims(cluster: Cluster, pod_class: PodClass) -> NotJudgedError | None:
-    """Return what is not modelled of evicting group members for a pod: a group that goes as a whole, for one."""
+    """Return why preempting group members for a pod is not modelled, for example groups that must be evicted whole."""
     for each in cluster.classes.values():
         key = group_key(each.pod)
         group = None if key is None or not each.occupancy else cluster.objects.pod_groups.get(key)
@@ -114,7 +114,7 @@ def _unjudged(field: str, words: str) -> NotJudgedError:
 
 
 class Member(NamedTuple):
-    """A pod of a group that has no node; ``name``: its own, where it shares its object with others."""
+    """A group's pod without a node; ``name``: its own name if it shares its object with others."""
 
     key: PodKey
     pod: Pod
@@ -147,12 +147,12 @@ class MemberResult(msgspec.Struct):
     """The result for one pod.
 
     Attributes:
-        row: the node that it found, −1 for none; the pod takes it only if the group succeeds.
-        score: of the node.
-        verdict: why the pod found none; ``None`` if it found one or was not tried.
-        message: kube-scheduler's sentence for a pod that stays pending.
-        error: the pod failed by an error.
-        keeps_promise: the pod stays nominated for the node that it was nominated for.
+        row: the feasible node, −1 for none; the pod is bound only if the group succeeds.
+        score: score of the node.
+        verdict: the rejection; ``None`` if the pod found a node or was not attempted.
+        message: kube-scheduler's message for a pending pod.
+        error: whether the attempt ended with an error.
+        keeps_promise: whether the pod keeps its nominated node.
     """
 
     member: Member
@@ -169,9 +169,9 @@ class GroupAttempt(msgspec.Struct):
 
     Attributes:
         results: one for each member, in order.
-        fits: how many of its pods have nodes or would find them.
-        rejected: the scheduling algorithm found no room, whatever is said of the group after it.
-        tried: each domain of the group's topology constraint that was tried in vain → how many pods fit with it.
+        fits: number of its pods with a node or a feasible node.
+        rejected: whether the scheduling algorithm found no room, whatever later steps report.
+        tried: topology domain of the group that failed → number of pods that fit in it.
     """
 
     group: PodGroup
@@ -187,7 +187,7 @@ class GroupAttempt(msgspec.Struct):
         return "Unschedulable" if self.rejected else self.status.code
 
     def fail(self, message: str) -> None:
-        """The group fails by an error, and with it every pod that has none of its own."""
+        """Fail the group, and every pod without an error of its own."""
         self.status = Status("Error", (message,))
         for each in self.results:
             if not each.error:
@@ -408,7 +408,7 @@ def _place_one(scheduler: Scheduler, member: Member) -> MemberResult:
 
 
 def _fails_on_devices(framework: Framework, group: PodGroup, results: Sequence[MemberResult]) -> bool:
-    """Return whether DynamicResources knows nothing of the group, as its PreFilter was asked about no pod."""
+    """Return whether DynamicResources has no state for the group, because its PreFilter never ran."""
     if _DEVICES not in framework.profile.enabled("pod_group_post_filter") or _is_constrained(framework, group):
         return False
     return all(each.verdict is not None and _ends_before_devices(each.verdict) for each in results)

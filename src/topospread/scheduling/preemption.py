@@ -107,11 +107,11 @@ class Preemption(msgspec.Struct, frozen=True):
     """The result of preemption for a pod without a feasible node.
 
     Attributes:
-        ineligible: why the pod may not preempt, "" if it may.
+        ineligible: why the pod may not preempt; "" if it may.
         candidates: nodes where preemption would help, in the order of evaluation.
         picked: candidates that are equally good; kube-scheduler draws one.
         message: message if there is no candidate; else errors of plugins on other nodes.
-        keeps_promise: the pod stays nominated as it was: it may not preempt, or failed to.
+        keeps_promise: whether the pod keeps its nomination because it may not preempt or failed to.
     """
 
     ineligible: str = ""

@@ -175,10 +175,10 @@ class SchedulingQueue:
             info: the popped pod.
             unschedulable: plugins that rejected the pod. The attempt ended with an error if this and ``pending`` are
                 empty.
-            pending: plugins that wait for an action of their own; their hints requeue the pod without backoff.
+            pending: plugins that wait for an action of their own; their hints requeue the pod without backoff. Returns
+                False if the pod is already in the queue.
 
         Returns:
-            False if the pod is in the queue again already.
         """
         try:
             return self._add_tried(info, frozenset(unschedulable), frozenset(pending))

@@ -24,7 +24,7 @@ class QueuedPodInfo:
         key: ``namespace/name``.
         uid: UID of the pod, to distinguish pods with the same key.
         timestamp: time when it was last added to the queue.
-        kind: pods of one kind get the same answer of every hint; ``None`` if that is not known.
+        kind: key of pods with equal answers from every hint; ``None`` if unknown.
         attempts: number of times it was popped.
         unschedulable_count: number of rejections by plugins.
         errors: number of errors since the last rejection.

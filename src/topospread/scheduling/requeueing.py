@@ -50,7 +50,7 @@ _ALL_RESOURCES: tuple[Resource, ...] = (
     "ResourceSlice",
 )
 _EVERYTHING = tuple(Registration(ClusterEvent(resource, ALL)) for resource in _ALL_RESOURCES)
-"""What plugins are registered for that do not say what may help (``UnrollWildCardResource``)."""
+"""The registrations of plugins that name no events (``UnrollWildCardResource``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def pod_worth_requeuing(
     Args:
         requeueing: plugins of the pod's profile; ``None`` if the profile does not exist.
         pod: the pending pod.
-        rejectors: plugins that rejected it, and plugins that wait for an action of their own.
+        rejectors: plugins that rejected the pod, and plugins that wait for an action of their own.
         happened: the event.
         uid: UID of the pending pod, to recognise a wildcard event for this pod.
     """

@@ -44,10 +44,10 @@ class SamplingRules:
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """The nodes of one walk.
+    """The nodes of one sampled search.
 
     Attributes:
-        rows: feasible nodes, in the order of the walk.
+        rows: feasible nodes, in the order of the search.
         evaluated: number of nodes that were evaluated, including rejected nodes.
     """
 
@@ -155,7 +155,7 @@ class Sampler:
         refused: int = -1,
         within: Ints | None = None,
     ) -> Sample:
-        """Walk on for a pod (``findNodesThatFitPod``).
+        """Continue the node search for a pod (``findNodesThatFitPod``).
 
         Args:
             blocked: rows where the pod does not fit together with the node's nominated pods.
@@ -163,7 +163,7 @@ class Sampler:
             within: the only rows to consider; ``None`` for all.
 
         Raises:
-            PluginError: if a plugin fails on a node of the walk, which ends there.
+            PluginError: if a plugin fails on a node, which ends the search.
         """
         order = self._order.rows()
         if within is not None:

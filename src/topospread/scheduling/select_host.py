@@ -73,7 +73,7 @@ def top_of_heap(rows: Ints, best: Ints) -> int:
     """Return the node at the top of kube-scheduler's heap of totals: the first of the best, from the root leftwards.
 
     Go's ``heap.Init`` moves a child up only if it is better than its parent, and the right child only if it is better
-    than the left one.
+    than the left.
     """
     return int(rows[min(best.tolist(), key=_way_from_root)])
 
@@ -118,7 +118,7 @@ def _select_host(view: View, rows: Ints, total: Ints, among: AmongEquals | None)
 
 
 def best_of_heads(view: View, heads: Heads) -> tuple[int, int] | None:
-    """Return the best of the heads of groups as (row, total); ``None`` if none of them is feasible."""
+    """Return the best head of all groups as (row, total); ``None`` if no head is feasible."""
     if len(heads[0]) > _FEW or not view.one_by_one:
         rows_of, sizes_of = np.array(heads[0], dtype=np.int64), np.array(heads[1], dtype=np.int64)
         there = sizes_of > 0

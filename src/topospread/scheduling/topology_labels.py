@@ -1,8 +1,8 @@
-"""The labels that a pod gets of its node when it is bound, where anything selects by them.
+"""Labels that a pod gets from its node at binding, if a selector reads them.
 
 Source: plugin/pkg/admission/podtopologylabels, which writes the node's zone and region into the Binding, and
-pkg/registry/core/pod/storage (``copyLabelsWithOverwriting``). kube-scheduler hears of them as of any change of a pod;
-it is taken to have heard before the next pod. Nothing here counts pods.
+pkg/registry/core/pod/storage (``copyLabelsWithOverwriting``). kube-scheduler receives them as a pod update, here before
+the next pod.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TopologyLabels:
 
 
 def labelled_by(node: Node, pod: Pod) -> Pod:
-    """The pod with the zone and region of its node, whatever it said itself; the same where the node has none."""
+    """Return the pod with its node's zone and region labels; the same pod if the node has neither."""
     copied = {key: node.labels[key] for key in TOPOLOGY_LABELS if key in node.labels}
     if not copied:
         return pod

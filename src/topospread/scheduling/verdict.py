@@ -25,7 +25,7 @@ LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
 class Rejection(msgspec.Struct, frozen=True):
     """The reason why a node is rejected: the first filter that does, with kube-scheduler's code and reasons.
 
-    There are no reasons where kube-scheduler does not mention the node (until 1.31: those that PreFilter left out).
+    ``reasons`` is empty if kube-scheduler does not mention the node (until 1.31: nodes that PreFilter excluded).
     """
 
     code: str
@@ -40,15 +40,15 @@ class Verdict:
     Attributes:
         pod: ``namespace/name``.
         nodes: names of all nodes, in the order of the arrays.
-        blame: index into ``rejections`` of why the node is rejected, −1 where it is feasible, int64[nodes].
+        blame: index into ``rejections`` for each node, −1 for a feasible node, int64[nodes].
         rejections: the distinct rejections.
         points: plugin → weighted points of the feasible nodes, int64[feasible].
-        pre_filter: what PreFilter says of the pod as a whole, "" when it lets it pass.
-        arithmetic: of every spread constraint in force.
-        error: the pod could not be judged, in kube-scheduler's words.
-        narrowing: the plugins that left only some nodes at PreFilter.
-        unjudged: parts of the pod that topospread does not model. ``error`` is set as well if nodes are feasible
-            but for them; otherwise the modelled filters reject every node, whatever these parts say.
+        pre_filter: PreFilter's message for the whole pod; "" if it passes.
+        arithmetic: arithmetic of every spread constraint in force.
+        error: kube-scheduler's error if the pod could not be judged.
+        narrowing: plugins that excluded nodes at PreFilter.
+        unjudged: parts of the pod that topospread does not model. ``error`` is set as well if only these parts keep
+            feasible nodes open; otherwise the modelled filters reject every node.
     """
 
     pod: str
@@ -75,7 +75,7 @@ class Verdict:
 
     @cached_property
     def rejected(self) -> dict[str, Rejection]:
-        """Rejected node → why, of the nodes that kube-scheduler mentions; none where the pod could not be judged."""
+        """Rejected nodes that kube-scheduler mentions, with their rejections; empty if the pod could not be judged."""
         if self.error:
             return {}
         why = ((self.nodes[i], self.rejections[self.blame[i]]) for i in np.flatnonzero(self.blame >= 0).tolist())

@@ -68,7 +68,7 @@ class Shared:
         self._answers: WeakValueDictionary[Hashable, NodeLocalAnswers] = WeakValueDictionary()
 
     def known(self, key: Hashable) -> NodeLocalAnswers | None:
-        """Return the answers for a `sharing_key`, up to date; ``None`` if there are none."""
+        """Return the current answers for a `sharing_key`; ``None`` if unknown."""
         known = self._answers.get(key)
         return known if known is not None and known.catch_up() else None
 

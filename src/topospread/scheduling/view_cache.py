@@ -28,7 +28,7 @@ class ViewCache:
 
     Attributes:
         shared: data that all views share.
-        equivalence_classes: classes that share a view, or the counts of one.
+        equivalence_classes: classes that share a view or its counts.
     """
 
     def __init__(self, cluster: Cluster) -> None:

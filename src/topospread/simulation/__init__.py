@@ -1,1 +1,1 @@
-"""A simulation: the run, how its pods are placed, and what came of it as data. `topospread.simulate` starts one."""
+"""Simulations: the run, the placement of its pods, and the result as data. `topospread.simulate` starts one."""

@@ -58,7 +58,7 @@ class ActiveQueueBatch:
         assert self._due.pop() is info, "the pod is the next one"
 
     def first(self) -> Rank | None:
-        """Return the rank of the next pod; ``None`` if there is none."""
+        """Return the rank of the next pod; ``None`` without a pod."""
         found = [self._rank(self._due[-1], backs_off=self._backed_off)] if self._due else []
         active, waiting = self._queue.active.peek(), self._queue.backoff.peek()
         if active is not None:

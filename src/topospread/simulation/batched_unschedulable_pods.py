@@ -1,8 +1,8 @@
-"""Unschedulable pods in columns, so that an event which moves all of them costs time for their groups only.
+"""Unschedulable pods in columns, so an event that moves all of them costs time for their groups only.
 
 An event that may help the pods moves them to the active queue. Each is retried, rejected as before
-(`cached_rejections`), and becomes unschedulable again. Here that is one step for all of them: it computes the order of
-kube-scheduler's queue, and updates times, attempts and turns as if each pod had been popped. A pod that must be
+(`cached_rejections`), and becomes unschedulable again. Here that is one step for all of them. It computes
+kube-scheduler's queue order, and updates times, attempts and turns as if each pod had been popped. A pod that must be
 scheduled or read leaves the batch first, and takes the position in the queue that it would have had.
 """
 
@@ -170,7 +170,7 @@ class BatchedUnschedulablePods:
     # Pods are retried.
 
     def first(self) -> Rank | None:
-        """Return the rank of the first pod to retry; ``None`` if there is none."""
+        """Return the rank of the first pod to retry; ``None`` without a pod."""
         order = self._ordered()
         return self._rank(order.item(0)) if len(order) else None
 

@@ -1,10 +1,10 @@
 """Rejections that would repeat, reused without scheduling the pod again.
 
-kube-scheduler retries pods on every event that may help them, and most attempts fail, because hints check little.
-A rejection holds while every changed node is still rejected for the same reason, and no pod was placed or removed that
-the class counts. If such a pod was, the rejection holds while the constraints reject the same domains; only the counts
-in the verdict change. A change costs time for what it touches, not for the number of rejections: rejections are indexed
-by the pods that their class counts, and classes that agree on every single node share one check.
+kube-scheduler retries pods on every event that may help them, and most attempts fail, because hints check little. A
+rejection holds while every changed node is rejected for the same reason and no counted pod was placed or removed. After
+a change of counted pods, the rejection holds while the constraints reject the same domains; only the counts in the
+verdict change. The cost depends on the change, not on the number of rejections: rejections are indexed by counted pods,
+and classes with equal answers on all nodes share one check.
 """
 
 from __future__ import annotations

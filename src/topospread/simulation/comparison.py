@@ -242,7 +242,7 @@ def restricted(comparison: Comparison, namespace: str) -> Comparison:
     """Return the differences in one namespace.
 
     Raises:
-        UsageError: if there is nothing in the namespace.
+        UsageError: if the namespace has no objects.
     """
     one, other = comparison.evictions
     return replace(

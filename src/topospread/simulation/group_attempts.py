@@ -101,7 +101,7 @@ def _outcome(run: Run, attempt: GroupAttempt, result: MemberResult) -> PodOutcom
 
 
 def _refused(run: Run, key: str, says: str) -> Verdict:
-    """Return the verdict on a pod that waits for its group: no node is rejected for a reason of its own."""
+    """Return the verdict on a pod that waits for its group, without rejections of single nodes."""
     names = tuple(sorted(run.cluster.nodes.row_of))
     rejection = Rejection("Unschedulable", GANG, (says,))
     return Verdict(key, names, np.zeros(len(names), dtype=np.int64), (rejection,), pre_filter=says)

@@ -33,10 +33,11 @@ class SimulationOptions:
         autoscale: replicas of workloads with a HorizontalPodAutoscaler: within its bounds, or at one bound.
         watch: ``namespace/name`` of pods whose full verdict at their last attempt is kept.
         draws: draw among equal nodes, with ``seed``, also in versions that do not.
-        one_of_many: whether other orders are simulated too, so that no note says that the order may matter.
+        one_of_many: whether other orders are simulated too, which makes the note on order needless.
         pools: node pools that grow for pending pods (`scaling`).
-        assumes_unjudged: place pods as if filters that topospread does not model passed every node.
-        refuses: leave out new pods that the API server refuses; otherwise they are not judged, as a drill needs it.
+        assumes_unjudged: whether filters that topospread does not model accept every node.
+        refuses: whether to leave out new pods that the API server refuses; otherwise they are unjudged, as drills need
+            it.
         tries_groups: schedule the pods of a PodGroup together; otherwise such pods are not judged.
     """
 

@@ -27,10 +27,11 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, D
 from topospread.scheduling.verdict import Verdict
 
 Exceeded = Literal["", "before", "others", "full", "scores", "sampled"]
-"""Why a skew exceeds maxSkew; "" if it does not. Earlier pods caused it (``before``), or counted pods of others.
+"""The reason why a skew exceeds maxSkew; "" if it does not. Earlier pods (``before``) or counted pods of other
+workloads (``others``) caused it.
 
-A soft constraint is exceeded if filters left a pod no node in the domains with the fewest pods (``full``), if other
-scores weighed more, or if nodes were not sampled.
+A ScheduleAnyway constraint may also be exceeded because the emptiest domains had no feasible node (``full``), other
+scores weighed more (``scores``), or nodes were not sampled (``sampled``).
 """
 
 Reasons = Mapping[str, int]
@@ -69,11 +70,10 @@ class DomainSpread(msgspec.Struct, frozen=True):
     """One domain of a workload's constraint.
 
     Attributes:
-        before, after: pods that the constraint's selector matches, before and after the simulation.
-        nodes: nodes of the domain that take part.
-        rejected: reason → nodes of the domain that would reject one more pod of the workload now, spread reasons
-            included; for a workload that had pods to place, of which some are pending or whose domains' counts differ
-            by more than one.
+        before, after: matching pods before and after the simulation.
+        nodes: counted nodes of the domain.
+        rejected: reason → nodes of the domain that would now reject one more pod, including spread reasons. It is
+            computed for workloads with new pods if some are pending or the domains' counts differ by more than one.
     """
 
     name: str
@@ -84,10 +84,10 @@ class DomainSpread(msgspec.Struct, frozen=True):
 
 
 class DomainSpreads(Sequence[DomainSpread]):
-    """A constraint's eligible domains by name, each made when it is looked at, as a hostname has thousands.
+    """A constraint's eligible domains by name, computed on access because hostname has thousands.
 
     Attributes:
-        rejected: domain → reason → nodes; domains without any are left out.
+        rejected: domain → reason → nodes; domains without rejections are left out.
     """
 
     __slots__ = ("_domains", "_earlier", "rejected")
@@ -184,7 +184,7 @@ class WorkloadSpread(msgspec.Struct, frozen=True):
 
     @property
     def only_domain(self) -> str:
-        """The domain that holds all of several pods although there are others, "" where there is none."""
+        """The only domain that has pods, if there are several pods and domains; else ""."""
         after = self.domains.after
         if len(after) < 2 or int(np.count_nonzero(after)) != 1 or int(after.max()) < 2:
             return ""
@@ -195,11 +195,11 @@ class WorkloadResult(msgspec.Struct, frozen=True):
     """One workload after the simulation.
 
     Attributes:
-        replicas: how many pods it is to have.
-        existing: how many of them were on nodes before.
-        placed: how many are on nodes now, those included.
-        pending: how many are not, created or not.
-        autoscaling: what a HorizontalPodAutoscaler makes of ``replicas``, ``None`` where it has none.
+        replicas: desired number of pods.
+        existing: pods that were on nodes before.
+        placed: pods on nodes now, including ``existing``.
+        pending: pods without a node, created or not.
+        autoscaling: effect of a HorizontalPodAutoscaler on ``replicas``; ``None`` without one.
     """
 
     kind: str
@@ -232,14 +232,14 @@ class DomainOutcome(msgspec.Struct, frozen=True):
 
 
 class PendingGroup(msgspec.Struct, frozen=True):
-    """Pods of one workload that stay pending with one message.
+    """Pending pods of one workload with the same message.
 
     Attributes:
-        pods: their names, in queue order.
-        message: kube-scheduler's sentence, or why they wait (scheduling gates, an ordinal before them).
-        preemption: what it adds to it about preemption, "" when that was not tried.
-        verdict: the whole verdict on the first of them, ``None`` where kube-scheduler was not asked.
-        outcomes: for each hard constraint of the verdict's arithmetic, its domains.
+        pods: names in queue order.
+        message: kube-scheduler's message, or why they wait (scheduling gates, a lower ordinal).
+        preemption: the message's part on preemption; "" if preemption did not run.
+        verdict: full verdict on the first pod; ``None`` if kube-scheduler does not schedule it.
+        outcomes: domains of each DoNotSchedule constraint in the verdict's arithmetic.
     """
 
     workload: str
@@ -270,12 +270,12 @@ class PoolUse(msgspec.Struct, frozen=True):
     """The use of a pool of nodes.
 
     Attributes:
-        there: how many nodes of it there were.
-        added: names of those that were put there for pods that found no node.
-        most: how many there may be, ``None`` for any number.
-        paper: topology key → the domain that it could bring and that no node has: no constraint counts it.
-        may_grow: whether there may be one more: no limit of its own, or of several pools together, is reached.
-        refused: why pods that are pending at the end would not go on one more node.
+        there: number of existing nodes.
+        added: names of nodes that were added for pending pods.
+        most: maximum number of nodes; ``None`` for no limit.
+        paper: topology key → the domain that the pool could add and no node has yet; no constraint counts it.
+        may_grow: whether the limits of the pool, and of several pools together, allow one more node.
+        refused: why an additional node would not take the pods that stay pending.
     """
 
     name: str
@@ -290,27 +290,27 @@ class PoolUse(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Simulation(PlainData):
-    """The whole answer.
+    """The result of a simulation.
 
     Attributes:
-        placements: pods that were to be placed, in queue order.
+        placements: the placed pods in queue order.
         workloads: in input order.
-        pending: pods that stay pending, grouped.
-        nodes: how many nodes the cluster has.
-        skipped: kind → objects left out because the kind plays no part.
-        foreign: scheduler name → pods that wait for that scheduler and were left alone.
-        evictions: pods that were evicted for more important ones, in order.
-        removed: pods that ``--scale`` took away, ``namespace/name`` → node.
-        unused: fields that the API server drops or kube-scheduler ignores; ``warnings`` say so, too.
-        warnings, notes: sentences for a person; warnings must be seen.
-        verdicts: on the pods that were watched, ``namespace/name`` → every node under every plugin.
-        after: the cluster as it is then, where that was asked for: another simulation can start from it.
-        pools: those that were given, by name.
-        unjudged: parts of pending pods that topospread does not model, which alone keep those pods from a node.
-        open_pods: pods, ``namespace/name``, whose outcome depends on these parts: their own and their neighbours'.
-        bounds: workload, ``namespace/Deployment/name`` → how many of its pods have a node; empty if all is judged.
-        begun: the inventory and the options, from which the answer's fixes are tried.
-        bound: returns the pods that had their nodes before and keep them.
+        pending: the pending pods in groups.
+        nodes: number of nodes.
+        skipped: kind → number of ignored objects of kinds that have no effect.
+        foreign: scheduler name → pods of that scheduler, which were ignored.
+        evictions: preempted pods, in order.
+        removed: pods that ``--scale`` deleted, ``namespace/name`` → node.
+        unused: fields that the API server drops or kube-scheduler ignores, also listed in ``warnings``.
+        warnings, notes: sentences for the user; warnings must be shown.
+        verdicts: full verdicts on the watched pods by ``namespace/name``.
+        after: the final cluster if requested; another simulation can start from it.
+        pools: the given pools, by name.
+        unjudged: parts of pending pods that topospread does not model and that alone keep those pods off nodes.
+        open_pods: pods, ``namespace/name``, whose result depends on these parts, their own or their neighbours'.
+        bounds: workload, ``namespace/Deployment/name`` → bounds on its pods with a node; empty if all are judged.
+        begun: the inventory and options, from which fixes are simulated.
+        bound: returns the pods that keep the nodes they had before.
     """
 
     placements: tuple[Placement, ...]

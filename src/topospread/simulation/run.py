@@ -43,9 +43,9 @@ class PodOutcome(msgspec.Struct):
         verdict: set while the pod is pending and was scheduled.
         preemption: result of preemption, if it ran.
         stamp: journal stamp of the cluster at the last attempt.
-        evicted: whether it was placed, and evicted for a more important pod.
-        nominated: node that pods were evicted from for it, "" for none.
-        preempted: number of times that pods were evicted for it.
+        evicted: whether it was placed and then preempted.
+        nominated: node on which pods were preempted for it; "" without one.
+        preempted: number of preemptions for it.
         unjudged: parts that topospread does not model and that alone prevented a placement in some attempt.
     """
 

@@ -7,9 +7,10 @@ are checked. Any other object must pass today's validation.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -33,6 +34,9 @@ from .line_breaks import line_break_in
 from .locations import Location, label_of
 from .text import printable
 from .versions import to_current, was_known
+
+if TYPE_CHECKING:
+    from topospread.api.validation.field import FieldError
 
 NAME_REQUIRED: Final = "metadata.name: Required value: name or generateName is required"
 _NOT_A_STRING: Final = (
@@ -116,8 +120,12 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         accepted = _ENCODER.encode(checked)
         for annotations in noted:
             del annotations[_WHOLE]
-        if not stored:
-            _validate(checked, kind, location, label, rules)
+        problems = () if stored else _problems(checked, kind, rules)
+        if misspelt := _misspelt(current, kind, problems):
+            raise wrong_case(misspelt, location)
+        if problems:
+            place = replace(location.place(label, problems[0].field), field="")
+            raise InvalidError([printable(problem.message) for problem in problems], place)
         return msgspec.json.decode(accepted, type=how.struct)
     except RecursionError:
         raise too_deep(location.rough(label)) from None
@@ -160,7 +168,7 @@ def note_profiles(checked: dict[str, Any], kind: str) -> None:
 
 
 def wrong_case(fields: Mapping[str, str], location: Location) -> InvalidError:
-    """Return the error for field names with wrong upper or lower case.
+    """Return the error for field names with wrong upper or lower case, or that are misspelt.
 
     Args:
         fields: path of each such field → the field's name in Kubernetes.
@@ -180,7 +188,7 @@ def is_stored(value: dict[str, Any]) -> bool:
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
-    """Return the object with a namespace if its kind is namespaced, and without one if not."""
+    """Return the object with a namespace if its kind is namespaced, else without one."""
     metadata = value.get("metadata")
     if not isinstance(metadata, dict) or (namespace and metadata.get("namespace")):
         return value
@@ -197,20 +205,28 @@ def _checked(value: dict[str, Any], kind: str, location: Location, label: str) -
         raise DecodeError(printable(error.words) + hint, location.place(label, error.path)) from None
 
 
-def _validate(checked: dict[str, Any], kind: str, location: Location, label: str, rules: Rules) -> None:
+def _problems(checked: dict[str, Any], kind: str, rules: Rules) -> Sequence[FieldError]:
     """Validate an object like the API server does at creation, after defaulting."""
     from topospread.api.validation import validate_decoded
     from topospread.api.validation.field import Options
     from topospread.api.validation.other_kinds import VERSION_OF
 
     if kind not in (*STRUCT_OF, *VERSION_OF, "HorizontalPodAutoscaler"):
-        return
-    problems = validate_decoded(
+        return ()
+    return validate_decoded(
         kind, checked, Options(allow_privileged=True, comparison_operators=rules.comparison_operators)
     )
-    if problems:
-        place = replace(location.place(label, problems[0].field), field="")
-        raise InvalidError([printable(problem.message) for problem in problems], place)
+
+
+def _misspelt(written: dict[str, Any], kind: str, problems: Sequence[FieldError]) -> dict[str, str]:
+    """Return the unknown fields that are close to an invalid field beside them: path → that field's name."""
+    found: dict[str, str] = {}
+    for path in unknown_fields(written, STRUCT_OF_ANY[kind]) if problems else ():
+        above, _, name = path.rpartition(".")
+        names = [of for each in problems for at, _, of in [each.field.rpartition(".")] if at == above]
+        if close := get_close_matches(name, names, 1, cutoff=0.75):
+            found[path] = close[0]
+    return found
 
 
 def _undecodable(error: msgspec.ValidationError, location: Location, label: str) -> DecodeError:

@@ -23,10 +23,10 @@ _SCALED = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
 class Places(dict[ObjectKey, Place]):
-    """Places of objects; those of a list share one, which gets an object's name when it is asked for."""
+    """Places of objects; objects of a list share one, which gets the object's name on access."""
 
     def __getitem__(self, key: ObjectKey) -> Place:
-        """Return the place of an object that is there."""
+        """Return the place of a known object."""
         return named(super().__getitem__(key), *key)
 
     def get(self, key: ObjectKey, default: Any = None) -> Any:

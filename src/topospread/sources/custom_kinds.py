@@ -190,7 +190,7 @@ def find_kinds(folder: str = ".") -> Kinds:
 
 
 def made_of(value: Mapping[str, Any], how: CustomKind, namespace: str) -> Iterator[dict[str, Any]]:
-    """Yield built-in objects that create a custom resource's pods; none if it has no template.
+    """Yield built-in objects that create a custom resource's pods; nothing without a template.
 
     Args:
         value: the custom resource.

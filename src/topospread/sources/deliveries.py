@@ -28,7 +28,7 @@ def delivery_of(value: Mapping[str, Any], version: str, kind: str, namespace: st
         value: the object, as plain data.
         version: its apiVersion.
         kind: its kind.
-        namespace: its namespace if the object has none.
+        namespace: namespace of an object that names none.
     """
     program = _KINDS.get((version.partition("/")[0], kind))
     return f"{label_of(dict(value), kind, namespace) or kind} ({program})" if program else ""

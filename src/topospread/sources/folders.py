@@ -1,7 +1,7 @@
 """Find the sources of paths: files, Helm charts and kustomizations.
 
 A folder with a Chart.yaml is a chart with all its contents. A folder with a kustomization is built, and its files
-belong to it, except charts and other kustomizations. A kustomization that another one in the tree refers to is part of
+belong to it, except charts and other kustomizations. A kustomization that another one in the tree references is part of
 that one. A named folder is always built, and kustomizations that refer to it are not.
 """
 
@@ -141,7 +141,7 @@ class _Part:
     """The input files of a rendered source: a whole folder, or single files.
 
     Attributes:
-        folder: real path of a chart; "" for none.
+        folder: real path of a chart; "" for other sources.
         files: real paths.
     """
 

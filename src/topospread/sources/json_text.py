@@ -212,7 +212,7 @@ class JsonList:
     Attributes:
         location: the list's location.
         kind: its kind.
-        api_version: its apiVersion; "" without one.
+        api_version: its apiVersion; "" if missing.
         items: its items, not decoded.
         facts: a snapshot's own facts; None in other lists.
     """
@@ -228,7 +228,7 @@ class JsonList:
 
     @classmethod
     def at(cls, location: Location) -> JsonList | None:
-        """Return the list at a location; None if it is not a list."""
+        """Return the list at a location; None for another value."""
         try:
             envelope = _ENVELOPE.decode(location.text.data[location.start : location.end])
         except (ValueError, RecursionError):

@@ -20,7 +20,7 @@ _ONE_LINE: Final = frozenset(
 
 
 def line_break_in(value: Any, path: str = "", *, matters: bool = False) -> str:
-    """Return the path of the first line break in a name, a label, a selector or a key; "" if there is none.
+    """Return the path of the first line break in a name, a label, a selector or a key; "" without a line break.
 
     Args:
         value: an object, or a part of it, as plain data.

@@ -81,7 +81,7 @@ class ReadFrom(msgspec.Struct, frozen=True):
 
     Attributes:
         live: whether a live cluster was read, too.
-        taken: time of the first snapshot, RFC 3339; "" for none.
+        taken: time of the first snapshot, RFC 3339; "" without a snapshot.
     """
 
     paths: tuple[str, ...]

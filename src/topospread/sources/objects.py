@@ -159,7 +159,7 @@ class ObjectReader:
         """Yield the objects of a list, decoded directly where possible.
 
         Args:
-            listed: the list; its items are dropped as they are read.
+            listed: the list; its items are dropped once read.
             progress: receives the approximate number of processed bytes.
         """
         location, rules = listed.location, self.rules
@@ -443,7 +443,7 @@ def _unfinished_label(value: dict[str, Any]) -> str:
 
 
 def _not_a_manifest(path: str) -> str:
-    """Return a guess, from its name, of what a file without kinds is."""
+    """Return a guess, based on its name, of the content of a file without kinds."""
     name = path.replace("\\", "/").rsplit("/", 1)[-1]
     if name.startswith("kustomization."):
         return ": this is Kustomize's file, give the folder it is in (without --render never)"

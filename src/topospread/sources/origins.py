@@ -55,7 +55,7 @@ class SourceFiles:
         return self._texts[path]
 
     def only_line(self, path: str, line: str) -> int | None:
-        """Return the number of the only line with this text; None if there are none or several."""
+        """Return the number of the only line with this text; None without one, or with several."""
         wanted = line.rstrip().encode()
         if path not in self._lines:
             text, lines = self.text(path), self._lines.setdefault(path, {})
@@ -317,7 +317,7 @@ class ChartOrigins:
 
 
 class Annotated(msgspec.Struct, frozen=True):
-    """The annotations of kustomize on a document, as YAML; empty if there are none.
+    """The annotations of kustomize on a document, as YAML; empty if missing.
 
     Attributes:
         origin: the resource that the object came from.
@@ -371,7 +371,7 @@ class KustomizationOrigins:
         return named_from_here(os.path.realpath(path), self._given)
 
     def _said(self, document: int, of: Callable[[Annotated], bytes]) -> Any:
-        """Return an annotation of a document; None if it has none."""
+        """Return an annotation of a document; None if missing."""
         if document > len(self._annotated):
             return None
         found = values_of(Text(self._file, of(self._annotated[document - 1])))

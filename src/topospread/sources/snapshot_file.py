@@ -145,12 +145,12 @@ def write_snapshot(inventory: Inventory, path: str, facts: SnapshotFacts) -> Non
 
 @dataclass(slots=True)
 class SnapshotTaking:
-    """Writes what is read; kinds come side by side, and those whose turn is later wait.
+    """Writes objects while they are read; kinds arrive in parallel and are written in order.
 
     Attributes:
         writer: writes an object.
-        changed: what is done with each object before it is written.
-        nodes_known: is told the names of the nodes before anything is changed.
+        changed: applied to each object before it is written.
+        nodes_known: receives the node names before any object is changed.
         kinds: keys of `KINDS`, in the order in which they are written.
     """
 
@@ -169,7 +169,7 @@ class SnapshotTaking:
             self._write(kind)
 
     def finished(self, kind: str) -> None:
-        """All of a kind are there."""
+        """Record that all objects of a kind have arrived."""
         self._finished.add(kind)
         while self._turn < len(self.kinds) and self.kinds[self._turn] in self._finished:
             if not self._turn:

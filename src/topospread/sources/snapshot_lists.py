@@ -1,6 +1,6 @@
-"""The lists that a snapshot is made of: what is asked of an API server, in which order, and what is lost without it.
+"""The lists of a snapshot: their order, and the effect of a missing list.
 
-Secrets and ConfigMaps are not among them.
+Secrets and ConfigMaps are never read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from topospread.api.kinds import KINDS
 from .versions import VERSIONS
 
 REQUIRED: Final = frozenset({"Node", "Pod"})
-"""Kinds without which there is nothing to say."""
+"""Required kinds."""
 
 _DEFAULTS = "cluster-level default constraints do not apply to the pods that only they select or own"
 _VOLUMES = "pods with volumes may be placed where their volumes cannot follow"
@@ -65,7 +65,7 @@ OWNERS_AND_SELECTORS: Final = frozenset({"ReplicaSet", "StatefulSet", "Replicati
 """Kinds that default constraints take their selectors from."""
 
 ORDER: Final = ("Node", "Pod", *WITHOUT)
-"""Nodes first: pods of a node that came later are told, pods of one that is not listed would be lost. Then owners."""
+"""Nodes come first: a pod on a later node is reported, but a pod on an unlisted node would be lost. Then owners."""
 
 ANONYMOUS: Final = tuple(kind for kind in ORDER if kind != "ResourceSlice")
 """Kinds of an anonymous snapshot. Selectors and the order of pools rest on the names in ResourceSlices."""

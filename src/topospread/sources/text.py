@@ -48,12 +48,12 @@ class Text:
         return array("q", [0, *(found.end() for found in re.finditer(b"\n", self.data))])
 
     def line(self, number: int) -> bytes:
-        """Return a line with its line end, by number from 1; empty if there is none."""
+        """Return a line with its line end, by number from 1; empty if missing."""
         start, end = self.bounds(number)
         return self.data[start:end]
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """Return the start offsets of a line and of the next line; both 0 if there is none."""
+        """Return the start offsets of a line and of the next line; both 0 if missing."""
         starts = self.line_starts
         if not 0 < number <= len(starts):
             return 0, 0
@@ -107,5 +107,5 @@ def place_of_byte(text: Text, offset: int) -> Place:
 
 
 def line_of(text: Text, number: int) -> str:
-    """Return a line by its number from 0; "" if there is none."""
+    """Return a line by its number from 0; "" if missing."""
     return text.line(number + 1).decode("utf-8", "replace").removesuffix("\n")

@@ -83,8 +83,8 @@ class _Frame:
     Attributes:
         value: its items so far.
         key: the key of the next value, or a marker.
-        merged: keys that came from ``<<`` and are not set by the mapping itself.
-        anchor: its anchor, if it has one.
+        merged: keys from ``<<`` that the mapping itself does not set.
+        anchor: its anchor; empty without one.
         before: number of nodes before it in the document.
         levels: nesting depth inside it.
     """

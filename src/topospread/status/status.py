@@ -50,7 +50,7 @@ def looked_at_one_by_one(chosen: Iterable[Chosen], scheduler: Scheduler, asked: 
 
 
 class _AlikePods:
-    """Bare pods of one class. The owners of the counted pods are the same for all of them."""
+    """Bare pods of one class. The counted pods have the same owners for all of them."""
 
     def __init__(self, first: Workload, members: Members, scheduler: Scheduler, asked: Asked) -> None:
         self._model = looked_at(first, members, spreads_of(scheduler, first, members), asked)

@@ -47,7 +47,7 @@ class Endpoint:
     Attributes:
         zone: zone of its node; "" without one.
         ready: whether it is ready. Otherwise it is terminating, and used only if no endpoint is ready.
-        for_zone, for_node: its hints; "" for none.
+        for_zone, for_node: its hints; "" without a hint.
     """
 
     pod: str
@@ -60,7 +60,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Hinted:
-    """Endpoints with their hints, and the reason if a Service with hints enabled has none."""
+    """Endpoints with their hints, and the reason if an enabled Service has no hints."""
 
     endpoints: tuple[Endpoint, ...]
     policy: str
@@ -68,7 +68,7 @@ class Hinted:
 
 
 def hinted(service: Service, endpoints: Sequence[Endpoint], nodes: Iterable[Node], rules: TrafficRules) -> Hinted:
-    """Return the endpoints as the controller publishes them, and the policy for hints; "" for none.
+    """Return the endpoints as the controller publishes them, and the policy for hints; "" without a policy.
 
     The annotation with the value Auto overrides ``trafficDistribution``.
     """

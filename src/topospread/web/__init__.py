@@ -1,1 +1,2 @@
-"""A page for looking at a cluster and for trying by hand: what others compute, over HTTP. It decides nothing itself."""
+"""A web page that shows a cluster and simulates changes to it. The other packages compute the answers; this one serves
+them over HTTP."""

@@ -70,13 +70,13 @@ def editable(workload: WorkloadRow) -> Json:
 
 
 _MOST_DOMAINS = 64
-"""Of more domains than this only those with the most and the fewest pods are told."""
+"""Above this number of domains, only those with the most and the fewest pods are listed."""
 _MOST_BARS = 24
-"""Of more domains than this it is told first how many have how many pods."""
+"""Above this number of domains, a summary of domains by pod count comes first."""
 _ENDS = 5
 _MOST_FOUND = 20
 MOST_OF_CHANGES: Final = 100_000
-"""Bytes of changes that are pushed, which nothing compresses; of more the page asks for all of it."""
+"""Most bytes of changes to push, uncompressed; for larger changes the page fetches everything."""
 
 
 class NotFoundError(Exception):
@@ -110,7 +110,7 @@ class PageQuestion:
 
 
 class Answers:
-    """Answers what is asked about what is served."""
+    """Answers questions about the served cluster."""
 
     def __init__(self, served: ServedCluster, pages: Pages) -> None:
         self._served = served
@@ -119,10 +119,10 @@ class Answers:
         self._drawn: dict[int, Json] = {}
 
     def warm_up(self) -> None:
-        """Work out what the first picture and the first why need, before anybody asks for it.
+        """Compute the data for the first picture and the first explanation in advance.
 
         Raises:
-            InputError: an object that the API server would refuse.
+            InputError: if the API server would refuse an object.
         """
         found = self.trials.timeline(())
         for frame in found.frames:
@@ -130,11 +130,11 @@ class Answers:
         self.trials.ready(as_read=first_shown(found) == 0)
 
     def timeline(self, asked: PageQuestion) -> tuple[Timeline, int]:
-        """The trial, and which of its frames is meant.
+        """Return the trial and the requested frame's number.
 
         Raises:
-            InputError, StepError: it cannot be played.
-            NotThereError: it has no such frame.
+            InputError, StepError: if the trial cannot be run.
+            NotFoundError: if the trial has no such frame.
         """
         found = self.trials.timeline(asked.steps, asked.abandoned)
         asked_for = whole_number(asked.at)
@@ -152,9 +152,9 @@ class Answers:
         return self._frame(asked).picture
 
     def changes(self, revision: int) -> Json | None:
-        """Return what changed in the picture without steps since a revision; ``None`` if that is not known or is much.
+        """Return the changes of the picture without steps since a revision; ``None`` if unknown or too large.
 
-        The picture is kept for the next question.
+        The picture is kept for the next call.
         """
         reading, found = self._served.reading, self.trials.timeline(())
         drawn = msgspec.json.decode(found.frames[first_shown(found)].picture)
@@ -179,7 +179,7 @@ class Answers:
         }
 
     def progress(self, asked: PageQuestion) -> Json:
-        """The progress of a trial that is being played, "" for one that is not."""
+        """Return the progress of a running trial; "" if it is not running."""
         return {"says": self.trials.progress(asked.steps)}
 
     def workload(self, asked: PageQuestion) -> Json:
@@ -276,10 +276,10 @@ class Answers:
         return self.trials.ask(asked.steps, at, question, asked.abandoned)
 
     def drill_file(self, asked: PageQuestion) -> tuple[str, bytes]:
-        """The trial as a file of a drill: its name and what is in it.
+        """Return the trial as a Drill file: its name and content.
 
         Raises:
-            UsageError: it has no steps.
+            UsageError: if the trial has no steps.
         """
         if not asked.steps:
             raise UsageError("a drill has at least one step")
@@ -292,14 +292,14 @@ def _key(asked: PageQuestion) -> WorkloadKey:
 
 
 def first_shown(timeline: Timeline) -> int:
-    """The last frame of a trial; without steps the cluster as it is, and manifests as they would be placed."""
+    """Return the last frame of a trial; without steps, the cluster as read or the manifests as placed."""
     if timeline.steps:
         return len(timeline.frames) - 1
     return 0 if bool((timeline.frames[0].standing.pods.node >= 0).any()) else 1
 
 
 def _step(step: TrialStep, number: int, served: ServedCluster) -> Json:
-    """A step in words, as it stands in a URL, as a command, and as a patch where it is one."""
+    """Return a step in words, as URL text, as a command, and as a patch if it has one."""
     patch, command = as_copies(step, number, served)
     return {"text": str(step), "title": title(step), "patch": patch, "command": command}
 

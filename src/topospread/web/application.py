@@ -1,4 +1,4 @@
-"""The application: which address is answered by what. Who may ask is the guard's matter, what is answered others'."""
+"""The ASGI application: maps addresses to answers. `guard` decides who may ask; `answers` computes the data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .timeline import StepError
 from .trials import read_trial
 
 _LOOK = 0.5
-"""Seconds between two looks at what is served, and at who waits for an answer."""
+"""Seconds between two checks for a new state and for closed connections."""
 _KEEP_ALIVE = 15.0
 
 
@@ -41,7 +41,7 @@ async def events_of(
     changes: Callable[[int], dict[str, Any] | None],
     is_gone: Callable[[], Awaitable[bool]],
 ) -> AsyncIterator[str]:
-    """The state now, and whenever it becomes another one, with what changed in the picture, until nobody listens."""
+    """Yield the state now and after every change, with the changed parts of the picture, until the client leaves."""
     told, revision, quiet = -1, 0, 0.0
     while not await is_gone():
         if served.events != told:
@@ -136,7 +136,7 @@ def asked(request: Request) -> PageQuestion:
     """Parse a URL: the steps of a trial, the frame, and the other parameters.
 
     Raises:
-        UsageError: a step or a number is none.
+        UsageError: if a step or a number is not valid.
     """
     words = request.query_params
     return PageQuestion(read_trial(words.getlist("step")), words.get("at", ""), dict(words))
@@ -159,7 +159,7 @@ async def _answered(request: Request, what: Callable[[Answers, PageQuestion], T]
 
 
 def _answer(what: Callable[[Answers, PageQuestion], object]) -> Handler:
-    """An answer of the engine, as JSON; it is worked out beside the loop."""
+    """Return a handler that computes an answer outside the event loop and sends it as JSON."""
 
     async def answer(request: Request) -> Response:
         return JSONResponse(await _answered(request, what), headers=_NEVER_STORED)
@@ -174,7 +174,7 @@ async def _picture(request: Request) -> Response:
 
 @cache
 def _script() -> tuple[str, str]:
-    """The map's modules as one, which is one request in place of twenty, and its address, which changes with it."""
+    """Return the map's modules as one script, and its address, which contains a hash of the script."""
     text = joined(MAP_SCRIPT.removeprefix("/static/"), lambda name: (STATIC / name).read_text())
     return f"/script/{sha256(text.encode()).hexdigest()[:16]}.js", text
 
@@ -214,7 +214,7 @@ async def _events(request: Request) -> Response:
 
 
 async def _refused(_: Request, error: Exception) -> Response:
-    """Answer 422 with the error, and the step that it is about."""
+    """Answer 422 with the error and the step at fault."""
     step = error.number if isinstance(error, StepError) else None
     return JSONResponse({"error": str(error), "step": step}, status_code=422, headers=_NEVER_STORED)
 

@@ -18,11 +18,11 @@ from topospread.sources.snapshot_lists import ORDER, ListRequest
 from topospread.version import __version__
 
 _BY_LISTENER = "topospread_changes_total"
-"""Counted by who takes objects one by one; the page takes a state as a whole."""
+"""Metric counted by watchers of single objects; the page reads whole states."""
 
 
 def page_contact() -> WatchHealth:
-    """Remembers when each kind was heard of; what is wrong the page's own log says."""
+    """Return an observer that records the last contact for each kind; the page logs the problems itself."""
     contact = WatchHealth(logs=False)
     for kind in ORDER:
         contact.expect(ListRequest(kind).resource)

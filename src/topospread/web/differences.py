@@ -1,7 +1,7 @@
-"""Differences of JSON values, so that a page that has one value gets the next one without asking for all of it.
+"""Differences of JSON values, which update a page without sending the whole value.
 
-A difference is an object of differences by key, or a list of one to three items: the new value; the places of changed
-items and their differences; or a place, how many items go there, and the items that come.
+An object's difference maps keys to differences. A list of one item replaces the value; two items are changed places and
+their differences; three items are a place, the number of items removed there, and the items inserted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A manifest that somebody is writing: what lint finds in it, and where its pods would land; it reads no file.
+"""Lint findings and placement for a manifest in the editor. The module reads no file.
 
-The text comes from whoever has the page open, and is held to bounds before anything is made of it: bytes, nodes of a
-made-up cluster, pods that its workloads ask for. Names in it are looked up nowhere but in what is served.
+The text may come from any user of the page, so it is limited in bytes, synthetic nodes and pods. Names in the text
+refer only to the served objects.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ MOST_PODS: Final = 5_000
 """Pods that a manifest may ask for."""
 
 MOST_NODES: Final = 1_000
-"""Nodes of a cluster that is made up for it."""
+"""Most nodes of a synthetic cluster."""
 
 MADE_UP: Final = "zones=3,nodes=6,cpu=4,memory=16Gi"
 
 OF_EXAMPLE: Final = "example:"
-"""Before the name of an example, whose cluster is meant."""
+"""Prefix of an example's name; the example supplies the cluster."""
 
 _HINT_OF_PODS: Final = "the command simulates more (topospread simulate)"
 
@@ -84,11 +84,11 @@ class WrittenManifest:
     """The result for a text.
 
     Attributes:
-        lint: the findings; None when nothing was judged.
-        result: where the pods land; None when that cannot be said.
-        own: (kind, namespace, name) of what the text itself holds.
-        whole: the cluster with it, nothing placed yet.
-        problem: why there is no result, unless lint says it.
+        lint: the findings; None if lint did not run.
+        result: the placement; None if it is unknown.
+        own: (kind, namespace, name) of each object in the text.
+        whole: the cluster with the text's objects, before placement.
+        problem: why there is no result, unless a finding says so.
     """
 
     lint: LintReport | None
@@ -133,12 +133,12 @@ def judge_draft(
 
     Args:
         text: UTF-8 of YAML or JSON.
-        cluster: "" for what is served, ``example:NAME``, or a made-up cluster.
-        served: gives what is served; it is not changed.
+        cluster: "" for the served cluster, ``example:NAME``, or a synthetic cluster.
+        served: returns the served cluster, which is not changed.
         options: the version, gates and configuration to act with.
 
     Raises:
-        UsageError: the text is too long, or the cluster none of these.
+        UsageError: if the text is too long or the cluster is unknown.
     """
     if len(text) > MOST_TEXT:
         raise UsageError(f"the editor takes manifests of {MOST_TEXT:,} bytes, and this one has {len(text):,}")
@@ -161,10 +161,10 @@ def judge_draft(
 
 
 def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
-    """The cluster that a manifest is tried on; nothing that could be a path is opened.
+    """Return the cluster for a manifest. A path is never opened.
 
     Raises:
-        UsageError: it is too large, or there is none of this name.
+        UsageError: if the cluster is too large or has an unknown name.
     """
     if not given:
         return served()

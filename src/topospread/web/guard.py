@@ -2,9 +2,9 @@
 
 Every web page that is open on this machine can send requests here. A request therefore has to
 
-- name a host that the server is known by, so that a rebound name gets nothing;
-- come from the page's own origin if a page sends it; other sites may only link to the pages in `LINKED`;
-- show the token once, also on loopback, and the cookie that it gets for it from then on.
+- name a host that belongs to the server, which stops DNS rebinding;
+- come from the page's own origin, if a web page sends it; other sites may only link to the pages in `LINKED`;
+- show the token once, also on loopback, and afterwards the cookie that it received.
 
 Every answer forbids inline script, other hosts, frames and guessed content types.
 """
@@ -34,7 +34,7 @@ MOST_BODY: Final = 1 << 20
 """Bytes of a request's body: a manifest of a megabyte is thirty thousand lines."""
 
 BODY_SECONDS: Final = 30.0
-"""Until a body has to be there."""
+"""Seconds within which a body must arrive."""
 
 LONGEST_TARGET: Final = 16_384
 """Bytes of a path and its query: a what-if stands in its URL."""
@@ -89,10 +89,10 @@ class AccessPolicy:
     """The access check.
 
     Attributes:
-        hosts: names, in lower case, that we are known by.
-        any_address: whether an address in place of a name will do: nobody can rebind a number.
-        token: the secret that a browser shows once.
-        session: the value of the cookie that it then gets; each process has its own.
+        hosts: lower-case host names of the server.
+        any_address: whether an IP address may replace a name; an address cannot be rebound.
+        token: the secret that a browser sends once.
+        session: value of the cookie that replaces the token; each process has its own.
     """
 
     hosts: frozenset[str] = _LOOPBACK
@@ -102,11 +102,11 @@ class AccessPolicy:
 
     @classmethod
     def listening_on(cls, address: str, known_as: Iterable[str] = (), token: str | None = None) -> AccessPolicy:
-        """Return the entrance of a server that listens on an address.
+        """Return the policy of a server that listens on an address.
 
         Args:
             address: a name or number, as given to ``--host``.
-            known_as: further names that reach the server.
+            known_as: additional host names of the server.
             token: the token that the user chose; by default a new random one.
         """
         names = frozenset(name.strip("[]").lower() for name in (address, *known_as))
@@ -124,7 +124,7 @@ class AccessPolicy:
         return f"http://{host}:{port}/?token={quote(self.token, safe='')}"
 
     def knows_host(self, given: str) -> bool:
-        """Return whether a ``Host`` is one that we are known by; on whatever port, since ports are forwarded."""
+        """Return whether a ``Host`` header names this server; any port is valid because ports are forwarded."""
         read = _HOST.fullmatch(given)
         if read is None:
             return False
@@ -133,7 +133,7 @@ class AccessPolicy:
 
 
 class Guard:
-    """Lets in what may ask, and sends everything that goes out with the headers that keep it to itself."""
+    """Admits permitted requests and adds the security headers to every response."""
 
     def __init__(
         self, app: AsgiApp, entrance: AccessPolicy, most: int = MOST_BODY, seconds: float = BODY_SECONDS
@@ -144,7 +144,7 @@ class Guard:
         self._seconds = seconds
 
     async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
-        """Answer one request, or nothing but what it may not do."""
+        """Pass a permitted request to the application; refuse any other."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -203,7 +203,7 @@ class Guard:
 
 
 class _Answer:
-    """An outgoing answer with the headers that every answer has; knows whether it has begun."""
+    """A response with the common headers; records whether it has begun."""
 
     def __init__(self, send: AsgiSend) -> None:
         self._send = send
@@ -226,7 +226,7 @@ class _Answer:
         await self.send({"type": "http.response.body", "body": b""})
 
     async def refuse(self, refused: _Refused) -> None:
-        """Say why not, in plain text; nothing more where an answer has begun."""
+        """Send the refusal as plain text, unless a response has begun."""
         if self._begun:
             return
         body = f"{refused.words}\n".encode()
@@ -238,7 +238,7 @@ class _Answer:
 
 
 class _Body:
-    """A request's body as it comes in, up to so many bytes and seconds."""
+    """A request body with limits on bytes and seconds."""
 
     def __init__(self, receive: AsgiReceive, headers: dict[str, list[str]], most: int, seconds: float) -> None:
         self._receive = receive
@@ -252,10 +252,10 @@ class _Body:
                 raise self._too_much()
 
     async def receive(self) -> AsgiMessage:
-        """The next part; after the last one, whatever comes and whenever.
+        """Return the next part of the body; after the last part, wait for the disconnect.
 
         Raises:
-            _Refused: it is more, or slower, than is waited for.
+            _Refused: if the body is too large or too slow.
         """
         if self._whole:
             return await self._receive()
@@ -303,7 +303,7 @@ def _is_address(name: str) -> bool:
 
 
 def _same(given: str, wanted: str) -> bool:
-    """In the same time however much of it is right."""
+    """Compare in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
@@ -316,14 +316,14 @@ def _query(scope: AsgiScope) -> list[tuple[str, str]]:
 
 
 def _without_token(scope: AsgiScope) -> str:
-    """The same path and query on this host; two slashes at the front would be another one."""
+    """Return the path and query without the token; two leading slashes would name another host."""
     rest = urlencode([(name, value) for name, value in _query(scope) if name != "token"])
     path = "/" + quote(scope["path"].lstrip("/\\"), safe="/~!$&'()*+,;=:@")
     return f"{path}?{rest}" if rest else path
 
 
 def _cookie_name(scope: AsgiScope) -> str:
-    """Cookies are shared by a host's ports, so the name says which is meant."""
+    """Return the cookie's name, which contains the port because cookies are shared by a host's ports."""
     server = scope.get("server")
     return f"topospread-{server[1] if server else 0}"
 

@@ -1,8 +1,8 @@
-"""A page and the answers it would ask for, as one HTML file that needs no server: opened from a disk it asks nobody.
+"""A page and its answers as one HTML file, which needs no server.
 
-What is shown is the page itself: its HTML, its style sheets, its modules joined into one script, and beside them the
-answers, packed, which `static/recorded.js` gives in place of a server. The file's own policy lets nothing run but
-these: each script and style by its hash, no connection, no form, no frame.
+The file contains the page's HTML, its style sheets, its modules as one script, and the packed answers, which
+`static/recorded.js` returns in place of a server. The file's security policy allows only these scripts and styles, by
+their hashes, and no connection, form or frame.
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ class RecordedAnswer:
 
 
 def asked_for(address: str) -> str:
-    """An address as answers are found by it, as JSON: the path, and the words of its query in order by their names."""
+    """Return the key of an answer as JSON: the path and the query's parameters sorted by name."""
     read = urlsplit(address)
     words = sorted(parse_qsl(read.query, keep_blank_values=True), key=lambda each: each[0])
     return json.dumps([read.path, *words], separators=(",", ":"), ensure_ascii=False)
 
 
 def one_file(page: str, query: str, answers: Mapping[str, RecordedAnswer], read: StaticText) -> str:
-    """The page as one file.
+    """Return the page as one file.
 
     Args:
-        page: its HTML, as the server sends it.
-        query: what its address said, which decides what is shown first.
-        answers: by the address that was asked.
-        read: gives static files.
+        page: HTML of the page.
+        query: query of its address, which selects the first view.
+        answers: answers by address.
+        read: returns static files.
 
     Raises:
-        ValueError: the page or a module is written in a way that cannot be joined; a mistake of ours.
+        ValueError: if the page or a module has a form that cannot be joined.
     """
     sources: dict[str, list[str]] = {"script-src": [], "style-src": []}
 
@@ -106,10 +106,10 @@ def one_file(page: str, query: str, answers: Mapping[str, RecordedAnswer], read:
 
 
 def joined(entry: str, read: StaticText) -> str:
-    """A module and all that it imports, as one: each in a function of its own, in an order that needs no other.
+    """Return a module and its imports as one script, each in a function, imports first.
 
     Raises:
-        ValueError: modules import one another in a circle, or in a form that is not known here.
+        ValueError: if modules import one another in a circle, or in an unknown form.
     """
     order: list[str] = []
     made: dict[str, str] = {}
@@ -157,7 +157,7 @@ def _exports(text: str) -> dict[str, str]:
 
 
 def _refuse_missing(name: str, found: re.Match[str], exports: Mapping[str, str]) -> None:
-    """A name that is imported and not exported would be undefined, and nobody would say so."""
+    """Raise ValueError for an imported name that is not exported; browsers would define it as undefined."""
     listed = (found[1] or "").strip("{} ") if not (found[1] or "").startswith("*") else ""
     for each in filter(None, map(str.strip, listed.split(","))):
         if each.partition(" as ")[0] not in exports:
@@ -174,7 +174,7 @@ def _imported(name: str, found: re.Match[str]) -> str:
 
 
 def _beside(name: str, address: str) -> str:
-    """The name of what a module imports from its own folder or one below or above."""
+    """Return the name of a module imported from the same folder, the parent or a subfolder."""
     if not address.startswith("."):
         raise ValueError(f"{name} imports {address}, which is not beside it")
     parts = name.split("/")[:-1]

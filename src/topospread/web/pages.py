@@ -1,4 +1,4 @@
-"""Templates to HTML; every value is escaped by Jinja2 itself, and what the pages say is computed by others."""
+"""HTML from templates; Jinja2 escapes every value."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class Pages:
         self._templates.filters["label_parts"] = _BEHIND_SIGNS.split
 
     def page(self, template: str, **values: object) -> str:
-        """A whole page, or a part of one.
+        """Return a page or a part of one.
 
-        All templates have ``state``, ``version``, ``pages``, ``most`` and ``script``, the map's; a page of the
-        navigation is given its address as ``here``.
+        All templates receive ``state``, ``version``, ``pages``, ``most`` and the map's ``script``. A page of the
+        navigation also receives its address as ``here``.
         """
         always = {"state": self.state(), "version": __version__, "pages": PAGES, "here": "", "most": _MOST_ROWS}
         return self._templates.get_template(template).render(always | {"script": MAP_SCRIPT} | values)

@@ -20,8 +20,8 @@ from .placement_snapshot import ClusterStanding
 Json = dict[str, Any]
 
 CORDONED, TAINTED, NOT_READY, UNKNOWN = 1, 2, 4, 8
-"""Bits of ``flags``; unknown: a pod that is not judged may go there. A node that lacks the label of the chosen key
-has the code −1 in it."""
+"""Bits of ``flags``; UNKNOWN marks a node that a pod with an unknown verdict may use. A node without the chosen label
+has the domain code −1."""
 
 _KEYS_FIRST = (ZONE, REGION, "topology.kubernetes.io/rack")
 _MOST_COLUMNS, _MOST_KEYS = 64, 16

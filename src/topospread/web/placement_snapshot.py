@@ -31,7 +31,7 @@ Spreads = dict[WorkloadKey, tuple[ConstraintArithmetic, ...]]
 
 @dataclass(frozen=True, slots=True)
 class WorkloadRow:
-    """A workload with what it is to have, and a pod of its newest template, ``None`` where that is not known."""
+    """A workload with its desired replicas and a pod of its newest template; ``None`` if unknown."""
 
     key: WorkloadKey
     replicas: int
@@ -75,16 +75,16 @@ class ClusterStanding:
     spreads: Spreads
 
     def row_of(self, name: str) -> int | None:
-        """The row of a node, ``None`` where there is none of this name."""
+        """Return a node's row; ``None`` for an unknown name."""
         return next((row for row, each in enumerate(self.nodes) if each.name == name), None)
 
     def workload_row(self, key: WorkloadKey) -> int | None:
-        """The row of a workload, ``None`` where there is none."""
+        """Return a workload's row; ``None`` for an unknown key."""
         return next((row for row, each in enumerate(self.workloads) if each.key == key), None)
 
 
 def moves(before: ClusterStanding, after: ClusterStanding) -> list[tuple[str, str, int]]:
-    """Return how many pods a workload has less in a zone and more in another one, or pending: (from, to, pods)."""
+    """Return the moves of each workload's pods between zones, or to pending: (from, to, pods)."""
     was, now = _by_zone(before), _by_zone(after)
     found: Counter[tuple[str, str]] = Counter()
     for key in was.keys() & now.keys():
@@ -115,7 +115,7 @@ def standing_of_world(world: DrillState) -> ClusterStanding:
 
 
 def standing_as_read(run: Run, pods: Iterable[FollowedPod]) -> ClusterStanding:
-    """Return the state before anything is placed or removed; pods that controllers want gone are still there."""
+    """Return the state as read, before pods are placed or removed."""
     owners = owners_of(run)
     there = list(pods)
     for pod in run.plan.removed:

@@ -1,7 +1,7 @@
-"""A report that is one file: the page as it is served, with every answer that it would ask for about one what-if.
+"""Report as one HTML file: the page with all its answers for one what-if.
 
-The answers come from where the server's come from, so a report says what the page says; what is not in it (another
-what-if, the manifests' page) is said to be not in it.
+The same code computes the answers of reports and of the server. Pages outside the report, such as another what-if, say
+that they are not included.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .served import ServedCluster
 from .trials import TrialStep
 
 _MOST_WAITING: Final = 20
-"""Pods that wait are explained, one of each workload, up to so many workloads."""
+"""Most workloads with an explanation of one pending pod each."""
 
 _MOST_PLACED: Final = 60
-"""All pods are explained where there are no more than these."""
+"""Up to this number of pods, all pods are explained."""
 
 _MOST_LINTED: Final = 40
-"""Workloads are linted where there are no more than these."""
+"""Up to this number of workloads, workloads are linted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class ReportView:
     """The content of a report.
 
     Attributes:
-        steps: of the what-if; none for the cluster as it is.
-        shown: words of the page's address: ``at``, ``beside``, ``workload``, ``node``, ``pod``.
+        steps: steps of the what-if; empty for the cluster as read.
+        shown: parameters of the page's address: ``at``, ``beside``, ``workload``, ``node``, ``pod``.
     """
 
     steps: Sequence[TrialStep] = ()
@@ -76,7 +76,7 @@ class _Recording:
         self._view = view
 
     def everything(self) -> None:
-        """All frames with their workloads; of the one that is shown first the nodes, and why pods wait."""
+        """Record all frames with their workloads; for the first frame shown also its nodes and pending pods."""
         found, first = self._answers.timeline(self._asked(self._view.shown.get("at", ""), {}))
         for at in ("", *map(str, range(len(found.frames)))):
             self._keep("/api/trial", at, Answers.trial)

@@ -32,10 +32,10 @@ class InputWords:
 
     Attributes:
         name: a few words for the page's head.
-        words: of the command line, behind ``topospread COMMAND``: paths and the options that say what is read.
-        paths: files and folders that were read, as they were given.
-        cluster: a made-up cluster or a file, "" for none.
-        live: whether it goes on being read.
+        words: arguments of ``topospread COMMAND`` that select the input: paths and options.
+        paths: the given files and folders.
+        cluster: a synthetic cluster or a file; "" for none.
+        live: whether the input is a live cluster.
     """
 
     name: str
@@ -47,12 +47,12 @@ class InputWords:
 
 @dataclass
 class ServedCluster:
-    """The last known state; it stays when what it is read from goes away, and says so.
+    """The last known state, which stays when its source is unreachable.
 
     Attributes:
         options: version, gates and configuration to act with.
-        trouble: why there is nothing newer, "" where all is well.
-        server: another text in each process: revisions of two processes are not to be compared.
+        trouble: why the state is old; "" if it is current.
+        server: a text unique to the process; revisions of two processes are not comparable.
     """
 
     options: SimulationOptions
@@ -70,7 +70,7 @@ class ServedCluster:
 
     @property
     def cluster(self) -> str:
-        """The UID of kube-system, which no other cluster has; "" where it was not read."""
+        """The UID of the namespace kube-system, which identifies the cluster; "" if unknown."""
         spaces = self.reading.inventory.namespaces
         return next((each.metadata.uid or "" for each in spaces if each.name == "kube-system"), "")
 
@@ -81,7 +81,7 @@ class ServedCluster:
 
     @property
     def events(self) -> int:
-        """Counts what happened: new states, and troubles that came or went."""
+        """Number of new states and changes of the trouble."""
         return self._events
 
     def replace(self, inventory: Inventory, trouble: str = "", at: float | None = None) -> None:
@@ -93,13 +93,13 @@ class ServedCluster:
             self._changed.notify_all()
 
     def confirmed(self) -> None:
-        """Nothing has changed: what is known is as good as read now."""
+        """Record that the state is current and unchanged."""
         with self._changed:
             self.reading = ClusterState(self.reading.revision, self.reading.inventory, time.time())
             self._settle("")
 
     def failed(self, why: str) -> None:
-        """There is nothing newer, and why; what is known stays."""
+        """Record why no newer state is available."""
         with self._changed:
             self._settle(why)
 

@@ -80,7 +80,7 @@ def listen(host: str, port: int) -> Listening:
     """Listen on an address; port 0 takes a free one.
 
     Raises:
-        UsageError: the address is none, or somebody listens there.
+        UsageError: if the address is not valid or in use.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(

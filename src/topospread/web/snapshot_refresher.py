@@ -1,4 +1,4 @@
-"""A served cluster kept as a followed one is: newer states come, troubles are told; it does not watch itself."""
+"""Updates of a served cluster from a followed one: new states and connection problems."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _SHARE = 4.0
 _PATIENCE = 300.0
 _FEW = 3
 _SOON = 60.0
-"""Seconds within which trouble that comes again is the same."""
+"""Seconds within which repeated trouble counts as the same."""
 _STAYS_AWAY = 30.0
-"""Seconds without such trouble after which it is over."""
+"""Seconds without trouble after which it is over."""
 
 
 @contextmanager
 def first_state(
     access: Access, patience: float = _PATIENCE, watching: Observer | None = None
 ) -> Iterator[FollowedCluster]:
-    """A cluster that is followed and was read as a whole once; ``watching`` is told what becomes of its watches.
+    """Return a followed cluster after its first full read; ``watching`` observes its watches.
 
     Raises:
-        InputError: there is no way to it, it refuses nodes or pods, or is not read in time.
+        InputError: if the server is unreachable, refuses nodes or pods, or answers too late.
     """
     with following(access, watching=watching) as followed:
         until = time.monotonic() + patience
@@ -69,7 +69,7 @@ def kept_up(served: ServedCluster, followed: FollowedCluster, refreshed: Callabl
 
 
 class SnapshotRefresher:
-    """Looks at a followed cluster again and again; ``version``: the one that is served."""
+    """Polls a followed cluster; ``version`` is the served version."""
 
     def __init__(self, served: ServedCluster, followed: FollowedCluster, refreshed: Callable[[], None]) -> None:
         self._served = served
@@ -93,7 +93,7 @@ class SnapshotRefresher:
         self._log.tell(why, calm=not self._served.trouble, now=time.monotonic())
 
     def _take(self, state: FollowState, why: str) -> None:
-        """Serve a newer state; where a kind is behind, it is as old as what is known of that kind."""
+        """Serve a newer state, whose age is that of its oldest kind."""
         begin = time.monotonic()
         self.version = state.version
         try:
@@ -108,9 +108,9 @@ class SnapshotRefresher:
 
 
 class TroubleLog:
-    """Lines for trouble that begins and that is over. What comes again soon is over only once it stays away.
+    """Log lines for the start and the end of trouble. Trouble that repeats soon is over only once it stays away.
 
-    A watch whose objects arrive half is opened again and again: it is followed for moments in between.
+    A watch that breaks on its objects is reopened again and again, and is connected for moments in between.
     """
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class TroubleLog:
         self._over: dict[str, float] = {}
 
     def tell(self, why: str, *, calm: bool, now: float) -> None:
-        """Log a change of the trouble; ``why``: the present trouble, "" for none."""
+        """Log a change of trouble; ``why`` is the present trouble, "" for none."""
         if why:
             self._calm_since = None
             if why != self._told:

@@ -27,7 +27,7 @@ from .trial_limits import TrialLimits
 from .trials import TrialStep, manifest_name, title
 
 AS_READ, SCHEDULED = "as it was read", "with everything placed that waits"
-"""What the first two frames are called; those of steps follow."""
+"""Titles of the first two frames."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Frame:
     """The state at a moment.
 
     Attributes:
-        outcome: what came of the step before, ``None`` for things as they were read.
+        outcome: result of the step before; ``None`` for the cluster as read.
     """
 
     label: str
@@ -49,25 +49,25 @@ class Frame:
 
 
 class StepError(TopospreadError):
-    """A step that cannot be played: which of them, from 0, and why."""
+    """A step that cannot be run: its index and the reason."""
 
     def __init__(self, number: int, why: TopospreadError | str) -> None:
         super().__init__(str(why))
         self.number = number
 
     def __reduce__(self) -> tuple[type[StepError], tuple[int, str]]:
-        """As it goes from a process to another."""
+        """Return the error's parts for pickle."""
         return StepError, (self.number, str(self))
 
 
 @dataclass
 class Timeline:
-    """A trial that was played.
+    """A completed trial.
 
     Attributes:
         frames: first as read, second with pending pods placed, then one for each step.
         manifests: name → the object that a step patched, as it was applied.
-        play: to go on from the last frame; ``None`` when another trial did so.
+        play: continues from the last frame; ``None`` if another trial has taken it over.
     """
 
     steps: tuple[TrialStep, ...]
@@ -94,7 +94,7 @@ def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
 
 
 def goes_on_from(before: Sequence[TrialStep], steps: Sequence[TrialStep]) -> bool:
-    """Return whether a trial is a played one with further steps; the step before a wait ends otherwise."""
+    """Return whether a trial continues a completed one; the step before a wait ends differently."""
     number = len(before)
     is_longer = tuple(steps[:number]) == before
     return is_longer and not (number and number < len(steps) and isinstance(steps[number], Wait))
@@ -104,7 +104,7 @@ def go_on(before: Timeline, steps: Sequence[TrialStep], told: Callable[[str], No
     """Continue a trial with more steps; `before` cannot be continued afterwards.
 
     Args:
-        told: is given words on how far it is.
+        told: receives the progress in words.
 
     Raises:
         StepError: if a step names an unknown object, exceeds `TrialLimits`, or makes an object that the API server

@@ -1,7 +1,7 @@
-"""A what-if as text, so that it can stand in a URL, in a Drill file and on a command line; nothing is played here.
+"""What-ifs as text, for a URL, a Drill file or a command line.
 
-A trial is a list of steps. Those of a drill are written as on the command line, ``fail zone=a``; an object that is to
-be otherwise is ``patch`` with a JSON patch (RFC 6902) of it.
+A trial is a list of steps. Drill steps have their command-line form, ``fail zone=a``. A changed object is ``patch``
+with a JSON patch (RFC 6902).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 _CONSTRAINT = re.compile(r"^.*/topologySpreadConstraints/(\d+)/(?=\w+$)")
 
 MOST_STEPS = 50
-"""A trial has at most so many steps: a URL is not a program."""
+"""Most steps of a trial in a URL."""
 
 _NODES: Mapping[str, Callable[[steps.NodeChoice], steps.Step]] = {
     "fail": steps.Fail,
@@ -123,7 +123,7 @@ def _change(operation: Json) -> str:
 
 
 def _numbered(found: re.Match[str]) -> str:
-    """Constraints are counted from 1 for people; of a first one that is changed the number is not told."""
+    """Return a constraint's number, from 1; the number of a first constraint is omitted."""
     number = int(found[1])
     return f"constraint {number + 1}: " if number else ""
 

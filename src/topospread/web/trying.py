@@ -1,6 +1,6 @@
-"""Trials that are played, each in a process of its own, the last few kept: nobody waits for another's.
+"""Trials in processes of their own, so no user waits for another. The last few are kept.
 
-A trial's process stays to answer what is asked about its end, until a longer trial takes it over.
+The process of a trial answers questions about its end until a longer trial continues it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .timeline import Timeline, begin, go_on, goes_on_from
 from .trials import TrialStep
 
 _KEPT: Final = 6
-"""So many trials are kept with all their frames."""
+"""Number of trials that are kept with all frames."""
 _LOOK: Final = 0.05
 
 T = TypeVar("T")
@@ -37,9 +37,9 @@ class Held:
     """The contents of a trial's process.
 
     Attributes:
-        inventory: everything as it was read.
-        timeline: the trial so far, which can be gone on from.
-        ready: prepared runs to ask about: of things as they were read (True), and of the trial's end.
+        inventory: all objects as read.
+        timeline: the trial so far, which can be continued.
+        ready: prepared runs for questions: the state as read (True), and the trial's end (False).
     """
 
     inventory: Inventory
@@ -57,12 +57,12 @@ class Held:
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """A trial that is played or was.
+    """A running or completed trial.
 
     Attributes:
-        askers: of those who wait for it, whether they went away.
-        process: which holds it; ``None`` before it begins, and once a longer trial has it.
-        says: how far it is.
+        askers: one event for each waiting client, set when the client leaves.
+        process: the process of the trial; ``None`` before it starts and after a longer trial has taken it over.
+        says: the progress in words.
     """
 
     steps: tuple[TrialStep, ...]
@@ -100,15 +100,15 @@ class PlayedTrials:
         self._room = threading.Semaphore(max(2, cores()))
 
     def timeline(self, steps: tuple[TrialStep, ...], abandoned: threading.Event | None = None) -> Timeline:
-        """The trial on the state that is there now.
+        """Return the trial on the current state.
 
         Args:
-            abandoned: ends the work once it is set by all who wait for the trial.
+            abandoned: stops the work once all clients of the trial have left.
 
         Raises:
-            InputError: an object that the API server would refuse.
-            StepError: a step cannot be played.
-            AbandonedError: nobody waits any more.
+            InputError: if the API server would refuse an object.
+            StepError: if a step cannot be run.
+            AbandonedError: if all clients have left.
         """
         reading, asker = self._served.reading, abandoned or threading.Event()
         key = _key(reading, steps)
@@ -136,18 +136,18 @@ class PlayedTrials:
         question: Callable[[Inventory, Run], T],
         abandoned: threading.Event | None = None,
     ) -> T:
-        """Ask about everything as it is in a frame of the trial, in a process of its own.
+        """Answer a question about one frame of a trial, in a process of its own.
 
         Args:
             steps: the trial.
-            at: 0 as it was read, 1 with what waits placed, then the steps.
-            question: a function that pickle knows; it may change the prepared run, which is put back.
-            abandoned: ends the work once it is set, unless a trial's process does it.
+            at: number of the frame: 0 as read, 1 with pending pods placed, then one for each step.
+            question: a function that can be pickled; its changes to the prepared run are undone.
+            abandoned: stops the work once it is set, unless the trial's process answers.
 
         Raises:
             InputError, StepError: as for `timeline`.
-            AbandonedError: nobody waits any more.
-            TopospreadError: the question's.
+            AbandonedError: if the client has left.
+            TopospreadError: if the question raises it.
         """
         part = steps[: max(at - 1, 0)]
         about = partial(_about, question, part, at == 0, self.asked_by)
@@ -173,10 +173,10 @@ class PlayedTrials:
                     del self._jobs[key]
 
     def ready(self, *, as_read: bool) -> Held:
-        """Return what is asked about before any step, prepared so that a copy of this process answers at once.
+        """Return the prepared state before any step, so a fork of this process answers at once.
 
         Raises:
-            InputError: an object that the API server would refuse.
+            InputError: if the API server would refuse an object.
         """
         reading = self._served.reading
         found = self.timeline(())
@@ -188,7 +188,7 @@ class PlayedTrials:
             return self._base[1]
 
     def progress(self, steps: tuple[TrialStep, ...]) -> str:
-        """Return how far a trial is in words, "" for one that is not played."""
+        """Return a trial's progress in words; "" if the trial is not running."""
         job = self._jobs.get(_key(self._served.reading, steps))
         return job.says if job is not None else ""
 
@@ -249,7 +249,7 @@ def _key(reading: ClusterState, steps: tuple[TrialStep, ...]) -> Key:
 
 
 def _go_on(steps: tuple[TrialStep, ...], held: Held, told: Told) -> Timeline:
-    """Play further steps; return the trial with their frames alone, as nothing else of it is new."""
+    """Run the additional steps. Return only their frames."""
     known = len(held.timeline.frames)
     held.ready.clear()
     held.timeline = go_on(held.timeline, steps, told)

@@ -1,4 +1,4 @@
-"""Questions about a moment of a trial: why a pod waits, what a workload keeps, what lint finds in it."""
+"""Questions about one frame of a trial: why a pod is pending, what a workload keeps, its lint findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trial as it is written elsewhere: as a command, as a file of a drill, as patches; it reads and plays nothing."""
+"""Trials as text for other tools: commands, Drill files and patches."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def as_drill(timeline: Timeline, served: ServedCluster) -> str:
 
 
 def as_file(timeline: Timeline, served: ServedCluster) -> tuple[str, bytes]:
-    """The drill's file, or an archive of it and the manifests that its steps apply: the name, and what is in it."""
+    """Return the Drill file's name and content; with applied manifests, an archive of all of them."""
     text = as_drill(timeline, served)
     if not timeline.manifests:
         return "what-if.yaml", text.encode()
@@ -88,9 +88,9 @@ def as_file(timeline: Timeline, served: ServedCluster) -> tuple[str, bytes]:
 
 
 def as_copies(step: TrialStep, number: int, served: ServedCluster) -> tuple[str, str]:
-    """A step to be copied: as a patch in YAML, "" where it changes no object, and as the command that does it.
+    """Return a step for copying: as a YAML patch, "" if it changes no object, and as a command.
 
-    What happens to nodes by itself, and time, no command of kubectl brings about: of these it is the drill's.
+    Node failures and waiting have no kubectl command; for them the command is the drill's.
     """
     match step:
         case PatchedObject():
@@ -110,7 +110,7 @@ def as_copies(step: TrialStep, number: int, served: ServedCluster) -> tuple[str,
 
 
 def _replacing(path: str, value: object) -> str:
-    """An ``add`` replaces what is there (RFC 6902)."""
+    """Return an ``add`` operation, which replaces an existing value (RFC 6902)."""
     return yaml_text([{"op": "add", "path": path, "value": value}])
 
 

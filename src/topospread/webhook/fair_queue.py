@@ -14,7 +14,7 @@ class Asker(NamedTuple):
 
     Attributes:
         tenant: the user, or the namespace of a service account (`admission_reviews.tenant_of`).
-        namespace: the namespace that the request is about.
+        namespace: namespace of the request.
     """
 
     tenant: str
@@ -69,7 +69,7 @@ class FairQueue(Generic[T]):
                 self._waiting[tenant] = self._waiting.pop(tenant)
 
     def _serve_one(self, tenant: str, namespaces: dict[str, deque[asyncio.Future[T]]]) -> bool:
-        """Give an item to a tenant's next request, and drop cancelled requests. Return whether there was one."""
+        """Give an item to a tenant's next request, and drop cancelled requests. Return False if no request waits."""
         for namespace in list(namespaces):
             turns, asker = namespaces[namespace], Asker(tenant, namespace)
             while turns and turns[0].done():

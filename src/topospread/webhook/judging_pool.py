@@ -230,6 +230,6 @@ class _JudgingProcess:
             os.setpriority(os.PRIO_PROCESS, self.pid, _LOWEST_PRIORITY)
 
     def end(self) -> None:
-        """End the process; the request that it has is not judged."""
+        """End the process; its current request is not judged."""
         with suppress(ProcessLookupError):
             self._process.kill()

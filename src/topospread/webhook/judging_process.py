@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def _message(stream: BinaryIO) -> bytes:
-    """Read one message; nothing at the end of the stream."""
+    """Read one message; empty at the end of the stream."""
     return stream.read(int.from_bytes(stream.read(LENGTH)))
 
 

@@ -37,7 +37,7 @@ from topospread.sources.yaml import read_documents
 Json = dict[str, Any]
 
 ASKED: Final = frozenset(each.id for each in RULES if each.needs == "manifest")
-"""The rules that one object is enough for: at admission there is nothing beside it."""
+"""Rules that need only one object, because admission has no others."""
 NEVER: Final = frozenset({"kube-system"})
 """Namespaces that are left alone whatever a policy says: a cluster must be able to mend itself."""
 DEFAULTED_KINDS: Final = ("Deployment", "ReplicaSet", "StatefulSet")
@@ -52,10 +52,10 @@ class WorkloadDefaults:
     """Constraints for workloads without any.
 
     Attributes:
-        constraints: as the API has them, without labelSelector and matchLabelKeys.
-        kinds: of the workloads.
-        namespaces: where they are; None for everywhere.
-        min_replicas: how many they have at least.
+        constraints: the constraints without labelSelector and matchLabelKeys.
+        kinds: kinds of the workloads.
+        namespaces: namespaces of the workloads; None for all.
+        min_replicas: minimum number of replicas.
     """
 
     constraints: tuple[Json, ...]

@@ -30,7 +30,7 @@ MOST: Final = 8 << 20
 TIMEOUT: Final = 5.0
 """Seconds that the API server waits, if its request does not say it: the chart's webhook.timeoutSeconds."""
 SHARE: Final = 0.6
-"""The part of the API server's timeout in which a request is judged; the rest is for the way there and back."""
+"""Share of the API server's timeout for judging a request; the rest is for the network."""
 _BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0)
 
 

@@ -1,9 +1,8 @@
 """kube-scheduler's failed attempts to schedule a pending pod of a live cluster, from its events.
 
 The second equal event starts a series. Later events update it every half hour, or after six minutes without an event.
-So
-the true number is at least the reported one. Events are deleted after an hour (``--event-ttl``).
-Source: client-go/tools/events/event_broadcaster.go (``recordToSink``, ``refreshExistingEventSeries``).
+The true number is therefore at least the reported one. Events are deleted after an hour (``--event-ttl``). Source:
+client-go/tools/events/event_broadcaster.go (``recordToSink``, ``refreshExistingEventSeries``).
 """
 
 from __future__ import annotations

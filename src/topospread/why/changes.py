@@ -1,7 +1,7 @@
 """Changes of a pod's spec that may make it schedulable, each with the patch of the object to edit.
 
-The object is the workload of the pod if it has one. `suggest` tries which changes help. Patches start from the values
-in the input, before the API server's defaults.
+If the pod has a workload, the workload is the object to edit. `suggest` finds the changes that help. Patches start from
+the values in the input, before the API server's defaults.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ What = tuple[str, str, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Change:
-    """Something to try.
+    """A change to simulate.
 
     Attributes:
         size: sorts smaller changes first.
-        of_pod: what becomes of a pod's spec, ``None`` for a change of the cluster.
-        of_node: what becomes of the node that ``object`` names.
+        of_pod: returns the changed pod spec; ``None`` for a change of the cluster.
+        of_node: returns the changed node that ``object`` names.
         nodes: new nodes.
         deleted: pods to delete.
-        objects: claims and StorageClasses to put there, new or in place of those of their names.
-        file: where the object was read, "" where it was not.
-        strategy: how a Deployment would bring it about.
+        objects: claims and StorageClasses to create, or to replace by name.
+        file: file of the object; "" if unknown.
+        strategy: rolling update strategy of the Deployment.
         alone: whether it can help by itself; otherwise its node is closed for another reason as well.
-        parts: the changes that it consists of, of one object each; empty for a single one.
+        parts: the combined changes, each of one object; empty for a single change.
     """
 
     kind: str
@@ -81,7 +81,8 @@ def of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[
 
 
 def as_in_template(owner: Owned, template: Pod, *, older: bool) -> Change:
-    """No change but that the pods are made of the template as it is; ``older``: whether the pod is not."""
+    """Return a change without a patch: the pods follow the current template; ``older``: whether the pod does not
+    yet."""
     kind, title = "restart", "restart: the pods made anew from the template as it is"
     if older:
         kind, title = "rollout", "the newest template as it is: this pod is of an older revision"
@@ -104,7 +105,7 @@ def max_skew_change(owner: Owned, constraint: Constraint, value: int) -> Change:
 
 
 def constraint_changes(owner: Owned, constraint: Constraint, domains: int) -> Iterator[Change]:
-    """Changes of one hard constraint, but for maxSkew; ``domains``: how many are eligible."""
+    """Yield the changes of one DoNotSchedule constraint except maxSkew; ``domains``: number of eligible domains."""
     if not constraint.honors_taints:
         what: What = ("nodeTaintsPolicy", "nodeTaintsPolicy: Honor", (2.0,))
         yield _constraint_change(owner, constraint, what, {"nodeTaintsPolicy": HONOR})
@@ -145,7 +146,7 @@ def _constraint_change(owner: Owned, constraint: Constraint, what: What, fields:
 
 
 def topology_key_change(owner: Owned, constraint: Constraint, key: str) -> Change | None:
-    """Another topology key; ``None`` where a constraint of it is there already, or the constraint is a default."""
+    """Return the change to another topology key; ``None`` for a default constraint or a key with a constraint."""
     own = owner.own()
     asked = (key, constraint.when_unsatisfiable)
     if constraint.origin != "pod" or any((each.topology_key, each.when_unsatisfiable) == asked for each in own):
@@ -193,7 +194,7 @@ def _set_fields(path: str, constraint: TopologySpreadConstraint, fields: dict[st
 
 
 def combined(changes: Sequence[Change]) -> Change:
-    """Several changes at once; those of one object's pod spec are one patch."""
+    """Return several changes as one; changes to one object's pod spec share a patch."""
     changes = sorted(changes, key=lambda each: each.each[0].of_pod is None)
     of_spec: dict[str, list[Change]] = {}
     others: list[Change] = []
@@ -211,7 +212,7 @@ def combined(changes: Sequence[Change]) -> Change:
 
 
 def _one_patch(changes: Sequence[Change]) -> Change:
-    """Changes of one pod's spec, one after the other; what each adds to a new list is added at once."""
+    """Return the changes of one pod spec in sequence; additions to one new list are merged."""
     patch: list[Json] = []
     for operation in (each for change in changes for each in change.patch):
         same = next((each for each in patch if each["path"] == operation["path"]), None)
@@ -231,7 +232,7 @@ def _one_patch(changes: Sequence[Change]) -> Change:
 
 
 def go_together(one: Change, other: Change) -> bool:
-    """Return whether two changes can be made at once: they differ, and neither moves what the other points at.
+    """Return whether two changes can be combined: they differ, and neither invalidates the other's paths.
 
     A surplus pod is deleted alone or with changes of the cluster: a new revision replaces it in any case.
     """
@@ -252,7 +253,7 @@ def _parts_go_together(one: Change, other: Change) -> bool:
 
 
 def request_change(owner: Owned, short: Sequence[Shortage]) -> Change | None:
-    """The largest requests of the pod that a node has room for; ``None`` where less than a tenth would be left."""
+    """Return a change to the largest requests that fit on a node; ``None`` if below a tenth of the present requests."""
     containers = owner.spec.containers or []
     put: dict[tuple[int, str], str] = {}
     words = []
@@ -308,7 +309,7 @@ def _in_bytes(resource: str) -> bool:
 
 
 def toleration_change(owner: Owned, taints: Sequence[Taint]) -> Change:
-    """Tolerations of some taints; a pod that exists can be given them as it is."""
+    """Return a change that tolerates some taints; existing pods accept new tolerations without recreation."""
     added = [_toleration(each) for each in taints]
     plain = _plain(added)
     path = f"{owner.path}/tolerations"

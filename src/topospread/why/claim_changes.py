@@ -1,6 +1,6 @@
-"""Changes of claims and StorageClasses that may let a pod in whose volumes cannot be had; whether they help is tried.
+"""Changes of claims and StorageClasses that may make a pod's volumes available.
 
-Looked at are the claims that the pod names and that are not there, or that have no volume yet.
+They cover the pod's claims that are missing or have no volume. `suggest` finds the changes that help.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Changes of the cluster that may let a pod in: room, a node more, a cordon lifted, an old pod deleted, a claim.
+"""Changes of the cluster that may place a pod: free room, a new node, an uncordoned node, a deleted old pod, a claim.
 
-Whether they help is tried by `suggest`. Only a few of each kind are proposed, those that promise most first.
+`suggest` finds the changes that help. Only the few most promising changes of each kind are proposed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OF_THE_NODE = frozenset(
 def cluster_changes(
     obstacles: RejectionsPerNode, tables: tuple[ConstraintTable, ...], surplus: list[Pod]
 ) -> Iterator[Change]:
-    """Everything of the cluster that is worth a try; ``surplus``: pods of an old revision that are to go anyway."""
+    """Yield the cluster changes to simulate; ``surplus``: pods of an old revision that a rollout deletes anyway."""
     hard = [each for each in tables if each.arithmetic.hard]
     yield from _old_pods(obstacles, surplus)
     yield from claim_changes(obstacles)
@@ -104,7 +104,8 @@ def _uncordoned(node: Node) -> Node:
 
 
 def _fewest_first(obstacles: RejectionsPerNode, plugin: str, others: Ints) -> list[int]:
-    """Nodes that a plugin rejects, those first that the fewest others reject; none that PreFilter left out."""
+    """Return the nodes that a plugin rejects, first those with the fewest other rejections; PreFilter's are
+    excluded."""
     rejected = obstacles.rejected_by(plugin) & ~obstacles.rejected_by(LEFT_OUT_BY_PRE_FILTER)
     positions = np.flatnonzero(rejected)
     return list(positions[np.argsort(others[positions], kind="stable")].tolist())
@@ -114,7 +115,7 @@ def short_nodes(obstacles: RejectionsPerNode) -> Iterator[tuple[int, list[Shorta
     """Nodes without room for the pod, those first that nothing else closes, then those that lack least.
 
     Yields:
-        Position of a node, what it lacks, and whether nothing else closes it.
+        Yield a node's position, its missing resources, and whether nothing else rejects the pod there.
     """
     others = obstacles.count - obstacles.rejected_by(RESOURCES)
     shortages = {at: obstacles.shortages(at) for at in _fewest_first(obstacles, RESOURCES, others)}
@@ -179,7 +180,8 @@ def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Ite
 
 
 def _wanted_domains(spread: list[ConstraintTable]) -> Iterator[tuple[str, str]]:
-    """(key, domain) where the first constraint lets the pod in, fewest pods first; one of nothing where none is."""
+    """Yield the (key, domain) that the first constraint allows, fewest pods first; empty strings without a
+    constraint."""
     if not spread:
         yield "", ""
         return
@@ -190,7 +192,7 @@ def _wanted_domains(spread: list[ConstraintTable]) -> Iterator[tuple[str, str]]:
 
 
 def _shape_in(obstacles: RejectionsPerNode, shapes: list[int], key: str, domain: str) -> int:
-    """A node whose shape fits, of the domain itself where there is one."""
+    """Return a node whose shape fits the pod, from the domain itself if possible."""
     if not key:
         return shapes[0]
     column = obstacles.cluster.nodes.labels(key)
@@ -203,7 +205,7 @@ def _code(values: list[str], domain: str) -> tuple[int, ...]:
 
 
 def _copy_of(node: Node, obstacles: RejectionsPerNode, labels: dict[str, str]) -> Node:
-    """The node once more, under a new name, with nothing on it."""
+    """Return an empty copy of the node under a new name."""
     names = obstacles.cluster.nodes.row_of
     name = next(name for name in (f"{node.name}-new{i or ''}" for i in range(len(names) + 1)) if name not in names)
     own = {key: name if key == HOSTNAME or value == node.name else value for key, value in node.labels.items()} | labels

@@ -19,17 +19,17 @@ def smallest_sets(
     go_together: Callable[[Item, Item], bool],
     most: int,
 ) -> Iterator[tuple[Item, ...]]:
-    """Yield the sets of two items and more that suffice and have the fewest items; nothing if more than `most` do.
+    """Yield the smallest sufficient sets of two or more items; nothing if more than `most` items are needed.
 
     Args:
         items: the changes, the smallest first.
-        suffices: tries a set.
+        suffices: simulates a set.
         go_together: whether two items can be in one set.
         most: largest number of items of a set.
     """
 
     def failing_with(begin: tuple[int, ...]) -> frozenset[int]:
-        """Return a set that fails and has a failing one, as large as one can be."""
+        """Return a maximal insufficient set that contains an insufficient set."""
         largest = extended(begin, lambda _: True)
         if not suffices(_of(items, largest)):
             return frozenset(largest)
@@ -47,7 +47,7 @@ def smallest_sets(
     if len(items) < 2:
         return
     needed: list[frozenset[int]] = []
-    """Of each of these, a set that suffices has at least one."""
+    """Each sufficient set contains at least one item of every set in this list."""
     largest = extended((), lambda _: True)
     if not suffices(_of(items, largest)):
         needed.append(frozenset(every) - frozenset(largest))

@@ -1,7 +1,7 @@
-"""Changes that keep pods from being newly pending at the end of a drill: each is tried by a drill from the beginning.
+"""Changes that prevent newly pending pods at the end of a drill. Each change is simulated by a full drill.
 
-The changes are those of `suggest` and `cluster_changes`, of the pods as they are rejected at the end. A change of the
-spec is made as if it had been rolled out before, and every pod were where it is.
+The changes come from `suggest` and `cluster_changes`, for the rejections at the end. A changed spec applies from the
+beginning of the drill, with every pod on its present node.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from .what_if import EFFORT, Baseline, OutOfEffortError, looked_at
 
 _WORKLOADS = 200
 _CHANGES = 12
-"""How many single changes are tried at most."""
+"""Maximum number of single changes to simulate."""
 _IN_ALL = 40
-"""How many changes and sets of them are tried at most."""
+"""Maximum number of changes and sets of changes to simulate."""
 _TOGETHER = 3
 _WITH_TEMPLATE = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "Job")
 
@@ -105,10 +105,10 @@ class _Search:
             return
 
     def _try(self, change: Change, *, must: bool = False) -> DrillFix | None:
-        """Play the drill with a change; ``None`` if it does not help, or was not tried.
+        """Run the drill with a change; ``None`` if the change does not help or was not run.
 
         Raises:
-            OutOfEffortError: if it was not tried, but ``must`` be.
+            OutOfEffortError: if the budget is spent and ``must`` is set.
         """
         if change.title in self._tried:
             return self._tried[change.title]

@@ -72,18 +72,18 @@ def explain(  # noqa: PLR0913 - keyword arguments
 
     Args:
         inventory: the input, which is not changed.
-        target: ``web-0``, ``deploy/web`` (of its pods one that is pending, else one that was placed, else one on a
-            node), either with ``NAMESPACE/`` before it.
+        target: ``web-0`` or ``deploy/web``, optionally with ``NAMESPACE/``. For a workload, a pending pod is preferred,
+            then a placed pod, then a bound pod.
         options: the control plane, and how pods are placed. Pools do not grow: a note says if minDomains needs them.
-        namespace: where to look; by default everywhere, as long as one namespace alone has it.
-        another: where the workload has all its pods, explain one more, which does not exist yet.
-        suggest: try what would let a pending pod in.
-        progress: told how many pods of how many were tried.
+        namespace: namespace of the target; by default the only namespace with the name.
+        another: whether to explain an additional pod if all pods of the workload exist.
+        suggest: whether to simulate changes that may place a pending pod.
+        progress: receives the numbers of simulated pods and of all pods.
         run: the simulation of ``inventory``, prepared with these options and ``tries_groups``; it is changed.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: there is no such pod, or more than one.
+        InputError: if the API server would refuse an object.
+        UsageError: if the target matches no pod or several.
     """
     pools, options = options.pools, replace(options, pools=(), tries_groups=True)
     run = run or prepare(inventory, options, with_spreads=False)
@@ -182,9 +182,9 @@ def _pending_pods(ended: Run | None, run: Run, queue: Iterable[QueuedPod]) -> It
     A pod that its StatefulSet has not created is in the situation of the pod before it.
 
     Args:
-        ended: the simulation; without one, no pod was to be placed.
-        run: its beginning.
-        queue: the pods that were to be placed.
+        ended: the finished simulation; without one, no pod had to be placed.
+        run: the run before the simulation.
+        queue: the pods to place.
     """
     known: dict[int, object] = {}
     reasons: dict[int, object] = {}
@@ -465,7 +465,7 @@ def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> RejectionsPe
 
 
 def _refusal_of_group(ended: Run, queued: QueuedPod) -> Verdict | None:
-    """Return why the group of a pod takes no nodes; ``None`` if it does, or the pod is tried by itself."""
+    """Return why the pod's group gets no nodes; ``None`` if it does or the pod is scheduled alone."""
     group = queued.pod.spec.scheduling_group
     if group is None:
         return None
@@ -480,7 +480,7 @@ def _refusal_of_group(ended: Run, queued: QueuedPod) -> Verdict | None:
 
 
 def _latest(run: Run, pods: Iterable[QueuedPod]) -> list[tuple[QueuedPod, PodOutcome]]:
-    """Pods and what became of them, or of those created in their place where they were evicted."""
+    """Return pods with their outcomes; an evicted pod is represented by its replacement."""
     anew = {f"{each.namespace}/{each.name}": each.created_anew for each in run.evictions}
     by_name = {(each.namespace, each.name): each for each in run.queue} if anew else {}
     found = []

@@ -1,4 +1,4 @@
-"""A pod's constraints written into the pod: its own with one changed or gone, or the default ones in their place."""
+"""Changed spread constraints of a pod, written into the pod in place of its own or the default constraints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXPRESSED = {"In": "In", "NotIn": "NotIn", "Exists": "Exists", "DoesNotExist": 
 
 
 def in_force(view: View) -> list[Constraint]:
-    """The constraints in force for the pods of a view, by their place in the list they come from."""
+    """Return the constraints in force for a view's pods, by index in their source list."""
     prepared = view.plugins.prepared.get(SPREAD)
     watcher = prepared.watcher if prepared is not None else None
     if not isinstance(watcher, Spread):
@@ -52,7 +52,7 @@ def _written(each: Constraint) -> TopologySpreadConstraint:
 
 
 def label_selector(selector: Selector) -> LabelSelector | None:
-    """A selector as a manifest writes it; ``None`` for the one that matches nothing."""
+    """Return a selector in manifest form; ``None`` if it matches nothing."""
     if selector.selects_nothing:
         return None
     plain: dict[str, str] = {}
@@ -71,5 +71,5 @@ def _expression(each: Requirement) -> LabelSelectorRequirement:
 
 
 def with_constraints(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:
-    """The pod with these constraints of its own."""
+    """Return the pod with these constraints."""
     return replace(pod, spec=replace(pod.spec, topology_spread_constraints=list(constraints) or None))

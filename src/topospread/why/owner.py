@@ -1,6 +1,6 @@
-"""The object that a person would change to change a pod's spec, and how such a change comes about.
+"""The object to edit for a change of a pod's spec, and the way in which the change reaches pods.
 
-Which changes help is not known here. An owner that was not read is told by what its pods say of it.
+An owner that was not read is inferred from its pods.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ _MEANS: dict[str, Means] = {
 }
 _POD, _TEMPLATE = "/spec", "/spec/template/spec"
 _ADDED_TOLERATIONS = "node.kubernetes.io/"
-"""What the API server and the DaemonSet controller add to pods begins so; a template rarely has such a toleration."""
+"""Prefix of the tolerations that the API server and the DaemonSet controller add to pods; templates rarely have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """The object that a pod's spec comes from.
+    """The object that holds a pod's spec.
 
     Attributes:
         reference: apiVersion, kind, namespace and name of the object.
-        path: of the pod's spec in the object.
-        spec: as the object has it.
-        constraints: those in force, by their place in their list.
-        means: how a change of the spec comes about.
-        file: where the object was read, "" where it was not.
-        strategy: of a Deployment's rolling update.
+        path: path of the pod's spec in the object.
+        spec: the spec in the object.
+        constraints: constraints in force, by index in their list.
+        means: how a change of the spec takes effect.
+        file: file of the object; "" if unknown.
+        strategy: rolling update strategy of a Deployment.
     """
 
     reference: dict[str, str]
@@ -64,11 +64,11 @@ class Owned:
 
     @property
     def is_pod(self) -> bool:
-        """True if the object is a pod that exists, which can be given a toleration as it is."""
+        """True if the object is an existing pod, which accepts new tolerations."""
         return self.reference["kind"] == "Pod" and self.means == "recreate"
 
     def own(self) -> list[TopologySpreadConstraint]:
-        """The constraints as the pod would have to bring them to have them changed."""
+        """The constraints in the form that the pod spec needs before one of them can be changed."""
         return list(self.spec.topology_spread_constraints or ()) or written(self.constraints)
 
 
@@ -86,7 +86,7 @@ def is_older(pod: Pod, template: Pod) -> bool:
 def owned(
     inventory: Inventory, subject: QueuedPod, constraints: Sequence[Constraint], *, has_pods: bool
 ) -> Owned | None:
-    """The object that the spec of a queued pod comes from; ``None`` where nobody knows.
+    """Return the object that holds a queued pod's spec; ``None`` if unknown.
 
     ``has_pods``: whether the input has pods of the workload, so that the object exists even if only its manifest was
     read.
@@ -124,8 +124,8 @@ def _spec_of(item: KubeObject) -> tuple[PodSpec | None, str]:
 
 
 def _not_read(subject: QueuedPod, owner: OwnerReference, constraints: tuple[Constraint, ...]) -> Owned:
-    """By a reference to an owner that was not read: a ReplicaSet of a Deployment is the Deployment's; of a kind that is
-    not known nobody can say where it has the spec that its pods get."""
+    """Return the owner from a reference alone. A ReplicaSet with a pod-template-hash belongs to a Deployment. For an
+    unknown kind, the path of the pod template is unknown."""
     kind, name = owner.kind, owner.name
     suffix = f"-{subject.pod.labels.get(TEMPLATE_HASH_LABEL, '')}"
     if kind == "ReplicaSet" and len(suffix) > 1 and name.endswith(suffix):

@@ -1,4 +1,4 @@
-"""The choice that would be made without a constraint: the pod is judged again without it."""
+"""Placement of a pod without one of its constraints."""
 
 from __future__ import annotations
 

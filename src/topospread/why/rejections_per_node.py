@@ -1,6 +1,7 @@
 """The rejections of every node by all plugins, and the nodes that lack least.
 
-kube-scheduler stops at a node's first rejection, and its message counts only those. A fix must remove all of them.
+kube-scheduler stops at a node's first rejection, and its message counts only first rejections. A fix must remove all
+rejections of a node.
 """
 
 from __future__ import annotations
@@ -209,7 +210,7 @@ class RejectionsPerNode:
                     yield f"{value}: skew {domain.skew} > maxSkew {each.max_skew}"
 
     def _not_selected(self, position: int) -> Iterator[str]:
-        """Yield the labels of nodeSelector that a node lacks; none if the pod's affinity rejects it."""
+        """Yield the nodeSelector labels that a node lacks; nothing if the pod's affinity rejects the node."""
         node = self.node(position)
         labels = node.labels if node is not None else {}
         for key, wanted in (self.pod.spec.node_selector or {}).items():

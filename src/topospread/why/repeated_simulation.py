@@ -1,7 +1,7 @@
-"""A prepared simulation carried out again and again from the same beginning, with and without a change.
+"""A prepared simulation that is repeated from the same start, with and without changes.
 
-The state itself is used, from a savepoint to which it goes back after every time: a cluster is not copied, and what
-the engine knows of it stays known. Pools grow in every run, if the options have any.
+A savepoint restores the state after every run, so nothing is copied and the engine's caches stay valid. Pools grow in
+every run, if the options have any.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Look = Callable[[Scheduler, Verdict, str], None]
 
 
 class RepeatedSimulation:
-    """The beginning of a run, to which everything goes back.
+    """The start of a run and the way back to it.
 
     Attributes:
-        run: the run as it was prepared; it is never placed itself.
-        queue: the pods that are to be placed.
-        placed: how many pods were tried to be placed so far, as a measure of the work.
+        run: the prepared run, which is never placed itself.
+        queue: the pods to place.
+        placed: number of placement attempts so far, as a measure of the work.
     """
 
     def __init__(self, run: Run) -> None:
@@ -49,15 +49,15 @@ class RepeatedSimulation:
         progress: Progress | None = None,
         later: Sequence[QueuedPod] = (),
     ) -> Run:
-        """Place a queue from the beginning, or from what `placement_without_constraint` and `with_node` made of it.
+        """Place a queue from the start, or from the state that `placement_without_constraint` or `with_node` made.
 
-        The state is left as the run leaves it, until `restore`. ``later``: pods created when trying the others again
-        would change nothing.
+        The state is left as the run leaves it, until `restore`. ``later``: pods that are created once all other pods
+        have been attempted.
         """
         return self._place(self.run.scheduler, self.queue if queue is None else queue, progress, later)
 
     def watch(self, key: str, pod: Pod, look: Look) -> Run:
-        """The same, showing the moments at which one pod is about to be bound."""
+        """Place the queue and call `look` before each binding of the pod."""
         witness = _Witness(self.run, key, pod, look)
         return self._place(witness, self.queue, None)
 
@@ -94,7 +94,7 @@ class RepeatedSimulation:
                 cluster.unbind(key)
 
     def withdraw(self, queued: Sequence[QueuedPod]) -> None:
-        """Forget which nodes were promised to pods that will not be there, until `restore`."""
+        """Clear the nominations of pods that a change removes, until `restore`."""
         for each in queued:
             self.run.cluster.withdraw(pod_key(each.namespace, each.name))
 
@@ -137,7 +137,7 @@ class _Witness(Scheduler):
         self._look = look
 
     def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
-        """As always; the pod that is watched is looked at first, where some node is feasible."""
+        """Schedule a pod; call `look` first if it is the watched pod and a node is feasible."""
         if pod is self._pod and pod_key(pod.namespace, pod.name if name is None else name) == self._key:
             verdict = self.verdict(pod, name)
             if not verdict.error and np.any(verdict.blame < 0):

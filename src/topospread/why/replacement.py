@@ -1,6 +1,6 @@
-"""The queue with a workload's pods made anew by a changed spec: what a rollout, or creating it again, amounts to.
+"""The queue after a rollout or recreation of a workload with a changed spec.
 
-Rollouts are not played through step by step: all replicas of the new revision are placed on a cluster without the old.
+A rollout is not simulated step by step: all new replicas are placed on a cluster without the old ones.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def replaced(
 ) -> Replacement:
     """The queue with the workload's pods as a changed spec makes them.
 
-    A Deployment's replicas are all alike; pods of other kinds differ and are made anew one by one. Where the spec is
-    changed in place, or a ReplicaSet's template, pods on nodes stay. What is deleted and created again comes last: the
-    room that it leaves is open to all others that wait.
+    A Deployment's replicas are equal; pods of other kinds differ and are recreated one by one. Where the spec is
+    changed in place, or a ReplicaSet's template, pods on nodes stay. Recreated pods come last, because other pending
+    pods may use their room first.
     """
     stay = means in ("new pods", "in place")
     waiting = [each for each in queue if each.workload is workload]
@@ -79,7 +79,7 @@ def _alike(workload: Workload, pod: Pod, count: int) -> list[QueuedPod]:
 def _one_by_one(
     workload: Workload, gone: Sequence[Pod], waiting: Sequence[QueuedPod], of_pod: Callable[[Pod], Pod]
 ) -> list[QueuedPod]:
-    """Each pod by itself; those of a StatefulSet that waits for each pod one after the other, as they did."""
+    """Return the pods one by one; pods of an OrderedReady StatefulSet stay in order."""
     in_order = workload.kind == "StatefulSet" and any(each.after is not None for each in waiting)
     pods = [(pod.name, unbound(pod)) for pod in gone] + [(each.name, each.pod) for each in waiting]
     if workload.kind == "StatefulSet":

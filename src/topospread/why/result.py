@@ -25,26 +25,25 @@ PodState = Literal["pending", "placed", "bound", "waiting"]
 kube-scheduler is not asked (scheduling gates, another scheduler, a StatefulSet's pod before it)."""
 
 Means = Literal["create", "rollout", "new pods", "recreate", "in place", "template", "cluster"]
-"""How a change comes about: a manifest of an object that does not exist yet; a template that rolls every replica; a
-template of which only new pods are made; an object deleted and created anew; an object changed as it is; the template
-of an owner of an unknown kind, which makes its pods anew; something of the cluster: nodes, or a pod deleted."""
+"""How a change takes effect: create a new object; roll out every replica from the template; use the template for new
+pods only; delete and recreate the object; edit the object in place; edit the template of an owner of an unknown kind;
+change the cluster (nodes, or delete a pod)."""
 
 Json = dict[str, Any]
 
 
 class DomainRow(msgspec.Struct, frozen=True):
-    """One domain of a constraint, for the pod at hand.
+    """One domain of a constraint, as one pod sees it.
 
     Attributes:
-        matching: pods that the constraint's selector matches, on nodes that take part.
-        nodes: nodes that take part in the counting.
+        matching: pods on counted nodes that match the constraint's selector.
+        nodes: counted nodes.
         after: ``matching`` with the pod placed here.
         skew: ``after`` minus the global minimum in force.
         allowed: whether the constraint lets the pod in.
-        holds_minimum: whether no domain holds fewer.
-        rejected: reason → nodes that take part and that another plugin rejects for it; the taint that a cordon brings
-            is not told beside the cordon.
-        open: nodes that take part and that every other plugin lets pass.
+        holds_minimum: whether no other domain has fewer matching pods.
+        rejected: reason → counted nodes that another plugin rejects for it; a cordon's own taint is not listed.
+        open: counted nodes that every other plugin accepts.
     """
 
     name: str
@@ -63,8 +62,8 @@ class ConstraintTable(msgspec.Struct, frozen=True):
 
     Attributes:
         domains: eligible domains, by name.
-        counted: whose pods are counted, ``Deployment/web`` → pods; empty where all are the workload's own.
-        own: the domain of the node that the pod is on or was given, "" where it has none.
+        counted: owners of the counted pods, ``Deployment/web`` → pods; empty if the workload owns all of them.
+        own: domain of the pod's node; "" without a node.
     """
 
     arithmetic: ConstraintArithmetic
@@ -126,7 +125,7 @@ class Further(msgspec.Struct, frozen=True):
 
 
 class Suggestion(msgspec.Struct, frozen=True):
-    """A change that was tried, and what came of it.
+    """A simulated change and its result.
 
     Attributes:
         kind: ``maxSkew``, ``whenUnsatisfiable``, ``nodeTaintsPolicy``, ``nodeAffinityPolicy``, ``minDomains``,
@@ -134,17 +133,17 @@ class Suggestion(msgspec.Struct, frozen=True):
             ``uncordon``, ``free``, ``newNode``, ``storageClassName``, ``newClaim``, ``newStorageClass``; several with
             ``+`` between.
         title: the change in words.
-        object: what the patch applies to: apiVersion, kind, namespace and name; for a new node the list of nodes; of
-            an owner of an unknown kind (``template``) the paths are those of its pods.
+        object: target of the patch: apiVersion, kind, namespace and name; for a new node the list of nodes. For an
+            owner of an unknown kind (``template``), paths are those of its pods.
         patch: the change as RFC 6902 operations; one that removes "" deletes the object.
-        means: how it comes about.
-        placed, wanted: pods of the workload that have a node after the change, and that there are to be.
-        lets_in: pods of the workload that are pending without the change and not with it.
-        newly_pending: pods of others that are placed without the change and not with it.
+        means: how the change takes effect.
+        placed, wanted: the workload's pods with a node after the change, and its desired pods.
+        lets_in: pods of the workload that are pending without the change and placed with it.
+        newly_pending: pods of other workloads that are placed without the change and pending with it.
         evicted: pods that preemption evicts with the change.
-        file: where the object was read, "" where that is not known.
-        stuck_at: how many new pods have a node when the Deployment's rolling update, played through with its strategy,
-            gets stuck; ``None`` where it comes to its end, or there is none.
+        file: file of the object; "" if unknown.
+        stuck_at: number of new pods with a node when the Deployment's rolling update gets stuck; ``None`` if it
+            completes or there is no rollout.
         further: changes of other objects, all of which are needed.
     """
 
@@ -242,30 +241,30 @@ class PodSituation(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Explanation:
-    """The whole answer on one pod.
+    """The explanation of one pod.
 
     Attributes:
-        workload: ``Deployment/web``, ``Pod/NAME`` for a bare pod, "" where nobody knows.
-        exists: whether an API server has the pod, or it would yet have to be created.
-        node: where it is, ``None`` while it has none.
-        message: kube-scheduler's sentence on a pending pod, or why it waits; preemption's own is in ``preemption``.
-        pending: how many pods of the workload have no node, of how many that it is to have (``wanted``).
+        workload: ``Deployment/web``, or ``Pod/NAME`` for a bare pod; "" if unknown.
+        exists: whether the pod exists in the API server.
+        node: the pod's node; ``None`` if it has none.
+        message: kube-scheduler's message for a pending pod, or why it waits; ``preemption`` has preemption's message.
+        pending: pods of the workload without a node, out of ``wanted`` replicas.
         nodes: how many nodes the cluster has.
         constraints: those in force, hard ones first.
-        plugins: what each rejects; for a pod that has a node, of the other nodes as well.
-        nearest: nodes that lack least, for a pod that fits nowhere, and the node of a bound pod that would be refused.
+        plugins: rejections by each plugin; for a pod with a node, of the other nodes as well.
+        nearest: for a pod that fits nowhere, the nodes that lack least; the node of a bound pod that would be rejected.
         core: the fewest obstacles that reject every node together; empty if more than a few are needed.
         admitted: kinds of nodes that hard constraints admit, or of all nodes if other plugins close all that
             constraints reject; for a pod that fits nowhere.
-        suggestions: what would let the pod in, smallest first; only what was tried.
-        searched: whether changes were looked for at all.
-        untried: changes that were not tried, as too many pods would have had to be placed for them.
+        suggestions: simulated changes that place the pod, smallest first.
+        searched: whether changes were searched.
+        untried: number of changes that exceeded the simulation budget.
         scores: for a pod that has a node.
-        without: the choice without each constraint.
-        verdict: kube-scheduler's answer that all of this explains, ``None`` where it is not asked.
-        evictions: pods that were evicted so that this one has room.
-        from_batch: whether it got the next best node of the equal pods before it, and no node was scored for it.
-        tries: of a pod that waits in a live cluster, how often kube-scheduler tried it; else ``None``.
+        without: the chosen node without each constraint.
+        verdict: kube-scheduler's verdict; ``None`` if the pod does not reach kube-scheduler.
+        evictions: pods that were evicted for this pod.
+        from_batch: whether it got the next best node of the equal pods before it, without scoring.
+        tries: attempts of kube-scheduler for a pending pod of a live cluster; else ``None``.
         unjudged: parts of the pod and of other pending pods that topospread does not model.
         situations: all pods of the workload by situation, if the question was about a workload.
         assumed: the explanation as if filters that topospread does not model let every node pass; ``None`` if every

@@ -1,7 +1,7 @@
-"""A Deployment's rolling update played through: old pods go as new ones come, as far as its strategy lets them.
+"""Simulation of a Deployment's rolling update: its strategy limits how old pods are replaced by new ones.
 
-Time plays no part: a pod that has a node is available at once, and one that is deleted is gone. Other workloads' pods
-are placed before. How many come and go is the rule of `workloads.rolling`, the strategy's numbers are `api.rollout`'s.
+Time is ignored: a pod with a node is available at once, and a deleted pod disappears at once. Other workloads' pods are
+placed before. `controllers.rolling` decides the numbers of pods, with the strategy's values from `api.rollout`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ class RollingUpdate:
         self.template = _of_a_new_revision(self.template)
 
     def play(self) -> int | None:
-        """Go on until nothing changes; how many new pods have a node if it gets stuck, ``None`` if it ends.
+        """Run until nothing changes. Return the new pods with a node if the update gets stuck, ``None`` if it
+        completes.
 
-        The state must be at the simulation's beginning, and is left as the update leaves it.
+        The state must be at the simulation's start and is left as the update leaves it.
         """
         self.simulation.carry_out([each for each in self.simulation.queue if each.workload is not self.workload])
         before = None
@@ -64,7 +65,7 @@ class RollingUpdate:
         return RolloutStatus(self.workload.replicas, self.placed, len(self.waiting), len(self.old), self.old_pending)
 
     def _scale_up(self) -> None:
-        """Create as many new pods as the surge allows, and find nodes for those that wait."""
+        """Create as many new pods as maxSurge allows, and place the pending ones."""
         count = self.placed + len(self.waiting)
         priority = self.template.spec.priority or 0
         for number in range(count, count + to_create(self._standing, self.strategy)):
@@ -75,7 +76,7 @@ class RollingUpdate:
         self.waiting = left
 
     def _scale_down(self) -> None:
-        """Delete old pods that wait, then as many others as may be unavailable."""
+        """Delete pending old pods, then as many other old pods as maxUnavailable allows."""
         waiting, number = to_remove(self._standing, self.strategy)
         self.old_pending -= waiting
         self.simulation.without(self.old[:number])

@@ -1,6 +1,6 @@
-"""The reasons for a node: every plugin's points of it and its best rivals, and the arithmetic of topology spread.
+"""The reasons for a node: scores by plugin for it and its best rivals, and the arithmetic of topology spread.
 
-The points are the plugins' and the arithmetic is taken from PodTopologySpread's own counts; nothing is scored anew.
+All numbers are taken from the plugins' results.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .rejections_per_node import SPREAD
 from .result import NodeScores, ScoredNode, SpreadNodeScore, SpreadPoints
 
 RIVALS = 3
-"""How many nodes are set beside the chosen one."""
+"""Number of nodes to compare with the chosen one."""
 
 
 def score_table(view: View, verdict: Verdict, chosen: str, *, draws: bool) -> NodeScores:
-    """The chosen node's points beside those of the best others; where it is not feasible, the best alone."""
+    """Return the scores of the chosen node and of the best others; without the chosen node if it is not feasible."""
     total = verdict.total
     rivals = _distinct(verdict, chosen)
     shown = ([chosen] if chosen in total else []) + list(rivals)
@@ -42,7 +42,7 @@ def score_table(view: View, verdict: Verdict, chosen: str, *, draws: bool) -> No
 
 
 def _distinct(verdict: Verdict, chosen: str) -> dict[str, int]:
-    """Feasible nodes besides the chosen one, best first, one of those with equal points → how many others there are."""
+    """Return the other feasible nodes, best first, one of each score → number of further nodes with equal scores."""
     columns = np.stack(list(verdict.points.values())) if verdict.points else np.zeros((1, len(verdict.total)), np.int64)
     found: dict[bytes, list[str]] = {}
     for name, points in zip(verdict.total, columns.T, strict=True):
@@ -53,7 +53,7 @@ def _distinct(verdict: Verdict, chosen: str) -> dict[str, int]:
 
 
 def _spread_scores(view: View, verdict: Verdict, names: Sequence[str]) -> tuple[SpreadNodeScore, ...]:
-    """PodTopologySpread's arithmetic for some of the feasible nodes; nothing where it has no soft constraints."""
+    """Return PodTopologySpread's arithmetic for some feasible nodes; nothing without ScheduleAnyway constraints."""
     found = next((each for each in view.plugins.scores if each.plugin == SPREAD), None)
     if found is None or found.normalized is None or not isinstance(found.score, SoftConstraints | PlainSum):
         return ()

@@ -46,8 +46,8 @@ def suggestions(
 ) -> tuple[tuple[Suggestion, ...], int]:
     """Return the changes that place pods of the subject's workload, and the number of changes that were not simulated.
 
-    The state must be that of the simulation's start, and is left there. Changes of the spec that place only some pods
-    are dropped if others place all pods. A rollout that gets stuck comes last.
+    The state must be that of the simulation's start, and is restored. Spec changes that place only some pods are
+    dropped if other changes place all pods. A rollout that gets stuck comes last.
     """
     workload = subject.workload
     search = WhatIf(simulation, workload, found.baseline)

@@ -1,6 +1,6 @@
 """The choice of a pod: ``POD``, ``KIND/NAME`` or ``NAMESPACE/…`` among the pods and workloads of a plan.
 
-Kinds are written as kubectl takes them. Without a namespace a name has to be found in one namespace only.
+Kinds have kubectl's names. A name without a namespace must exist in one namespace only.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class ExplainedPod:
 
 
 def parse_target(text: str, namespace: str | None) -> Target:
-    """``web-0``, ``pod/web-0``, ``deploy/web``, ``shop/web-0``, ``shop/deploy/web``.
+    """Parse ``web-0``, ``pod/web-0``, ``deploy/web``, ``shop/web-0`` or ``shop/deploy/web``.
 
     Raises:
-        UsageError: none of these, or a namespace that contradicts ``-n``.
+        UsageError: if the text has another form, or its namespace contradicts ``-n``.
     """
     *before, name = text.split("/")
     kind = "Pod"
@@ -80,10 +80,10 @@ def parse_target(text: str, namespace: str | None) -> Target:
 
 
 def find(run: Run, target: Target) -> ExplainedPod:
-    """The pod or workload that is meant.
+    """Return the pod or workload that the target names.
 
     Raises:
-        UsageError: it is not there, or in several namespaces; the names that are near are told.
+        UsageError: if the name is missing, with similar names, or is in several namespaces.
     """
     found = _pods(run, target) if target.kind == "Pod" else _workloads(run, target)
     if not found and target.kind == "Pod":
@@ -180,10 +180,10 @@ def _shown(workload: Workload) -> str:
 
 
 def one_more(run: Run, workload: Workload) -> QueuedPod:
-    """A pod of the workload's newest template that does not exist yet, beyond the replicas it has; it is queued.
+    """Return an additional queued pod of the workload's newest template.
 
     Raises:
-        UsageError: nothing is known to make it from, or it would be tied to a node.
+        UsageError: if the template is unknown, or its pods are bound to single nodes.
     """
     template = workload.template
     if template is None or workload.kind == "DaemonSet":
@@ -206,5 +206,5 @@ def gated_of(run: Run, workload: Workload) -> Iterable[QueuedPod]:
 
 
 def unbound(pod: Pod) -> Pod:
-    """The pod as it was before it had a node."""
+    """Return the pod without its node."""
     return replace(pod, spec=replace(pod.spec, node_name=None), status=None)

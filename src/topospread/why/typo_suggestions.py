@@ -1,6 +1,6 @@
-"""Changes of a pod's spec to what was probably meant: a label that nodes have, another namespace, a preference.
+"""Corrections of likely typos in a pod's spec: a label that nodes have, another namespace, a preference.
 
-Whether they help is tried by `suggest`. What nodes and pods there are is looked at at the end of the run (`meant_by`).
+`suggest` finds the changes that help. `meant_by` compares with the nodes and pods at the end of the run.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ Label = tuple[str, str]
 
 @dataclass(frozen=True)
 class Meant:
-    """A value that a pod asks for and no object has, with the value that was probably meant.
+    """Values of a pod that match no object, with the likely intended values.
 
     Attributes:
-        keys: topology key that no node has → a label of nodes that was probably meant.
-        selected: label of ``nodeSelector`` that no node has → one that nodes have.
-        anti_affinity: whether pods that it must not be near to keep it from nodes.
+        keys: topology key that no node has → the likely intended label.
+        selected: label of ``nodeSelector`` that no node has → the likely intended label.
+        anti_affinity: whether required anti-affinity keeps the pod from nodes.
         namespaces: position of a required affinity term that matches no pod → namespace with pods that it matches.
     """
 
@@ -74,7 +74,7 @@ def meant_by(obstacles: RejectionsPerNode) -> Meant:
 
 
 def close_key(key: str, known: Iterable[str]) -> str:
-    """The known label key that was probably meant by one that is not known, "" where none is like it."""
+    """Return the known label key most similar to an unknown one; "" if none is similar."""
     keys = sorted(known)
     old = _OLD_NAMES.get(key, "")
     if old in keys:

@@ -211,7 +211,7 @@ def looked_at(
 
     Args:
         obstacles: rejections of the pod.
-        newest: rejections of a pod of the newest template; the same object if the pod is one.
+        newest: rejections of a pod of the newest template; the same object if the pod has that template.
         surplus: pods that a rollout deletes anyway.
         older: whether the pod is of an older revision than the template.
     """

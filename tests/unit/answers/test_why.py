@@ -63,7 +63,7 @@ why: maxSkew 1 over zones admits it to zone-c alone, where c1 is cordoned and c2
 fix: kubectl uncordon c1
      tried: places it
 
-topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, counts app=web
+topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, pods with app=web
 ZONE    PODS  AFTER  SKEW, MAX 1
 zone-a     1      2            2  ██  refused
 zone-b     1      2            2  ██  refused
@@ -98,7 +98,7 @@ yes: shop/web goes to b
 why: maxSkew 1 over nodes admits it to b, bare, c, gpu alone; of 3 feasible
      nodes b scores 651, c 637 (NodeResourcesFit 79 to 66)
 
-kubernetes.io/hostname, DoNotSchedule, maxSkew 1, counts app=web
+kubernetes.io/hostname, DoNotSchedule, maxSkew 1, pods with app=web
 NODE  PODS  AFTER  SKEW, MAX 1
 a        1      2            2  ██  refused
 b        0      1            1  █   admitted; its node is here
@@ -106,7 +106,7 @@ bare     0      1            1  █   admitted
 c        0      1            1  █   admitted
 gpu      0      1            1  █   admitted; its node is tainted
 
-topology.kubernetes.io/zone, ScheduleAnyway, maxSkew 2, counts app=web
+topology.kubernetes.io/zone, ScheduleAnyway, maxSkew 2, pods with app=web
 ZONE    PODS  AFTER  SKEW, MAX 2
 zone-a     1      2            2  ██
 zone-b     0      1            1  █   its node is here
@@ -161,14 +161,14 @@ block together: 1000 nodes are cordoned and 2000 nodes are excluded by maxSkew 1
 fix: kubectl uncordon node-2
      tried: places 3 of 10 pending pods
 
-topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, counts app=web
+topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, pods with app=web
 ZONE    PODS  AFTER  SKEW, MAX 1
 zone-a     1      2            2  ██  refused
 zone-b     1      2            2  ██  refused
 zone-c     0      1            1  █   admitted; no node takes it
 skew: pods + 1 (self) − 0 (minimum: zone-c)
 
-kubernetes.io/hostname, DoNotSchedule, maxSkew 1, counts app=web
+kubernetes.io/hostname, DoNotSchedule, maxSkew 1, pods with app=web
 NODES       PODS  SKEW
 1998 nodes     0     1  admitted; another constraint refuses it
 1000 nodes     0     1  admitted; no node takes it

@@ -137,6 +137,16 @@ WEAKER = (
          "minDomains on topology.kubernetes.io/zone removed"),
     Edit("rollout takes more", "{maxUnavailable: 1}", "{maxUnavailable: 4}", "  strategy", "maxUnavailable 1 → 4"),
 )  # fmt: skip
+FAULTS = (
+    Edit("field", "topologySpreadConstraints:", "topologySpreadConstraint:", "      topologySpreadConstraint:",
+         "unknown-field"),
+    Edit("key", f"topologyKey: {ZONE}", f"topologyKey: {ZONE}s", f"        topologyKey: {ZONE}s",
+         "topology-key-on-no-node"),
+    Edit("own selector", "{matchLabels: {tier: front}}", "{matchLabels: {tier: frnt}}",
+         "        labelSelector: {matchLabels: {tier: frnt}}", "selector-not-own"),
+    Edit("budget's field", "minAvailable: 5", "minAvailble: 5", "  minAvailble: 5", "unknown-field"),
+)  # fmt: skip
+"""Faults of the new manifests because of which fewer pods are left."""
 HARMLESS = (
     Edit("image", "image: web:1", "image: web:2"),
     Edit("comment", "replicas: 6", "replicas: 6  # of three zones"),
@@ -200,6 +210,21 @@ def test_what_weakens_a_promise_is_named_with_its_line(tmp_path: Path, edit: Edi
     text = new if line["file"].startswith(str(tmp_path / "new")) else old
     assert text.splitlines()[line["line"] - 1].startswith(edit.line)
     assert any(f"app.yaml:{line['line']}" in each["says"] for each in answer["causes"])
+
+
+@pytest.mark.parametrize("edit", FAULTS, ids=[each.name for each in FAULTS])
+def test_a_fault_because_of_which_fewer_pods_are_left_is_named_first_and_not_to_be_accepted(
+    tmp_path: Path, edit: Edit
+) -> None:
+    new = OLD.replace(edit.old, edit.new, 1)
+    code, text = planned(tmp_path, OLD, new, "-o", "json", "-o", f"text={tmp_path / 'told'}")
+    place, rule = json.loads(text)["causes"][0]["says"].split(": ")[0].rsplit(" ", 1)
+    assert (code, rule) == (1, edit.says)
+    line = int(place.removeprefix(str(tmp_path / "new/app.yaml:")).split(":")[0])
+    assert new.splitlines()[line - 1].startswith(edit.line)
+    told = (tmp_path / "told").read_text()
+    assert "it may be why fewer pods are left" in told
+    assert "topospread.dev/promise" not in told
 
 
 @pytest.mark.parametrize("with_promise", [False, True], ids=["undeclared", "declared"])

@@ -137,9 +137,11 @@ class TestKinds:
             ("containers", "Containers", "Containers: write containers"),
             ("apiVersion", "apiversion", "apiversion: write apiVersion"),
             ("nodeSelector", "nodeselector", "nodeselector: write nodeSelector"),
+            ("whenUnsatisfiable", "whenUnsatisfable", "whenUnsatisfable: write whenUnsatisfiable"),
+            ("maxSkew", "maxSkw", "maxSkw: write maxSkew"),
         ],
     )
-    def test_a_field_in_the_wrong_case_is_named_with_its_place(self, old, new, said):
+    def test_a_misspelt_field_is_named_with_its_place(self, old, new, said):
         constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
         made = deployment()
         made["spec"]["template"]["spec"] |= {"topologySpreadConstraints": [constraint], "nodeSelector": {"a": "b"}}

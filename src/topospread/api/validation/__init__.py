@@ -34,7 +34,7 @@ _GENERATED_PREFIX_LENGTH: Final = 58
 def validate_pod_template(obj: Json, path: str, *, allow_privileged: bool = True) -> list[FieldError]:
     """Return the API server's errors for a pod template (metadata and spec) at ``path``.
 
-    Raises WrongTypeError for what does not decode, with a path that starts at the template.
+    Raises WrongTypeError for data that does not decode, with a path relative to the template.
     """
     template = decoded(obj, "PodTemplateSpec")
     default_template(template)
@@ -46,10 +46,10 @@ def validate_object(
 ) -> list[FieldError]:
     """Return the API server's errors for a manifest of a Pod, a workload or a kind of `other_kinds.VERSION_OF`.
 
-    Nothing for other kinds. Like `kubectl create`: an object without a namespace goes to ``namespace``, a generateName
-    makes a name. A value of a wrong type is one error, in our words. Old versions of a kind are checked by today's
-    rules. Clusters usually allow privileged containers, so ``allow_privileged`` does; ``comparison_operators`` lets
-    tolerations use Lt and Gt, as TaintTolerationComparisonOperators does.
+    Nothing for other kinds. Like in `kubectl create`, an object without a namespace gets ``namespace``, and a
+    generateName makes a name. A value of a wrong type is one error, with our message. Old versions of a kind are
+    checked by the current rules. ``allow_privileged`` is on because clusters usually allow privileged containers.
+    ``comparison_operators`` allows Lt and Gt in tolerations, like TaintTolerationComparisonOperators.
     """
     kind = obj.get("kind")
     if not isinstance(kind, str) or not _is_judged(obj.get("apiVersion"), kind):

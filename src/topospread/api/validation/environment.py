@@ -106,7 +106,7 @@ def check_field_reference(path: str, reference: Json, known: Sequence[str]) -> I
 
 
 def _subscripted(field: str) -> tuple[str, str | None]:
-    """``metadata.labels['app']`` as path and key; the key is None when there is none."""
+    """Split ``metadata.labels['app']`` into path and key; the key is None without brackets."""
     name, bracket, rest = field.partition("['")
     if bracket and name and rest.endswith("']"):
         return name, rest.removesuffix("']")

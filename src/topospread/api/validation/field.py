@@ -1,4 +1,4 @@
-"""A field that an API server refuses, and the ways it says so; not the rules that find such fields.
+"""Errors for fields that an API server refuses, in its words.
 
 Source: k8s.io/apimachinery/pkg/util/validation/field/errors.go. A path is plain text as ``field.Path.String()``
 prints it: ``spec.containers[0].resources.limits[cpu]``.
@@ -77,24 +77,24 @@ def required(path: str, detail: str = "") -> FieldError:
 
 
 def not_supported(path: str, value: object, supported: Iterable[str]) -> FieldError:
-    """A word that is none of those the field knows."""
+    """Return an error for a value that is not in the list."""
     known = ", ".join(map(quoted, supported))
     detail = f"supported values: {known}" if known else ""
     return _error("FieldValueNotSupported", f"Unsupported value: {printed(value)}", path, detail)
 
 
 def forbidden(path: str, detail: str) -> FieldError:
-    """A value that may not be given as things are."""
+    """Return an error for a value that is not allowed in this context."""
     return _error("FieldValueForbidden", "Forbidden", path, detail)
 
 
 def duplicate(path: str, value: object, detail: str = "") -> FieldError:
-    """A value that must be there once is there again."""
+    """Return an error for a repeated value."""
     return _error("FieldValueDuplicate", f"Duplicate value: {printed(value)}", path, detail)
 
 
 def not_found(path: str, value: object, detail: str = "") -> FieldError:
-    """A reference to something that is not there."""
+    """Return an error for a reference to a missing object."""
     return _error("FieldValueNotFound", f"Not found: {printed(value)}", path, detail)
 
 
@@ -128,7 +128,7 @@ def positive(path: str, value: int) -> Iterator[FieldError]:
 
 
 def one_of(path: str, value: str, supported: Sequence[str]) -> Iterator[FieldError]:
-    """A refusal of a word of a named type that is none of ``supported``."""
+    """Yield an error if a value of a named type is not in ``supported``."""
     if value not in supported:
         yield not_supported(path, Named(value), supported)
 

@@ -50,7 +50,7 @@ class _ScheduleError(ValueError):
 
 
 def check_schedule(path: str, schedule: str) -> Iterator[FieldError]:
-    """``spec.schedule`` of a CronJob that has one."""
+    """Check ``spec.schedule`` of a CronJob."""
     if "TZ" in schedule:
         yield invalid(path, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
     if schedule.startswith(("TZ=", "CRON_TZ=")):
@@ -62,7 +62,7 @@ def check_schedule(path: str, schedule: str) -> Iterator[FieldError]:
 
 
 def check_time_zone(path: str, zone: str) -> Iterator[FieldError]:
-    """``spec.timeZone`` of a CronJob that has one."""
+    """Check ``spec.timeZone`` of a CronJob."""
     if not zone:
         yield invalid(path, Named(zone), "timeZone must be nil or non-empty string")
         return

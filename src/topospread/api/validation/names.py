@@ -81,7 +81,7 @@ def dns_label(name: str) -> Reasons:
 
 
 def path_segment(name: str) -> Reasons:
-    """A name of which nothing else is asked than that it can stand in a URL (IsValidPathSegmentName)."""
+    """Check that a name is valid in a URL (IsValidPathSegmentName)."""
     if name in (".", ".."):
         return (f"may not be '{name}'",)
     return tuple(f"may not contain '{each}'" for each in "/%" if each in name)
@@ -96,7 +96,7 @@ def underscore_subdomain(name: str) -> Reasons:
 
 
 def name_prefix(name: str) -> str:
-    """A generateName as it is checked: its trailing dash, and the character before it, stand for a letter."""
+    """Return a generateName for its check: a letter replaces the trailing dash and the character before it."""
     return name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name
 
 

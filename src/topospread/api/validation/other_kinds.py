@@ -121,21 +121,21 @@ VERSION_OF: Final = {
     "PriorityClass": "scheduling.k8s.io/v1",
     "StorageClass": "storage.k8s.io/v1",
 }
-"""Kinds that are judged whole, as far as scheduling reads them, and the version they are created in."""
+"""Fully validated kinds, as far as scheduling reads them, and the version in which they are created."""
 _NAMES: Final[dict[str, Callable[[str], names.Reasons]]] = {
     "Namespace": names.dns_label,
     "Service": names.dns_label,
     "PodDisruptionBudget": names.path_segment,
 }
-"""Kind → the rule of its names where that is not the common one."""
+"""Kind → the rule of its names, if it is not the common one."""
 
 
 def check_other(kind: str, made: Json) -> list[FieldError]:
     """Return the errors of a new object of another kind, sorted by message.
 
     Args:
-        kind: its key in `KINDS`; not a Pod's or a workload's.
-        made: the object as it decodes, with a namespace, whether its kind has one or not.
+        kind: its key in `KINDS`; not a Pod or a workload.
+        made: the decoded object, always with a namespace.
     """
     return report(_check(kind, made))
 

@@ -21,7 +21,7 @@ from .field import FieldError, Named, all_invalid, duplicate, forbidden, invalid
 
 HUGE_PAGES: Final = "hugepages-"
 POD_LEVEL: Final = ("cpu", HUGE_PAGES, "memory")
-"""What ``spec.resources`` may hold, as the API server lists it."""
+"""Resources allowed in ``spec.resources``, in the API server's order."""
 
 _CONTAINER_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 _COUNTED: Final = frozenset(
@@ -62,7 +62,7 @@ def is_extended(name: str) -> bool:
 
 
 def is_counted(name: str) -> bool:
-    """Return whether the resource comes in whole numbers."""
+    """Return whether the resource has whole numbers only."""
     return name in _COUNTED or is_extended(name)
 
 
@@ -183,7 +183,7 @@ def check_overhead(path: str, overhead: Mapping[str, Quantity]) -> Iterator[Fiel
 
 
 def check_pod_resources(path: str, spec: Json, claims: Sequence[str]) -> Iterator[FieldError]:
-    """``spec.resources``, in itself and beside what the containers have."""
+    """Check ``spec.resources``, also against the containers' resources."""
     resources = spec["resources"]
     if spec.get("os", {}).get("name") == "windows":
         yield forbidden(path, "may not be set for a windows pod")

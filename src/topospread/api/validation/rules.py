@@ -1,8 +1,7 @@
-"""Rules for single fields of the API's structs, and the check of an object's fields against them.
+"""Validation rules for single fields of the API's structs, and their check.
 
-``rules.json`` says for a struct of the schema which fields must be given, and of what is given the words that there
-are, the least number, a range or a format (pkg/apis/*/validation of Kubernetes 1.37). What rests on several fields, or
-is told with words of its own, is not there but in the modules beside.
+``rules.json`` has the rules by struct: required fields, allowed words, minimum, range or format (pkg/apis/*/validation
+of Kubernetes 1.37). Rules over several fields, or with special messages, are in the neighbouring modules.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ Json = dict[str, Any]
 
 
 class FieldRule(msgspec.Struct, frozen=True):
-    """The values that a field may hold.
+    """The rule for a field's values.
 
     Attributes:
-        required: it must be given, and not be empty; a text is told besides.
-        words: one of these, in the order in which they are told.
-        optional: an empty word is none.
-        least: 0, where it may not be negative, or 1.
-        range: from … to.
-        format: of `_FORMATS`; nothing that is empty is asked.
+        required: whether the field must be set and not empty; a text is appended to the error.
+        words: allowed words, in the order of the message.
+        optional: whether the empty word is allowed.
+        least: minimum: 0 or 1.
+        range: lowest and highest value.
+        format: key of `_FORMATS`; empty values are not checked.
     """
 
     required: bool | str = False
@@ -63,7 +62,7 @@ def _rules() -> dict[str, dict[str, FieldRule]]:
 
 @cache
 def _asked(struct: str) -> tuple[tuple[str, Callable[[Any], bool], FieldRule], ...]:
-    """The fields of a struct that there are rules for: what tells a good value, as almost all are, and the rule."""
+    """Return the fields of a struct that have rules: name, quick test for valid values, and rule."""
     return tuple((field, _passing(rule), rule) for field, rule in _rules().get(struct, {}).items())
 
 
@@ -80,7 +79,7 @@ def _passing(rule: FieldRule) -> Callable[[Any], bool]:
 
 
 def check_fields(path: str, struct: str, value: Json) -> Iterator[FieldError]:
-    """The fields of a struct that there are rules for, each by itself; ``path`` is "" for a whole object."""
+    """Check the fields of a struct one by one; ``path`` is "" for a whole object."""
     for field, passes, rule in _asked(struct):
         given = value.get(field)
         if (given is not None or rule.required) and not passes(given):

@@ -1,9 +1,9 @@
 """The fields of the kinds that are read and their JSON types, and the check of plain data against them.
 
 ``schema.json`` lists every struct that the API server decodes an object of these kinds into (Kubernetes 1.37:
-k8s.io/api), field by field; ``conformance/oracle/cmd/schema`` writes it. What values a field
-may hold is not asked here. As in Go, ``null`` leaves a field unset and is the zero value in a list or a map,
-unknown fields are ignored, and the case of a field counts.
+k8s.io/api), field by field; ``conformance/oracle/cmd/schema`` writes it. Values are checked elsewhere (`rules`). As in
+Go, ``null`` leaves a field unset and is the zero value in a list or a map, unknown fields are ignored, and the case of
+a field counts.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class WrongTypeError(Exception):
         self.path = ""
 
     def under(self, segment: str) -> WrongTypeError:
-        """The same, one level further up: ``segment`` is a field, or an index in brackets."""
+        """Return the error with a longer path; ``segment`` is a field, or an index in brackets."""
         joint = "." if self.path and not self.path.startswith("[") else ""
         self.path = f"{segment}{joint}{self.path}"
         return self
@@ -119,7 +119,7 @@ def _unknown(data: object, struct: str) -> dict[str, str]:
 
 
 def fields_of(struct: str, path: Sequence[str | int]) -> list[str]:
-    """The fields that Kubernetes knows of what stands at a path in a struct; none where it is no object, or unknown."""
+    """Return the known fields at a path in a struct; nothing if it is not an object or unknown."""
     for step in path:
         if struct in _structs():
             struct = _structs()[struct].get(str(step), "")
@@ -129,7 +129,7 @@ def fields_of(struct: str, path: Sequence[str | int]) -> list[str]:
 
 
 def field_struct(struct: str, field: str) -> str:
-    """The type of a field of a struct: for an object the struct that it is."""
+    """Return the struct of a field's type."""
     return _structs()[struct][field]
 
 
@@ -190,7 +190,7 @@ def _map_search(inner: Search) -> Search:
 
 
 def _nothing(data: object, path: str, found: dict[str, str]) -> None:
-    """The `Search` of what has no fields."""
+    """A `Search` for types without fields."""
 
 
 @cache

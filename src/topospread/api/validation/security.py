@@ -99,7 +99,7 @@ def _user_problems(name: str) -> Iterator[str]:
 
 
 def check_host_process(path: str, spec: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
-    """HostProcess containers: all or none, on the host's network; ``path`` is that of the spec."""
+    """Check HostProcess containers: all or none, on the host's network; ``path`` is the spec's path."""
     of_pod = spec.get("securityContext", {}).get("windowsOptions", {}).get("hostProcess")
     every, host = 0, 0
     for inner, container in placed_containers(path, spec):
@@ -283,7 +283,7 @@ def _check_sysctls(path: str, sysctls: Sequence[Json], spec: Json) -> Iterator[F
 
 
 def _host_field(sysctl: str) -> str:
-    """The field that shares the sysctl's namespace with the node, "" for none."""
+    """Return the field that shares the sysctl's namespace with the node; "" for none."""
     dotted = sysctl
     if next((character for character in sysctl if character in "./"), ".") == "/":
         dotted = sysctl.translate(str.maketrans("./", "/."))

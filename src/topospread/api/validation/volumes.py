@@ -105,7 +105,7 @@ _ISCSI_NAMES: Final = {
 
 
 def check_volumes(path: str, volumes: Sequence[Json], pod_name: str) -> tuple[dict[str, Json], list[FieldError]]:
-    """The volumes that are valid, by name, and what is wrong with the others; ``pod_name`` may be ""."""
+    """Return the valid volumes by name, and the errors of the others; ``pod_name`` may be ""."""
     valid: dict[str, Json] = {}
     refused: list[FieldError] = []
     created = {f"{pod_name}-{each.get('name', '')}" for each in volumes if "ephemeral" in each} if pod_name else set()
@@ -321,4 +321,4 @@ _CHECKS: Final[dict[str, Check]] = {
     "ephemeral": _check_ephemeral,
     "image": _nothing_more,
 }
-"""Source → what is asked of it beyond required fields, in the API server's order."""
+"""Volume source → its checks besides required fields, in the API server's order."""

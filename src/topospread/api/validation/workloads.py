@@ -177,7 +177,7 @@ def _is_empty(selector: Json) -> bool:
 
 
 def compiled_selector(selector: Json | None) -> Selector | None:
-    """A decoded label selector that can be asked; None for one that Kubernetes refuses to compile."""
+    """Return a decoded label selector in compiled form; None if Kubernetes refuses it."""
     try:
         return Selector.from_label_selector(None if selector is None else msgspec.convert(selector, LabelSelector))
     except InvalidSelectorError:
@@ -262,7 +262,7 @@ def check_share(path: str, value: IntOrString) -> Iterator[FieldError]:
 
 
 def _share(value: IntOrString) -> int:
-    """The number or the percentage; text that is neither counts as the number Go reads from it, or 0."""
+    """Return the number or percentage; other text counts as the number that Go reads from it, or 0."""
     if isinstance(value, int):
         return value
     digits = value.removesuffix("%") if _is_percent(value) else value

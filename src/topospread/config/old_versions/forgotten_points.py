@@ -1,4 +1,4 @@
-"""Fields of ``plugins`` that an old version decodes and forgets to merge with its defaults; what is merged is not here.
+"""Fields of ``plugins`` that an old version decodes and forgets to merge with its defaults.
 
 Source: ``mergePlugins`` in pkg/scheduler/apis/config/VERSION/default_plugins.go; `plugin_checks` has the fields.
 """
@@ -15,7 +15,7 @@ from topospread.config.plugin_sets import PluginSet
 from topospread.config.versions import KubeVersion
 
 _NO_PLUGIN_HAS = {"v1alpha2": ("unreserve",)}
-"""Extension points that are gone since, and had none of kube-scheduler's own plugins."""
+"""Removed extension points that kube-scheduler's own plugins never used."""
 _MERGED_AT_ONCE = 22
 """Since this minor version decoding merges the default plugins; up to v1beta2 it forgets what was disabled then."""
 

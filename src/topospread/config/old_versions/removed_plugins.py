@@ -1,4 +1,4 @@
-"""Arguments of plugins that kube-scheduler had until 1.22: their defaults, and what is wrong with them.
+"""Arguments of plugins that kube-scheduler removed by 1.23: their defaults and validation.
 
 Source: pkg/scheduler/apis/config/v1beta1/defaults.go and validation/validation_pluginargs.go of 1.22.
 """

@@ -140,7 +140,7 @@ def _set_apart(node: Node) -> bool:
 
 
 def misspelt(node: Node, key: str) -> str:
-    """Return a similar label of the node in brackets, as a hint; "" if there is none."""
+    """Return a similar label of the node in brackets, as a hint; "" without one."""
     names = {label.rpartition("/")[2]: label for label in node.labels if label != key}
     close = get_close_matches(key.rpartition("/")[2], names, 1, cutoff=0.6)
     return f" (is {names[close[0]]} meant?)" if close else ""

@@ -32,7 +32,7 @@ _NAMED = 2
 
 
 def counted_of_others(pods: PodSource, each: TopologySpreadConstraint) -> Selector | None:
-    """Return the selector for other workloads' pods that a constraint counts; None if it counts none.
+    """Return the selector for other workloads' pods that a constraint counts; None if it counts only its own.
 
     Values that a controller generates, such as pod-template-hash, never match another workload's pods.
     """

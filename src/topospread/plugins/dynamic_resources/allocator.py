@@ -1,6 +1,6 @@
-"""Devices for claims on one node: the first solution in the order in which kube-scheduler looks for one.
+"""Device allocation for claims on one node: the first solution in kube-scheduler's search order.
 
-Claims, their requests and devices are gone through depth first, with backtracking. Source:
+The search over claims, requests and devices is depth-first with backtracking. Source:
 k8s.io/dynamic-resource-allocation structured/internal/experimental/allocator_experimental.go; the stable and the
 incubating allocator are the same with fewer features.
 """
@@ -57,7 +57,7 @@ class AllocationError(Exception):
 
 
 class InvalidPoolError(Exception):
-    """The node is rejected, and nothing was found because of a pool that is not valid."""
+    """The node is rejected because of an invalid pool."""
 
 
 class SearchTooLongError(Exception):
@@ -69,10 +69,10 @@ class _Request(msgspec.Struct):
 
     Attributes:
         claim: namespace and name of its claim.
-        parent: the request that an alternative belongs to, "" for a request.
+        parent: the request of an alternative; "" for a request.
         count: devices to allocate.
-        every: these devices, where all are wanted.
-        alternatives: to be tried in this order.
+        every: the devices, if all are requested.
+        alternatives: alternatives in order of preference.
     """
 
     claim: str
@@ -276,7 +276,7 @@ class _Search:
         return "too many" if exceeded else "no"
 
     def _devices(self, at: tuple[int, int], request: _Request, have: int, start: tuple[int, int, int]) -> _Found:
-        """Choose what a request still lacks, from a device on: permutations of the same devices are not tried.
+        """Choose the missing devices of a request, from a device on; permutations are skipped.
 
         ``at``: numbers of the claim and of its request.
         """
@@ -342,7 +342,7 @@ class _Search:
         return not self._rules.consumable_capacity and device in self._use.shares
 
     def _has_capacity(self, request: _Request, device: PoolDevice, *, alone: bool = False) -> bool:
-        """Return whether enough capacity is left for a share; ``alone``: if nothing of the device is in use."""
+        """Return whether a device has enough capacity for a share; ``alone``: ignore shares in use."""
         name = device.device.name if alone else "/".join(device.id)
         used: Mapping[str, int] = {} if alone else self._use.consumed.get(device.id, {})
         here = {} if alone else self._sharing.get(device.id, {})
@@ -539,7 +539,7 @@ def is_repelled(taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToler
 
 
 def device_value(expression: str, device: PoolDevice) -> object:
-    """Return what an expression comes to for a device, or the error; it is evaluated once."""
+    """Return an expression's value for a device, or its error; cached."""
     if expression not in device.matched:
         try:
             device.matched[expression] = evaluated(expression, device.id[0], device.device)

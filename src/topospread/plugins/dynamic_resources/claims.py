@@ -35,9 +35,9 @@ class PodDeviceClaim(msgspec.Struct, frozen=True):
     """A claim of a pod.
 
     Attributes:
-        claim: the object; one that is not written yet has the spec of its template.
-        entry: name of the claim in the pod, "" for the claim for extended resources.
-        is_new: it is written when the pod has a node.
+        claim: the object; a claim without an object has the spec of its template.
+        entry: name of the claim in the pod; "" for the claim of extended resources.
+        is_new: whether it is created when the pod gets a node.
     """
 
     claim: ResourceClaim
@@ -131,7 +131,7 @@ def is_owned_by(claim: ResourceClaim, pod: Pod) -> bool:
 
 
 def class_behind(name: str, classes: Iterable[DeviceClass]) -> DeviceClass | None:
-    """Return the DeviceClass that a resource stands for; of several the youngest, then the first by name."""
+    """Return the DeviceClass of a resource; of several the youngest, then the first by name."""
     if name.startswith(IMPLICIT_PREFIX):
         return next((each for each in classes if each.name == name.removeprefix(IMPLICIT_PREFIX)), None)
     if not is_extended_resource(name):

@@ -1,4 +1,4 @@
-"""Attributes that the devices of a claim share, or in which they differ, while devices are chosen one by one.
+"""Constraints between a claim's devices: equal or distinct attributes, checked while devices are chosen.
 
 Source: k8s.io/dynamic-resource-allocation structured/internal/experimental (``matchAttributeConstraint``,
 constraint.go).
@@ -52,7 +52,7 @@ class AttributeConstraint:
         self._chosen: list[Values] = []
 
     def concerns(self, request: str, parent: str) -> bool:
-        """Return whether the constraint is on a request; ``parent``: of an alternative, the request it belongs to."""
+        """Return whether the constraint applies to a request; ``parent``: the request of an alternative."""
         if not self._requests:
             return True
         if not parent:
@@ -60,7 +60,7 @@ class AttributeConstraint:
         return parent in self._requests or f"{parent}/{request}" in self._requests
 
     def add(self, device: PoolDevice, lookup: Lookup) -> bool:
-        """Choose a device if the constraint holds with it; return whether it does."""
+        """Return whether the constraint holds with another device; if so, add the device."""
         attribute = lookup(device, self.name)
         values = None if attribute is None else self._values(attribute)
         if values is None:

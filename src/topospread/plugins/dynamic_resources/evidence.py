@@ -73,7 +73,7 @@ class DeviceEvidence:
         return f"request {name} wants {wanted}: {devices}" + (f"; {', '.join(parts)}" if parts else "")
 
     def _against(self, device: PoolDevice, device_class: DeviceClass | None, request: ExactDeviceRequest) -> str:
-        """Return what is against a device of the class, "" if nothing is by itself."""
+        """Return why a device of the class cannot be used; "" if it can by itself."""
         by = device.slice.spec.per_device_node_selection
         of = device.device
         failed = _matches(request.selectors or (), device)

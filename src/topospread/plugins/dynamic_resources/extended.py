@@ -14,7 +14,7 @@ from .rules import DynamicResourcesRules
 
 
 def asks_for_others(pod_class: PodClass, rules: DynamicResourcesRules) -> bool:
-    """Return whether a pod requests a resource that a DeviceClass may stand for, whether there is one or not."""
+    """Return whether a pod requests a resource that a DeviceClass could provide."""
     return rules.extended_resources and any("/" in name for name in pod_class.request)
 
 
@@ -29,10 +29,10 @@ def left_to_devices(pod_class: PodClass, objects: ClusterObjects, rules: Dynamic
 
 
 def unjudged_resource(pod_class: PodClass, cluster: Cluster, rules: DynamicResourcesRules) -> str:
-    """Return why a pod cannot be judged that asks for devices by an extended resource, "" for every other pod.
+    """Return why a pod with extended resources for devices cannot be judged; "" for every other pod.
 
-    Without ResourceSlices it is not known which nodes have devices. Nodes that have the resource themselves are judged
-    in any case: the pod is judged if all of them do.
+    Without ResourceSlices, the nodes' devices are unknown. Nodes with the resource in their allocatable are judged, so
+    the pod is judged if all nodes have it.
     """
     objects = cluster.objects
     if not objects.device_classes or not rules.extended_resources or is_judged(objects, rules):

@@ -1,4 +1,4 @@
-"""Nodes on which a pod's claims are, or can be, allocated; remembered for all pods whose claims ask for the same.
+"""Nodes on which a pod's claims are allocated or can be; cached for all pods with equal claims.
 
 Source: plugins/dynamicresources/dynamicresources.go (``Filter``, ``Score``).
 """
@@ -51,19 +51,19 @@ _WORDS: Final = {
 
 
 class Allocated(msgspec.Struct, frozen=True):
-    """An answer for a node: the code, and allocations for the claims that have none."""
+    """The answer for a node: the status code, and allocations for unallocated claims."""
 
     code: int
     allocations: tuple[AllocationResult, ...] = ()
 
 
 class NodeAllocations:
-    """Answers for pods whose claims ask for the same, kept up to date as devices are taken and given back.
+    """Answers for pods with equal claims, updated as devices are allocated and released.
 
     Args:
-        cluster: its nodes, claims and slices.
+        cluster: the cluster's nodes, claims and slices.
         wanted: the claims of one of these pods.
-        rules: gates.
+        rules: feature gates.
     """
 
     def __init__(self, cluster: Cluster, wanted: ClaimsWanted, rules: DynamicResourcesRules) -> None:
@@ -143,7 +143,7 @@ class NodeAllocations:
             raise
 
     def tried(self, row: int, wanted: ClaimsWanted) -> Allocated:
-        """Allocate on a node, for the claims of one of the pods.
+        """Allocate devices on a node for the claims of one of the pods.
 
         Raises:
             AllocationError: if kube-scheduler fails on the node.
@@ -225,7 +225,7 @@ def has_failed(claim: ResourceClaim) -> bool:
 def on_node(wanted: ClaimsWanted, row: int, cluster: Cluster) -> tuple[list[ResourceClaim], bool]:
     """Return the claims on a node, and whether it lacks a resource that no DeviceClass stands for.
 
-    Of extended resources only those are claimed that the node does not have itself (``filterExtendedResources``).
+    Extended resources are claimed only if the node lacks them (``filterExtendedResources``).
     """
     claims = [each.claim for each in wanted.claims if each.entry]
     if not wanted.extended:

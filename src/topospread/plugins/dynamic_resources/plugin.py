@@ -56,10 +56,10 @@ class DynamicResources:
         self.rules = rules or DynamicResourcesRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say about pods that need no devices; some claims reject the pod as a whole.
+        """Prepare Filter; skip pods without devices. Some claims reject the pod on all nodes.
 
         Raises:
-            NotJudgedError: if the pod claims devices, and the input does not say which there are.
+            NotJudgedError: if the pod claims devices and the input lacks ResourceSlices.
             PluginError: if kube-scheduler fails on the pod.
         """
         spec, objects = pod_class.pod.spec, cluster.objects
@@ -209,9 +209,9 @@ def is_judged(objects: ClusterObjects, rules: DynamicResourcesRules) -> bool:
 
 
 def _special(pod: Pod) -> PodDeviceClaim:
-    """Return the claim for a pod's extended resources, which has requests once a node is looked at.
+    """Return the claim for a pod's extended resources; its requests are computed for each node.
 
-    A claim that is left of a binding that failed is not looked for.
+    A claim left by a failed binding is ignored.
     """
     metadata = ObjectMeta(name=EXTENDED, namespace=pod.namespace)
     return PodDeviceClaim(ResourceClaim(metadata=metadata), "", is_new=True)

@@ -1,4 +1,4 @@
-"""ResourceSlices as pools of devices that a node reaches, and in which order they are looked at; allocates nothing.
+"""ResourceSlices as pools of devices that a node reaches, in kube-scheduler's order.
 
 Source: k8s.io/dynamic-resource-allocation structured/internal/experimental/pools_experimental.go, and
 resourceslice/tracker/tracker.go for the taints of rules.
@@ -31,12 +31,12 @@ class PoolDevice(msgspec.Struct, gc=False):
 
     Attributes:
         id: driver, pool and name.
-        device: the device as its slice has it.
+        device: the device in its slice.
         slice: the slice.
-        taints: the device's own, and those of rules.
-        counters: what it consumes.
-        capacity: capacity → billionths.
-        matched: expression → its value, or the error, once it was evaluated.
+        taints: taints of the device and of rules.
+        counters: consumed counters.
+        capacity: capacity → amount in billionths.
+        matched: cache of expression → value or error.
     """
 
     id: DeviceID

@@ -109,7 +109,7 @@ def _with_share_ids(allocation: AllocationResult, seed: str) -> AllocationResult
 def release_elsewhere(
     objects: ClusterObjects, by: DeviceFilter, unavailable: list[int], uid: str
 ) -> ResourceClaim | None:
-    """Deallocate one claim of a pod that waits, of those that are allocated where it cannot be; return it.
+    """Deallocate and return one claim of a pending pod that is allocated for infeasible nodes.
 
     kube-scheduler takes any such claim that only this pod may use; here it is the first.
     """

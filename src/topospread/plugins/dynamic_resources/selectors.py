@@ -78,7 +78,7 @@ def _compiled(expression: str) -> _Expression:
 
 
 class _Expression:
-    """A compiled expression; what is wrong with it is told for every device."""
+    """A compiled expression; an error in it is returned for every device."""
 
     def __init__(self, expression: str) -> None:
         self._problem = ""
@@ -311,7 +311,7 @@ def _is_semver(text: str) -> bool:
 
 
 def _of_semver(value: Value) -> tuple[tuple[int, int, int], tuple[tuple[int, int, str], ...]]:
-    """Return the numbers of a version, and what orders its pre-release: numbers come before words."""
+    """Return a version's numbers and its pre-release's sort key: numbers before words."""
     if not isinstance(value, dict) or _SEMVER not in value:
         raise SelectorError("no such overload")
     numbers, _, before = value[_SEMVER].partition("-")

@@ -9,6 +9,6 @@
     until 1.31   limits of in-tree disks                            `non_csi_limits`
     until 1.33   events of nodes while queueing hints are off       `node_events`
 
-Of the plugins' modules only the registry imports them; `node_events` is asked by `scheduling/requeueing.py`. What
-differs in a line or two is a field of a plugin's rules instead.
+Only the registry imports the plugins' modules; `scheduling/requeueing.py` imports `node_events`. Differences of a line
+or two are fields of a plugin's rules instead.
 """

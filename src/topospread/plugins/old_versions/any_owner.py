@@ -1,8 +1,8 @@
-"""The selector of default constraints made of all controllers that select the pod, its owner or not: until 1.21.
+"""The selector of default constraints until 1.21: from all controllers that select the pod, owner or not.
 
 Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``) of 1.18 to 1.21, and the expansions of
-client-go's listers (``GetPodControllers``, ``GetPodReplicaSets``, ``GetPodStatefulSets``). What holds since then is in
-`default_selector`.
+client-go's listers (``GetPodControllers``, ``GetPodReplicaSets``, ``GetPodStatefulSets``). `default_selector` has the
+later rule.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from topospread.plugins.default_selector import labels_of_services
 
 
 def selector_of_all(pod_class: PodClass, objects: ClusterObjects) -> Selector:
-    """Return the combined selector of the Services and controllers that select the pod; empty if there are none."""
+    """Return the combined selector of the Services and controllers that select the pod; empty without any."""
     labels = labels_of_services(pod_class, objects)
     namespace, own = pod_class.namespace, pod_class.labels
     for (where, _), controller in objects.replication_controllers.items():

@@ -1,7 +1,7 @@
-"""NodeResourcesBalancedAllocation until 1.21: points for little difference between the use of cpu and of memory.
+"""NodeResourcesBalancedAllocation until 1.21: a higher score for similar use of cpu and memory.
 
-Source: plugins/noderesources/balanced_allocation.go of 1.18 to 1.21. What holds since then is in
-`node_resources_balanced_allocation`.
+Source: plugins/noderesources/balanced_allocation.go of 1.18 to 1.21. `node_resources_balanced_allocation` has the later
+rule.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class BalanceOfTwoRules:
 
 
 class BalanceOfTwo:
-    """Score: how alike the used fractions of cpu and memory are; nothing of it can be set."""
+    """Scores nodes by the similarity of their used cpu and memory fractions."""
 
     name = "NodeResourcesBalancedAllocation"
 
@@ -44,7 +44,7 @@ class BalanceOfTwo:
 
 
 def difference(demands: list[Demand], nodes: int) -> Ints:
-    """``(1 − |a − b|)·100`` of the used fractions of two resources; 0 where one is used up, or the node has none."""
+    """Return ``(1 − |a − b|)·100`` of the used fractions of two resources; 0 if one is used up or missing."""
     usable = np.ones(nodes, dtype=np.bool_)
     fractions = []
     for demand in demands:

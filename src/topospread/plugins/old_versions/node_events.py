@@ -1,7 +1,7 @@
 """Node events that plugins register for while queueing hints are off; with hints each plugin names its own.
 
-kube-scheduler moves only pods that the changed node would take (``preCheckForNode``), so it may miss a node that comes
-tainted; later versions register more events to make up for that. Here no pod is skipped. Source:
+kube-scheduler moves only pods that pass a quick check on the changed node (``preCheckForNode``), so it may miss a node
+that starts with a taint. Later versions register more events to compensate. Here no pod is skipped. Source:
 ``EventsToRegister`` of each plugin and pkg/scheduler/scheduler.go (``buildQueueingHintMap``) of 1.22 to 1.33.
 """
 

@@ -99,14 +99,14 @@ KINDS = {
 
 
 class NonCsiLimits:
-    """Rejects nodes whose pods use so many disks of a kind that the pod's new ones are too many.
+    """Rejects nodes whose disks of a kind, with the pod's new ones, would exceed the limit.
 
-    Nodes that have moved to the kind's CSI driver are left to NodeVolumeLimits. (kube-scheduler's environment
-    variable KUBE_MAX_PD_VOLS is taken as not set.)
+    NodeVolumeLimits checks nodes with the kind's CSI driver. (kube-scheduler's environment variable KUBE_MAX_PD_VOLS is
+    assumed to be unset.)
 
     Args:
-        minor: the minor version of Kubernetes 1. Ephemeral volumes are looked at since 1.23, and since then the
-            pod's own claims have to be there; a missing one rejects the node since 1.30, before it is an error.
+        minor: minor version of Kubernetes. Ephemeral volumes count since 1.23. Since then a missing claim of the pod is
+            an error; since 1.30 it rejects the node.
     """
 
     def __init__(self, name: str, minor: int) -> None:
@@ -124,7 +124,7 @@ class NonCsiLimits:
 
 
 class _CountingError(ValueError):
-    """A volume that cannot be counted; ``missing`` when its claim is not there."""
+    """A volume that cannot be counted; ``missing``: its claim does not exist."""
 
     def __init__(self, words: str, *, missing: bool = False) -> None:
         super().__init__(words)
@@ -141,7 +141,7 @@ class _Disks:
         self.minor = minor
 
     def found(self, refs: Iterable[VolumeRef], *, new: bool) -> set[str]:
-        """The disks among a pod's volumes; ``new``: the pod is the one to be placed."""
+        """Return the disks among a pod's volumes; ``new``: whether the pod is the incoming one."""
         disks = (self._disk(ref, new=new) for ref in refs)
         return {disk for disk in disks if disk is not None}
 

@@ -1,6 +1,6 @@
-"""Soft spread constraints scored by the plain number of matching pods: 1.18.
+"""Score of ScheduleAnyway constraints in 1.18: the plain number of matching pods.
 
-Source: plugins/podtopologyspread/scoring.go of 1.18. What holds since then is in `pod_topology_spread`.
+Source: plugins/podtopologyspread/scoring.go of 1.18. `pod_topology_spread` has the later rule.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""NodeResourcesLeastAllocated, NodeResourcesMostAllocated and RequestedToCapacityRatio: one strategy a plugin.
+"""NodeResourcesLeastAllocated, NodeResourcesMostAllocated and RequestedToCapacityRatio: one plugin for each strategy.
 
-Source: plugins/noderesources/{least_allocated,most_allocated,requested_to_capacity_ratio}.go of 1.18 to 1.22. In 1.22
-NodeResourcesFit has taken their formulas over (`resource_scoring`); what was different before is here.
+Source: plugins/noderesources/{least_allocated,most_allocated,requested_to_capacity_ratio}.go of 1.18 to 1.22.
+NodeResourcesFit uses their formulas since 1.22 (`resource_scoring`); this module has the earlier differences.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class StrategyPlugin:
 
 
 Points = Callable[[Demand, Ints], Ints]
-"""Points for one resource; the second argument is its capacity, 1 where the node has none."""
+"""Function that scores one resource; the second argument is its capacity, 1 if the node lacks it."""
 
 
 def _least(demand: Demand, capacity: Ints) -> Ints:
@@ -93,7 +93,7 @@ def _most_but_overcommitted(demand: Demand, capacity: Ints) -> Ints:
 
 
 def _over_all(points: Points) -> Scorer:
-    """The weighted mean over all resources, with 0 for those that the node does not have."""
+    """Return a scorer with the weighted mean over all resources; a resource that a node lacks counts as 0."""
 
     def score(demands: list[Demand], nodes: int) -> Ints:
         total = np.zeros(nodes, dtype=np.int64)

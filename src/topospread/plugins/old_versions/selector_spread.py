@@ -1,8 +1,8 @@
-"""SelectorSpread: nodes and zones with fewer pods of the same Service or controller, until 1.28.
+"""SelectorSpread until 1.28: prefers nodes and zones with fewer pods of the same Service or controller.
 
-What spread pods before topology spread constraints did; 1.18 calls it DefaultPodTopologySpread. It only scores, and
-only pods without constraints of their own. Source: plugins/selectorspread/selector_spread.go, in 1.18
-plugins/defaultpodtopologyspread; the same in all versions but for where the selector comes from (`default_selector`).
+It spread pods before topology spread constraints existed; 1.18 calls it DefaultPodTopologySpread. It only scores pods
+without constraints of their own. Source: plugins/selectorspread/selector_spread.go, in 1.18
+plugins/defaultpodtopologyspread. All versions are equal except for the selector (`default_selector`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SelectorSpread:
 
 
 class _SpreadScore:
-    """The score, and the watcher that counts for it; zones add up over all feasible nodes, so nothing is grouped."""
+    """The score and its counting watcher; zones are summed over all feasible nodes, so rows cannot be grouped."""
 
     scope = Scope.CLUSTER
     layout = 0
@@ -64,7 +64,8 @@ class _SpreadScore:
         return pods_on(self._pods, rows)
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """100 for none, 0 for the most; two thirds of it by zone, where the node is in one (``NormalizeScore``)."""
+        """Return 100 for the fewest pods and 0 for the most; in zones, the zone has two thirds of the weight
+        (``NormalizeScore``)."""
         points = _fewer(raw)
         zones = self._zones[rows]
         in_zone = zones != _NO_ZONE

@@ -59,7 +59,7 @@ def _facts(answer: Capacity) -> Iterator[Part]:
 
 
 def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
-    """Yield the set of nodes, where its pods are, and what its price depends on."""
+    """Yield the set of nodes, the domains of its pods, and the basis of its price."""
     by_price = any(each.price is not None for each in sizing.pools)
     simulated = f"{counted(sizing.simulated, 'set')} of nodes {'was' if sizing.simulated == 1 else 'were'} simulated"
     if sizing.verdict == "yes":

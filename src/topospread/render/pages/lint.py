@@ -1,4 +1,4 @@
-"""The page of `lint`: the findings of each file; with ``-o wide`` also their source lines."""
+"""The page of `lint`: findings by file, with source lines under ``-o wide``."""
 
 from __future__ import annotations
 

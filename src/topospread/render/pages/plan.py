@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _FACTS = 2
 _NAMES = 3
 _ABOUT = {"zone-loss": "zone-loss", "node-loss": "node-loss", "drains": "drain", "rollout": "rollout"}
-"""Event → the promise about it."""
+"""Event → the promise for it."""
 
 
 def page(answer: Plan) -> Page:
@@ -85,8 +85,11 @@ def _ground(each: PromiseSides) -> str:
 
 
 def _accepted(answer: Plan) -> Iterator[Fact]:
-    """Yield, for the first workload, the promises that would accept the change."""
+    """Yield, for the first workload, the promises that would accept the change; a fault in its manifest comes first."""
     worse = [each for each in answer.promises if each.verdict == "no"]
+    if worse and answer.causes and answer.causes[0].code == "new-finding":
+        yield Fact("fix", f"correct {answer.causes[0].says.partition(' ')[0]} first: it may be why fewer pods are left")
+        return
     wants: dict[str, str] = {}
     for each in worse:
         about = _ABOUT.get(each.event)

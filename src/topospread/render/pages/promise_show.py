@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from topospread.answers.promise_show import PromisedEvent, PromisedWorkload, PromiseShow
-from topospread.answers.words import counted
+from topospread.answers.words import counted, listed
 from topospread.base import Bounds
 from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
 from topospread.text import shell_line
@@ -28,13 +28,13 @@ def page(answer: PromiseShow) -> Page:
     parts += unjudged_facts(answer.unjudged[:2])
     if len(answer.workloads) == 1:
         (one,) = answer.workloads
-        parts.append(Section("; ".join(one.constraints), (_events(one),)))
+        parts.append(Section("; ".join(one.constraints), (_events(one), *_needed(answer))))
         parts += _worst(one)
     else:
-        rows = tuple(map(_row, answer.workloads))
-        heads = "WORKLOAD", "READY", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT", "NEEDS"
-        title = "Fewest pods left ready by each event"
-        parts.append(Section(title, (Table(heads, rows, may_drop=(6,), more="workloads"), *_marks(rows))))
+        rows = tuple(_row(each, with_ready=answer.on.pods > 0) for each in answer.workloads)
+        heads = "WORKLOAD", "READY" if answer.on.pods else "PODS", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT"
+        title = "Fewest pods that each event leaves ready, proved for every order if not marked"
+        parts.append(Section(title, (Table(heads, rows, more="workloads"), *_needed(answer), *_marks(rows))))
         parts += [
             Section(f"{each.namespace}/{each.name}", (_events(each), *_worst(each)), wide=True)
             for each in answer.workloads
@@ -50,12 +50,29 @@ def page(answer: PromiseShow) -> Page:
 _MARKS = {
     "*": "proved for every order; after rollouts it is not decided",
     "?": "between these numbers; the search over the orders of pods ended early",
-    "pending": "pods wait afterwards",
+    "now": "in the current state of the pods",
+    "played": "in one simulated course",
+    "drawn": "in several courses with random draws",
+    "pending": "afterwards pods find no node",
     "blocked": "a pod may not be evicted",
     "stuck": "the rollout may not end",
     "not back": "pods are not replaced while their node is lost",
     "budget": "a disruption budget is broken",
 }
+_GROUNDS = {"seen": " now", "played": " played", "drawn": " drawn"}
+
+
+def _needed(answer: PromiseShow) -> Iterator[Fact]:
+    """Yield the number of pods that the loss of a zone or node must leave for the verdict yes."""
+    if len(answer.workloads) == 1:
+        (one,) = answer.workloads
+        kept = {"yes": f"kept, {one.ground}", "no": f"not kept, {one.ground}", "unknown": "not decided"}[one.verdict]
+        of = f"its quorum, {one.needed} of {one.replicas}" if one.needed > 1 else "1 pod"
+        yield Fact("needed", f"{of}, after the loss of a zone or node: {kept}")
+        return
+    quorums = [f"{each.needed} of {each.namespace}/{each.name}" for each in answer.workloads if each.needed > 1]
+    of = f"; the quorum of StatefulSets: {listed(quorums, 3)}" if quorums else ""
+    yield Fact("needed", f"1 pod of each workload after the loss of a zone or node{of}")
 
 
 def _marks(rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fact]:
@@ -98,11 +115,10 @@ def _known(bounds: Bounds) -> str:
 
 def _ground(each: PromisedEvent) -> str:
     runs = f"{each.runs} of {each.runs} runs"
-    match each.when:
-        case "drain":
-            return f"played, {counted(each.runs, 'node')}"
-        case "rollout":
-            return f"{'proved; ' if each.ground == 'proved' else ''}{runs}"
+    if each.when == "drain" and each.runs:
+        return f"{each.ground}, {counted(each.runs, 'node')}"
+    if each.when == "rollout" and each.runs:
+        return f"{'proved; ' if each.ground == 'proved' else ''}{runs}"
     return runs if each.ground == "drawn" else each.ground
 
 
@@ -116,11 +132,11 @@ def _worst(one: PromisedWorkload) -> list[Part]:
     return [Section("kube-scheduler about pods that are pending then", facts, wide=True)] if facts else []
 
 
-def _row(one: PromisedWorkload) -> tuple[Cell, ...]:
+def _row(one: PromisedWorkload, *, with_ready: bool) -> tuple[Cell, ...]:
     events = {each.when: each for each in one.events}
     cells = [_cell(one, events.get(when)) for when in ("zone-loss", "node-loss", "drain", "rollout")]
     ready = Span(f"{one.ready}/{one.replicas}", "" if one.ready >= one.replicas else "bad")
-    return Span(f"{one.namespace}/{one.name}", "name"), ready, *cells, one.needed
+    return Span(f"{one.namespace}/{one.name}", "name"), ready if with_ready else one.replicas, *cells
 
 
 def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
@@ -135,5 +151,7 @@ def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
         leaves = f"{each.orders if each.now is None else min(each.now, each.orders.least)}*"
     elif each.ground == "none" and each.now is not None:
         leaves = f"now {each.now}, {leaves}"
+    else:
+        leaves += _GROUNDS.get(each.ground, "")
     role = {"yes": "", "no": "bad", "unknown": "unsure"}[each.leaves.at_least(one.needed)]
     return Span(f"{leaves}{after}", role)  # type: ignore[arg-type]

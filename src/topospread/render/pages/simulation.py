@@ -18,7 +18,7 @@ from .spread_table import Row, constraint_sections, matrix, matrix_key, said_of
 from .traffic import traffic_section
 
 _FEW = 10
-"""With more workloads than this, those with problems come first."""
+"""Above this number of workloads, those with problems come first."""
 _SHOWN = 3
 _OF_EVERY_RUN = ("ReplicaSets that do not exist yet", "not a Kubernetes object")
 """Phrases in notes that are the same for every input. Such notes are shown only with ``-o wide``."""

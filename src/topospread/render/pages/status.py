@@ -109,11 +109,14 @@ def _matrix(answer: Status) -> Table:
         if not columns:
             by_domain = [_fullest(found)]
         skew: tuple[Cell, ...] = ("", "") if constraint is None else (constraint.skew, constraint.max_skew)
-        rows.append(
-            (f"{each.namespace}/{each.name}", f"{each.existing}/{each.replicas}", *by_domain, *skew, _remark(each, key))
-        )
-    heads = ("WORKLOAD", "READY", *(columns or ("FULLEST",)), "SKEW", "MAX", "")
+        rows.append((f"{each.namespace}/{each.name}", _pods(each, answer), *by_domain, *skew, _remark(each, key)))
+    heads = ("WORKLOAD", "READY" if answer.on.pods else "PODS", *(columns or ("FULLEST",)), "SKEW", "MAX", "")
     return Table(heads, tuple(rows), more="workloads")
+
+
+def _pods(workload: WorkloadStatus, answer: Status) -> str:
+    """Return the pods with nodes of all wanted pods; of manifests, which have no pod yet, the wanted pods."""
+    return f"{workload.existing}/{workload.replicas}" if answer.on.pods else str(workload.replicas)
 
 
 def _counts(workload: WorkloadStatus, key: str) -> dict[str, int]:

@@ -122,7 +122,7 @@ def _fix(answer: Why) -> Iterator[Fact]:
 
 
 def _is_short(change: TriedChange) -> bool:
-    """Return whether the command fits on a screen; a JSON patch does not."""
+    """Return whether the command fits on a screen; JSON patches do not."""
     return "-p" not in change.command
 
 
@@ -166,7 +166,7 @@ def _constraint(constraint: ConstraintForPod, answer: Why, *, wide: bool = False
     terms = [constraint.topology_key, constraint.when_unsatisfiable, f"maxSkew {constraint.max_skew}"]
     if constraint.min_domains > 1:
         terms.append(f"minDomains {constraint.min_domains}")
-    terms.append(f"counts {constraint.selector or 'nothing'}")
+    terms.append(f"pods with {constraint.selector}" if constraint.selector else "no pods")
     if constraint.origin in _ORIGINS:
         terms.append(_ORIGINS[constraint.origin])
     rows = sorted(constraint.domains, key=lambda each: natural(each.name))
@@ -261,7 +261,7 @@ def _left_out(answer: Why, constraints: int) -> str:
 
 
 def _has_own_words(answer: Why) -> bool:
-    """Return whether kube-scheduler says more than the causes repeat; it says nothing on a pod that is not created."""
+    """Return whether kube-scheduler's message adds to the causes; a pod that is not created has no message."""
     return bool(answer.rejections and answer.message)
 
 
