@@ -86,8 +86,7 @@ def configuration(api: ApiVersion, version: KubeVersion) -> Object:
     return _struct(api.name, KIND, version.minor)
 
 
-@cache
-def plugin_args(api: ApiVersion, version: KubeVersion) -> Mapping[str, Object]:
+def plugin_args(api: ApiVersion, version: KubeVersion) -> dict[str, Object]:
     """Plugins with arguments of their own kind → its fields."""
     found = {}
     for name in _printed()[api.name]:
