@@ -18,7 +18,7 @@ from topospread.api.well_known_labels import NAMESPACE_NAME
 from topospread.api.workload import ReplicationController
 from topospread.errors import InvalidError, Place
 
-from .names import Names, made_up_uid
+from .names import Names, generated_uid
 
 DEFAULT_NAMESPACE = "default"
 
@@ -131,7 +131,7 @@ def _with_uid(kind: str, item: Object, uids: Mapping[ObjectKey, str]) -> Object:
     if item.metadata.uid:
         return item
     key = kind, item.namespace, item.name
-    return replace(item, metadata=replace(item.metadata, uid=uids.get(key) or made_up_uid(*key)))
+    return replace(item, metadata=replace(item.metadata, uid=uids.get(key) or generated_uid(*key)))
 
 
 def _labelled(namespace: Namespace) -> Namespace:

@@ -73,7 +73,7 @@ def safe_hash(content: bytes) -> str:
     return "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(zlib.crc32(content)))
 
 
-def made_up_uid(kind: str, namespace: str, name: str) -> str:
+def generated_uid(kind: str, namespace: str, name: str) -> str:
     """Return a uid for an object that has none: a UUID of version 8, which differs from every uid of an API server."""
     digits = hashlib.sha256(f"{kind}/{namespace}/{name}".encode()).hexdigest()
     return "-".join((digits[:8], digits[8:12], f"8{digits[13:16]}", digits[16:20], digits[20:32]))

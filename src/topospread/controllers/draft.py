@@ -10,7 +10,7 @@ from math import inf
 from msgspec.structs import replace
 
 from topospread.admission.defaults import DEFAULT_SCHEDULER_NAME
-from topospread.admission.names import Names, made_up_uid, pod_prefix
+from topospread.admission.names import Names, generated_uid, pod_prefix
 from topospread.admission.new_pods import NewPodRules, not_judged
 from topospread.admission.pod_admission import Admission, status_message
 from topospread.admission.quotas import Quotas, is_new
@@ -275,7 +275,7 @@ class Draft:
             for kind in STRUCT_OF.keys() - {"Pod"}
             for each in getattr(plan.inventory, KINDS[kind].attribute)
             if not each.metadata.resource_version
-            and each.metadata.uid in (None, "", made_up_uid(kind, each.namespace, each.name))
+            and each.metadata.uid in (None, "", generated_uid(kind, each.namespace, each.name))
         }
         found = {}
         for row in rows:

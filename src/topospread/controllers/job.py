@@ -11,7 +11,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from topospread.admission.label_keys import reads_own_labels
-from topospread.admission.names import made_up_uid
+from topospread.admission.names import generated_uid
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod
 from topospread.api.workload import CronJob, Job, JobSpec
@@ -185,7 +185,7 @@ def run_of(item: CronJob) -> Job:
     metadata = ObjectMeta(
         name=name,
         namespace=item.namespace,
-        uid=made_up_uid("Job", item.namespace, name),
+        uid=generated_uid("Job", item.namespace, name),
         owner_references=[owner_reference("CronJob", item)],
     )
     return Job(api_version="batch/v1", kind="Job", metadata=metadata, spec=item.spec.job_template.spec)

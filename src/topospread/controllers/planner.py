@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from topospread.admission.completion import completed
 from topospread.admission.dropped_fields import without_dropped_fields
-from topospread.admission.names import Names, made_up_uid
+from topospread.admission.names import Names, generated_uid
 from topospread.admission.pod_admission import is_stored
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import KubeObject, OwnerReference
@@ -217,7 +217,7 @@ def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> int:
             if place is not None:
                 inventory.places["Job", job.namespace, job.name] = place
     return sum(
-        key not in runs and item.metadata.uid == made_up_uid(*key) and not item.metadata.resource_version
+        key not in runs and item.metadata.uid == generated_uid(*key) and not item.metadata.resource_version
         for key, item in cron_jobs.items()
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from topospread.admission.names import made_up_uid, replica_set_name
+from topospread.admission.names import generated_uid, replica_set_name
 from topospread.api.labels import LabelSelector
 from topospread.api.meta import ObjectMeta, OwnerReference
 from topospread.api.pod import Pod, PodTemplateSpec
@@ -165,8 +165,8 @@ def _new_replica_set(draft: Draft, owner: Controller, item: Deployment, replicas
     made = replace(made, spec=replace(made.spec, replicas=replicas))
     draft.plan.inventory.replica_sets.append(made)
     note = (
-        "ReplicaSets that do not exist yet are made up: their pod-template-hash is not the one that the Deployment "
-        "controller will give them"
+        "Names of ReplicaSets that do not exist yet are generated: the Deployment controller will give them another "
+        "pod-template-hash"
     )
     if note not in draft.plan.notes:
         draft.plan.notes.append(note)
@@ -202,7 +202,7 @@ def _made_replica_set(owner: Controller, item: Deployment, name: str, template_h
         metadata=ObjectMeta(
             name=name,
             namespace=owner.namespace,
-            uid=made_up_uid("ReplicaSet", owner.namespace, name),
+            uid=generated_uid("ReplicaSet", owner.namespace, name),
             labels=labels,
             owner_references=[owner_reference("Deployment", item)],
         ),

@@ -25,7 +25,7 @@ from topospread.whole_number import whole_number
 
 from .differences import difference
 from .pages import Pages
-from .placement_snapshot import ClusterStanding, WorkloadRow, moves
+from .placement_snapshot import PlacementSnapshot, WorkloadRow, moves
 from .served import ServedCluster
 from .timeline import Frame, Timeline
 from .trials import TrialStep, title
@@ -169,7 +169,7 @@ class Answers:
         """Return the result of each step, the trial's command and file, and the frame to show first."""
         found, at = self.timeline(asked)
         frame = found.frames[at]
-        went = moves(found.frames[at - 1].standing, frame.standing) if at > 1 else []
+        went = moves(found.frames[at - 1].snapshot, frame.snapshot) if at > 1 else []
         return {
             "at": at,
             "frames": [_told(each) for each in found.frames],
@@ -186,14 +186,14 @@ class Answers:
         """A workload: its constraints domain by domain, and its pods."""
         frame = self._frame(asked)
         key = _key(asked)
-        row = frame.standing.workload_row(key)
+        row = frame.snapshot.workload_row(key)
         if row is None:
             raise NotFoundError(f"there is no {key[0]} {key[1]}/{key[2]}")
-        constraints = [_constraint(each) for each in frame.standing.spreads.get(key, ())]
-        pods = _pods(frame.standing, workload=row)
+        constraints = [_constraint(each) for each in frame.snapshot.spreads.get(key, ())]
+        pods = _pods(frame.snapshot, workload=row)
         html = self._pages.page(
             "workload.html",
-            workload=frame.standing.workloads[row],
+            workload=frame.snapshot.workloads[row],
             constraints=constraints,
             pods=pods,
             waiting=sum(not each["node"] for each in pods),
@@ -201,34 +201,34 @@ class Answers:
             is_linted=key[0] in _HAVE_TEMPLATES or key[0] in _PODS,
             is_promised=key[0] in _SCALED,
         )
-        forms = self._pages.page("forms.html", **editable(frame.standing.workloads[row]))
+        forms = self._pages.page("forms.html", **editable(frame.snapshot.workloads[row]))
         return {"constraints": constraints, "forms": forms, "html": html}
 
     def node(self, asked: PageQuestion) -> Json:
         """A node: its labels, taints, room, and pods."""
-        standing = self._frame(asked).standing
-        row = standing.row_of(asked.word("name"))
+        snapshot = self._frame(asked).snapshot
+        row = snapshot.row_of(asked.word("name"))
         if row is None:
             raise NotFoundError(f"there is no node {asked.word('name')}")
-        node = standing.nodes[row]
+        node = snapshot.nodes[row]
         html = self._pages.page(
             "node.html",
             node=node,
-            silent=node.name in standing.silent,
-            allocatable=standing.allocatable[row].tolist(),
-            used=standing.used[row].tolist(),
-            pods=_pods(standing, node=row),
+            silent=node.name in snapshot.silent,
+            allocatable=snapshot.allocatable[row].tolist(),
+            used=snapshot.used[row].tolist(),
+            pods=_pods(snapshot, node=row),
         )
         return {"html": html}
 
     def find(self, asked: PageQuestion) -> Json:
         """Pods and nodes whose names contain a text: how many, and the first `_MOST_FOUND` of each."""
-        standing = self._frame(asked).standing
+        snapshot = self._frame(asked).snapshot
         text = asked.word("q").lower()
-        nodes = [each.name for each in standing.nodes if text in each.name.lower()]
+        nodes = [each.name for each in snapshot.nodes if text in each.name.lower()]
         pods = [
-            f"{standing.workloads[int(standing.pods.workload[at])].key[1]}/{name}"
-            for at, name in enumerate(standing.pods.names)
+            f"{snapshot.workloads[int(snapshot.pods.workload[at])].key[1]}/{name}"
+            for at, name in enumerate(snapshot.pods.names)
             if text in name.lower()
         ]
         return {
@@ -295,7 +295,7 @@ def first_shown(timeline: Timeline) -> int:
     """Return the last frame of a trial; without steps, the cluster as read or the manifests as placed."""
     if timeline.steps:
         return len(timeline.frames) - 1
-    return 0 if bool((timeline.frames[0].standing.pods.node >= 0).any()) else 1
+    return 0 if bool((timeline.frames[0].snapshot.pods.node >= 0).any()) else 1
 
 
 def _step(step: TrialStep, number: int, served: ServedCluster) -> Json:
@@ -313,7 +313,7 @@ def _unjudged(frame: Frame, key: WorkloadKey) -> int:
 
 def _told(frame: Frame) -> Json:
     outcome = frame.outcome
-    waiting = int((frame.standing.pods.node < 0).sum())
+    waiting = int((frame.snapshot.pods.node < 0).sum())
     return {
         "label": frame.label,
         "waiting": waiting,
@@ -359,20 +359,20 @@ def _ends(domains: Any) -> list[tuple[str, int, int]]:
     return [(domains[at].name, domains[at].matching, domains[at].nodes) for at in dict.fromkeys(which)]
 
 
-def _pods(standing: ClusterStanding, *, workload: int | None = None, node: int | None = None) -> list[Json]:
+def _pods(snapshot: PlacementSnapshot, *, workload: int | None = None, node: int | None = None) -> list[Json]:
     """Pods of a workload or on a node: those that wait first, then by node and name."""
-    pods = standing.pods
+    pods = snapshot.pods
     column, value = (pods.workload, workload) if node is None else (pods.node, node)
     found = []
     for at in (column == value).nonzero()[0].tolist():
         place = int(pods.node[at])
-        key: WorkloadKey = standing.workloads[int(pods.workload[at])].key
+        key: WorkloadKey = snapshot.workloads[int(pods.workload[at])].key
         found.append(
             {
                 "name": pods.names[at],
                 "namespace": key[1],
                 "workload": f"{key[0]} {key[2]}",
-                "node": standing.nodes[place].name if place >= 0 else "",
+                "node": snapshot.nodes[place].name if place >= 0 else "",
                 "terminating": bool(pods.terminating[at]),
             }
         )

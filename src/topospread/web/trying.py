@@ -50,7 +50,7 @@ class Held:
         """Return the objects of a frame and their prepared run, which is kept."""
         if as_read not in self.ready:
             assert self.timeline.play is not None, "it can be gone on from"
-            inventory = self.inventory if as_read else self.timeline.play.world.inventory()
+            inventory = self.inventory if as_read else self.timeline.play.state.inventory()
             self.ready[as_read] = inventory, prepare(inventory, options, with_spreads=False)
         return self.ready[as_read]
 

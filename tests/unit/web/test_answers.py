@@ -248,8 +248,8 @@ def test_steps_are_played_and_can_be_gone_back_in(answers: Answers) -> None:
 
 def test_moves_by_zone_add_up_to_the_pods_that_left(answers: Answers) -> None:
     frames = answers.timeline(asked("fail node=node-1"))[0].frames
-    found = moves(frames[1].standing, frames[2].standing)
-    before = frames[1].standing
+    found = moves(frames[1].snapshot, frames[2].snapshot)
+    before = frames[1].snapshot
     lost = int((before.pods.node == before.row_of("node-1")).sum())
     assert {source for source, _, _ in found} == {"zone-a"}
     assert sum(pods for _, _, pods in found) == lost

@@ -63,11 +63,7 @@ def check_mounts(path: str, container: Json, volumes: Mapping[str, Json]) -> Ite
             if sub_path:
                 yield invalid(f"{inner}.subPathExpr", expression, "subPathExpr and subPath are mutually exclusive")
             yield from check_descending(f"{path}.subPathExpr", expression)
-        yield from _check_options(path, mount, privileged=_is_privileged(container))
-
-
-def _is_privileged(container: Json) -> bool:
-    return bool(container.get("securityContext", {}).get("privileged"))
+        yield from _check_options(path, mount, privileged=bool(container.get("securityContext", {}).get("privileged")))
 
 
 def _check_options(path: str, mount: Json, *, privileged: bool) -> Iterator[FieldError]:
