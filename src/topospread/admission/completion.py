@@ -106,7 +106,7 @@ def _named(kind: str, item: Object, inventory: Inventory, names: Names) -> Objec
 
 
 def _with_selector(item: ReplicationController) -> ReplicationController:
-    """A controller that selects nothing selects the pods of its template (``SetDefaults_ReplicationController``)."""
+    """Return a controller with a selector; by default its template's labels (``SetDefaults_ReplicationController``)."""
     labels = item.spec.template.metadata.labels if item.spec.template else None
     return item if item.spec.selector or not labels else replace(item, spec=replace(item.spec, selector=labels))
 
@@ -116,7 +116,7 @@ def _some_lack_uid(inventory: Inventory) -> bool:
 
 
 def _uids_referred_to(inventory: Inventory) -> dict[ObjectKey, str]:
-    """(kind, namespace, name) of owners → the uid that objects they own know them by."""
+    """Return owners' keys → their uids in the references of owned objects."""
     uids: dict[ObjectKey, str] = {}
     owned: Iterable[KubeObject]
     for owned in (inventory.replica_sets, inventory.jobs, inventory.pods):

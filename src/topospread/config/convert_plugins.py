@@ -71,7 +71,7 @@ class Conversion:
 
 
 def legacy_scoring(profile: Profile) -> list[EnabledPlugin]:
-    """The plugins that score node resources without NodeResourcesFit, as the source has them on."""
+    """Return the source's enabled plugins that score node resources without NodeResourcesFit."""
     return [one for one in profile.plugins.get("score", ()) if one.name in SCORING_PLUGINS.values()]
 
 
@@ -177,7 +177,7 @@ def _same(conversion: Conversion, wanted: WantedPlugins, found: WantedPlugins) -
 def _same_at(
     conversion: Conversion, point: str, wanted: Sequence[EnabledPlugin], found: Sequence[EnabledPlugin]
 ) -> bool:
-    """The same plugins with the same weights, as far as both versions know them, and the file's in its order."""
+    """Return whether both have equal plugins and weights, and the file's plugins in its order."""
     pairs = [
         {(one.name, one.weight) for one in plugins if conversion.compared(one.name, point)}
         for plugins in (wanted, found)
@@ -187,7 +187,7 @@ def _same_at(
 
 
 def encoded_plugins(sets: PluginSets) -> dict[str, Any]:
-    """Plugin sets as they stand in a configuration."""
+    """Return plugin sets in the form of a configuration."""
     return {
         point: {
             key: value

@@ -38,7 +38,7 @@ class Type(msgspec.Struct, frozen=True):
     words: ClassVar[str] = ""
 
     def decode(self, value: Any, path: str, problems: Problems) -> Any:
-        """The value, cleaned of ``null``; anything wrong is added to ``problems``. ``value`` is not ``None``."""
+        """Return the value without nulls, and add errors to ``problems``. ``value`` is not ``None``."""
         if isinstance(value, self.python) and (self.python in (bool, object) or not isinstance(value, bool)):
             return self.taken(value, path, problems)
         problems.append((path, f"must be {self.words}, not {describe(value)}"))

@@ -155,7 +155,7 @@ class VolumeClaims:
 
 
 def with_claims(volumes: Iterable[Volume] | None, claims: Mapping[str, str]) -> list[Volume]:
-    """A pod's volumes with those that claims take the place of (``updateStorage``).
+    """Return a pod's volumes, in which claims replace those of the same name (``updateStorage``).
 
     ``claims``: name of the volume → name of the claim.
     """
