@@ -317,9 +317,7 @@ def open_to_all(scheduler: Scheduler, coming: IncomingPods, of: Iterable[PodClas
         if found or len(classes) > _MOST_CLASSES:
             return found
         # Only incoming pods are deleted, so a node that refuses a pod without them always refuses it.
-        reach = {
-            each.index: rows for each in classes if (rows := _candidates_of(scheduler, each, coming)) is not None
-        }
+        reach = {each.index: rows for each in classes if (rows := _candidates_of(scheduler, each, coming)) is not None}
         return min((BlockedNodes(scheduler, each, coming, reach).open_nodes() for each in asked), default=0)
     except PluginError:
         return 0
