@@ -138,6 +138,7 @@ class AdmissionPolicies:
                 yield made, name, each
 
     def _decide(self, made: NewObject, request: Callable[[], Request], is_open: bool) -> Iterator[tuple[str, Decision]]:
+        request = _once(request)
         for policy, bindings in self._validating:
             constrained = self._matched(policy.spec.match_constraints, made)
             if constrained is False:
@@ -312,6 +313,25 @@ def _bound(
 
 def _may_deny(policy: AdmissionPolicy, binding: AdmissionPolicyBinding) -> bool:
     return "Deny" in (binding.spec.validation_actions or ()) or bool(policy.spec.audit_annotations)
+
+
+def _once(request: Callable[[], Request]) -> Callable[[], Request]:
+    """Return the function with its result kept: an object is written once for all policies."""
+    from .requests import NotWrittenError
+
+    kept: list[Request | NotWrittenError] = []
+
+    def written() -> Request:
+        if not kept:
+            try:
+                kept.append(request())
+            except NotWrittenError as error:
+                kept.append(error)
+        if isinstance(kept[0], NotWrittenError):
+            raise kept[0]
+        return kept[0]
+
+    return written
 
 
 def _new(pod: Pod) -> NewObject:
