@@ -41,7 +41,8 @@ export class Trial {
     this.outcome.innerHTML = told.html;
     stackTables(this.outcome);
     this.outcome.classList.toggle("stays", view.steps.length > 0);
-    if (isNew) this.outcome.scrollIntoView({ block: "nearest" });
+    if (isNew) this.outcome.focus({ preventScroll: true }); // what was pressed is gone
+    if (isNew) this.outcome.scrollIntoView({ block: this.outcome.getBoundingClientRect().top < 0 ? "start" : "nearest" });
   }
 
   // The forms for what is chosen; the one that was used keeps the focus.
