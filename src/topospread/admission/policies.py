@@ -33,7 +33,7 @@ from . import pod_security
 from .new_objects import NewObject
 
 if TYPE_CHECKING:
-    from .mutating import Invocation, Outcome
+    from .mutating import Admitted, Invocation
     from .pod_admission import Admission
     from .validating import Decision, Request
 
@@ -220,13 +220,13 @@ class AdmissionPolicies:
         return item, opened
 
     def _outcome(
-        self, invocations: list[Invocation], unsure: str, outcome: Callable[[], Outcome], item: KubeObject
-    ) -> Outcome:
-        from .mutating import Outcome
+        self, invocations: list[Invocation], unsure: str, outcome: Callable[[], Admitted], item: KubeObject
+    ) -> Admitted:
+        from .mutating import Admitted
 
         if not self._mutates:
-            return Outcome(item, open=f"before Kubernetes 1.{_MUTATING_SINCE.minor}")
-        return Outcome(item, open=unsure) if unsure else outcome()
+            return Admitted(item, open=f"before Kubernetes 1.{_MUTATING_SINCE.minor}")
+        return Admitted(item, open=unsure) if unsure else outcome()
 
     def _level(self, pod: Pod) -> tuple[str, str]:
         """Return the pod's enforced level, "" for none, and its version, "" if it is not evaluated."""
