@@ -95,9 +95,7 @@ def with_another_hash(given: Inventory) -> Inventory:
 
 @pytest.mark.parametrize("placed", [False, True])
 @pytest.mark.parametrize("with_service", [False, True])
-def test_the_selector_of_default_constraints_is_that_of_the_coming_pods(
-    *, placed: bool, with_service: bool
-) -> None:
+def test_the_selector_of_default_constraints_is_that_of_the_coming_pods(*, placed: bool, with_service: bool) -> None:
     """Whatever hash the stored ReplicaSet has: a real cluster's is never the one that is made up here."""
     config = load_configuration(HARD_DEFAULTS)
     given = inventory(*nodes(*"aabbcc"), workload("Deployment", "web", 6), *([SERVICE] if with_service else []))
