@@ -68,7 +68,10 @@ def each_answer(found: EachDrill) -> DrillEach:
         says = f"{len(bad)} of {counted(number, noun)} {agreeing('end', len(bad))} with harm"
         least, most = min(each.pending for each in bad), max(each.pending for each in bad)
         range_ = counted(most, "pod") if least == most else f"{least} to {most} pods"
-        says += f": {range_} pending" if most else ""
+        lost = max(len(each.lost_quorum) for each in bad)
+        what = [f"{range_} pending"] if most else []
+        what += [f"up to {counted(lost, 'StatefulSet')} without a quorum"] if lost else []
+        says += f": {', '.join(what)}" if what else ""
     elif unknown:
         says = (
             f"{len(unknown)} of {counted(number, noun)} {agreeing('depend', len(unknown))} on pods that are not judged"

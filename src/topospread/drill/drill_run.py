@@ -30,7 +30,7 @@ from .fallback import Fallback
 from .interruption import Interrupted
 from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
-from .notes import remarks
+from .notes import lost_replicas, remarks
 from .pods import FollowedPod, WorkloadKey, key_of
 from .result import Drill, DrillAutoscaler, DrillEvent, StepOutcome, UnevictedPod, WorkloadState
 from .rollouts import apply_and_roll, roll_out, rollout_states
@@ -253,6 +253,7 @@ class DrillRun:
             changed=tuple(states),
             pending=pending,
             breaches=tuple(state.health.breaches.values()),
+            lost=lost_replicas(state),
             rollouts=tuple(rollout_states(state)),
             remarks=tuple(self._new_remarks(states, pending)),
             after=state.inventory() if self.keeps_after else None,
