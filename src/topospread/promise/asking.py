@@ -56,7 +56,7 @@ class Asking:
     begun: RolloutBegin | None
     unjudged: Mapping[int, Sequence[NotJudgedError]]
     assumed: _Assumed | None
-    _gathered: dict[tuple[str, int], Searched] = field(default_factory=dict, init=False)
+    _gathered: dict[tuple[str, int, str], Searched] = field(default_factory=dict, init=False)
 
     @classmethod
     def begin(
@@ -111,18 +111,18 @@ class Asking:
         """Return the most pods of which counting proves that they are left after a loss in every order."""
         return 0 if self.begun is not None and self.begun.undecidable else self._proof.left(loss, workload)
 
-    def gathered(self, loss: str, workload: Workload) -> Searched | None:
+    def gathered(self, question: LeftAfterLoss) -> Searched | None:
         """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
 
         `Searched.left` is ``None`` if no such order was found. The result is cached for each loss and workload.
         Rollouts, pods that cannot be judged and questions without a loss are not searched.
         """
-        if self.begun is not None or self.assumed is not None or not loss:
+        if self.begun is not None or self.assumed is not None or not question.loss:
             return None
-        key = loss, id(workload)
+        key = question.loss, id(question.workload), question.step
         if key not in self._gathered:
             search = OrderSearch(self.run, self.queue, NoPending(), self.budget, classes=self._proof.classes)
-            self._gathered[key] = search.gathered(loss, workload, self.surely_left(loss, workload))
+            self._gathered[key] = search.gathered(question, self.surely_left(question.loss, question.workload))
         return self._gathered[key]
 
     def answer(self, ask: Callable[[Run], EndQuestion], *, deep: bool = True) -> GuaranteeAnswer:
@@ -139,7 +139,7 @@ class Asking:
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
         if isinstance(question, LeftAfterLoss):
-            gathered = self.gathered(question.loss, question.workload)
+            gathered = self.gathered(question)
             if gathered is not None and gathered.left is not None and gathered.left < question.least:
                 return self._told(question, gathered)
         sampled = _sampled(self.run)
@@ -156,7 +156,7 @@ class Asking:
         return self._told(question, self._searched(self.run, self.queue, question))
 
     def _told(self, question: EndQuestion, found: Searched) -> GuaranteeAnswer:
-        return _answer(question, found, partial(drill_file, self.run, self.queue, found.order, self.sources, question))
+        return _answer(question, found, partial(drill_file, self.run, found.order, self.sources, question))
 
     def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
         if self.unjudged:

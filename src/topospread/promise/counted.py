@@ -16,13 +16,13 @@ from topospread.controllers.planned import QueuedPod, Workload
 from topospread.controllers.scale import short_target
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import prepare
+from topospread.simulation.unscored import unscored
 
 from .asking import Asking, placed_first, unjudged_classes
 from .fresh import LISTS, REVISION, without_placed_pods, workload_of
 from .kept import WorkloadPromises
 from .orders import SearchBudget
 from .rollout_orders import RolloutBegin
-from .unscored import unscored
 
 _BUDGET = SearchBudget(states=1, seconds=1.0)
 
