@@ -31,18 +31,19 @@ from tests.browser.conftest import ARGUMENTS, chromium
 _COMMAND = (sys.executable, "-c", "import sys; from topospread.cli.main import main; sys.exit(main())")
 _FRAME = "await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));"
 _POINT = f"""async (at) => {{
-  const canvas = document.querySelector('#now canvas'), box = canvas.getBoundingClientRect(), begun = performance.now();
-  canvas.dispatchEvent(new PointerEvent('pointermove', {{
-    clientX: box.left + 50 + at * 37 % (box.width - 100), clientY: box.top + 120 + at * 11, bubbles: true }}));
+  const cells = document.querySelector('#now svg.cells'), box = cells.getBoundingClientRect();
+  const begun = performance.now();
+  cells.dispatchEvent(new PointerEvent('pointermove', {{
+    clientX: box.left + at * 37 % box.width, clientY: box.top + at * 11 % box.height, bubbles: true }}));
   {_FRAME}
   return [performance.now() - begun];
 }}"""
 _CHOOSE = f"""async (at) => {{
-  const canvas = document.querySelector('#now canvas'), painted = canvas.dataset.painted, begun = performance.now();
+  const map = document.querySelector('#now .domains'), painted = map.dataset.painted, begun = performance.now();
   const panel = document.getElementById('panel');
   panel.querySelectorAll('.list button')[at].click();
   const until = async (is) => {{ while (!is()) await new Promise((done) => setTimeout(done, 1)); {_FRAME} }};
-  await until(() => canvas.dataset.painted !== painted);
+  await until(() => map.dataset.painted !== painted);
   const counts = performance.now() - begun;
   await until(() => panel.querySelector('h2')?.textContent.startsWith('Deployment'));
   const answered = performance.now() - begun;
@@ -103,7 +104,7 @@ def opened(browser: Browser, address: str, times: int) -> tuple[Taken, Taken]:
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         session = _metrics_of(page)
         page.goto(address, wait_until="commit")
-        page.wait_for_selector("#now canvas[data-painted]")
+        page.wait_for_selector("#now [data-painted]")
         drawn.append(page.evaluate("performance.now()") / 1000)
         page.wait_for_selector("#panel h2")
         whole.append(page.evaluate("performance.now()") / 1000)

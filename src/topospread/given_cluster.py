@@ -16,7 +16,7 @@ from topospread.sources.client_objects import plain_object
 from topospread.sources.inputs import paths_of
 from topospread.sources.load import LiveObjects, NoNodesError, ReadFrom, load
 from topospread.sources.rendering import Rendering
-from topospread.sources.synthetic_cluster import is_made_up
+from topospread.sources.synthetic_cluster import is_synthetic
 
 Given: TypeAlias = "Inventory | str | os.PathLike[str] | Mapping[str, Any] | Sequence[Any]"
 """Accepted forms of a cluster.
@@ -79,9 +79,9 @@ class GivenCluster:
         return self._inventory
 
     @property
-    def made_up(self) -> str | None:
+    def synthetic(self) -> str | None:
         """The specification of a synthetic cluster, such as ``zones=3,nodes=6``; None for other clusters."""
-        return self._cluster if self._cluster and is_made_up(self._cluster) else None
+        return self._cluster if self._cluster and is_synthetic(self._cluster) else None
 
     @property
     def files(self) -> list[str]:
@@ -90,7 +90,7 @@ class GivenCluster:
         Raises:
             UsageError: if the cluster was not read from files.
         """
-        cluster = [self._cluster] if self._cluster and not self.made_up else []
+        cluster = [self._cluster] if self._cluster and not self.synthetic else []
         found = [each for each in (*cluster, *self._paths) if each != "-"]
         if not found:
             raise UsageError("lint reads manifests as they are written: name files")

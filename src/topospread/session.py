@@ -334,13 +334,17 @@ class Session:
             namespace: show this namespace; the verdict is about all pods.
             placing: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
         """
+        from msgspec.structs import force_setattr
+
         from topospread.answers.simulation import simulation_answer
         from topospread.simulation.simulate import simulate
 
         inventory, options = self._asked(manifests, placing)
         found = simulate(inventory, options, progress=self._progress)
         told = _about(simulation_answer(found, namespace), inventory, options)
-        vars(told)["bound"] = lambda: tuple(each for each in found.bound() if namespace in (None, each.namespace))
+        force_setattr(
+            told, "_bound", lambda: tuple(each for each in found.bound() if namespace in (None, each.namespace))
+        )
         return told
 
     @_question
@@ -538,7 +542,7 @@ class Session:
         from topospread.answers.lint import lint_answer
         from topospread.lint.run import lint
 
-        cluster: str | Inventory | None = self._source.made_up
+        cluster: str | Inventory | None = self._source.synthetic
         if paths:
             cluster = None if self._source.missing is not None else self.inventory
         config, render = self._given["config"], self._given["render"]

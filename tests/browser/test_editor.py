@@ -92,12 +92,12 @@ def test_a_name_is_text_wherever_it_is_shown(page: Page, demo: str) -> None:
 
 def test_the_cluster_can_be_the_one_that_is_served_or_made_up(page: Page, demo: str) -> None:
     opened(page, demo, "?example=one-constraint")
-    page.select_option("#cluster", "made-up")
+    page.select_option("#cluster", "synthetic")
     page.fill("#wishes", "zones=2,nodes=2,cpu=1")
     expect(page.locator("#summary")).to_contain_text("1 pod")
 
     page.fill("#wishes", "/etc/passwd")
-    expect(page.locator("#summary")).to_contain_text("a cluster is made up in words like")
+    expect(page.locator("#summary")).to_contain_text("specify a synthetic cluster as in")
     page.select_option("#cluster", "served")
     expect(page.locator("#summary")).to_contain_text("1 of 1 pod wait")
 
@@ -116,7 +116,7 @@ def test_the_keyboard_alone_will_do(page: Page, demo: str) -> None:
 
 def test_what_was_written_is_there_after_a_reload_and_not_under_another_address(page: Page, demo: str) -> None:
     opened(page, demo)
-    page.select_option("#cluster", "made-up")
+    page.select_option("#cluster", "synthetic")
     page.locator("#wishes").fill("zones=2,nodes=2")
     write(page, WEB.replace("name: web,", "name: my-own,"))
     expect(page.locator("#landing")).to_contain_text("Deployment shop/my-own")

@@ -179,6 +179,14 @@ def test_five_thousand_nodes_and_a_hundred_thousand_pods_are_drawn_and_answer(pa
         page.locator("#panel .list button", has_text="pending").click()
         page.get_by_role("button", name="why?").click()
         expect(page.locator("#panel")).to_contain_text("0/5000 nodes are available")
+
+        # As it was read, all of them wait: where one will be is said at once, and who leaves ends the question.
+        page.goto(f"{url}?at=0&workload=Deployment/default/app-077")
+        page.locator("#panel [data-pod]").first.click()
+        said = re.compile("everything placed .* it is on node-.* of 100,001 pods")
+        expect(page.locator("#panel")).to_contain_text(said)
+        page.get_by_role("button", name="Back").click()
+        expect(page.locator("#panel h2")).to_have_text("Deployment default/app-077")
         page.goto("about:blank")  # or it would complain of the server that ends
 
 

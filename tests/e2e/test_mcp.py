@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 HOW_TO = ROOT / "docs/how-to"
 Json = dict[str, Any]
-MADE_UP = "zones=3,nodes=6,cpu=4"
+SYNTHETIC = "zones=3,nodes=6,cpu=4"
 APP = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -68,8 +68,8 @@ CALLS: list[tuple[str, Json, Callable[[Session, Session], Any]]] = [
     ("status", {"targets": ["shop/deploy/web"]}, lambda shop, _: shop.status("shop/deploy/web")),
     ("why", {"target": "shop/deploy/web"}, lambda shop, _: shop.why("shop/deploy/web")),
     ("why", {}, lambda shop, _: shop.why()),
-    ("simulate", {"on": MADE_UP, "manifests": ["app.yaml"]}, lambda _, made: made.simulate("app.yaml")),
-    ("plan", {"on": MADE_UP, "manifests": ["app.yaml"]}, lambda _, made: made.plan("app.yaml")),
+    ("simulate", {"on": SYNTHETIC, "manifests": ["app.yaml"]}, lambda _, made: made.simulate("app.yaml")),
+    ("plan", {"on": SYNTHETIC, "manifests": ["app.yaml"]}, lambda _, made: made.plan("app.yaml")),
     (
         "drill",
         {"steps": ["fail zone=eu-1a"]},
@@ -78,7 +78,7 @@ CALLS: list[tuple[str, Json, Callable[[Session, Session], Any]]] = [
     ("drill_each", {"each": "zone"}, lambda shop, _: shop.drill_each("zone")),
     ("capacity", {"targets": ["shop/deploy/web"], "more": 2}, lambda shop, _: shop.capacity("shop/deploy/web", more=2)),
     ("rebalance", {}, lambda shop, _: shop.rebalance()),
-    ("lint", {"on": MADE_UP, "paths": ["app.yaml"]}, lambda _, made: made.lint("app.yaml")),
+    ("lint", {"on": SYNTHETIC, "paths": ["app.yaml"]}, lambda _, made: made.lint("app.yaml")),
     ("promise_show", {"targets": ["shop/deploy/web"]}, lambda shop, _: shop.promises.show("shop/deploy/web")),
     (
         "promise_check",
@@ -97,7 +97,7 @@ def test_every_tool_answers_as_a_session_does_and_only_reads(folder: Path, monke
     schemas = {each.name: each.output_schema for each in tools}
     for each in tools:
         jsonschema.Draft202012Validator.check_schema(each.input_schema)
-    shop, made = Session(str(folder / "shop.json")), Session(MADE_UP)
+    shop, made = Session(str(folder / "shop.json")), Session(SYNTHETIC)
     for (name, call, ask), answer in zip(CALLS, answers, strict=True):
         assert not answer.is_error, (name, answer.content[0].text)
         jsonschema.Draft202012Validator(schemas[name]).validate(answer.structured_content)
@@ -137,9 +137,9 @@ def test_files_are_read_in_the_allowed_folders_alone(folder: Path, monkeypatch: 
     ]
     calls: list[tuple[str, Json]] = [("lint", {"paths": [each]}) for each in refused]
     calls += [("status", {"on": "/etc/passwd"}), ("status", {"on": "-"}), ("status", {"on": "live"})]
-    calls += [("simulate", {"on": MADE_UP, "manifests": ["app.yaml"], "pools": ["../other/secret.yaml"]})]
-    calls += [("status", {"on": MADE_UP, "config": "../other/secret.yaml"})]
-    calls += [("drill", {"on": MADE_UP, "steps": ["rollout deploy/web=../other/secret.yaml"]})]
+    calls += [("simulate", {"on": SYNTHETIC, "manifests": ["app.yaml"], "pools": ["../other/secret.yaml"]})]
+    calls += [("status", {"on": SYNTHETIC, "config": "../other/secret.yaml"})]
+    calls += [("drill", {"on": SYNTHETIC, "steps": ["rollout deploy/web=../other/secret.yaml"]})]
     good: list[tuple[str, Json]] = [("lint", {"paths": ["in.yaml"]})]
     answers = replies([*calls, *good], folder)
     for (name, call), answer in zip(calls, answers, strict=False):
@@ -164,9 +164,9 @@ def test_what_is_wrong_with_a_call_is_said_in_one_line(folder: Path, monkeypatch
     calls: list[tuple[str, Json]] = [
         ("status", {}),
         ("status", {"other": 1}),
-        ("capacity", {"on": MADE_UP, "targets": []}),
-        ("drill", {"on": MADE_UP, "steps": ["explode"]}),
-        ("drill", {"on": MADE_UP, "steps": ['patch Node/n [{"op": "remove"}]']}),
+        ("capacity", {"on": SYNTHETIC, "targets": []}),
+        ("drill", {"on": SYNTHETIC, "steps": ["explode"]}),
+        ("drill", {"on": SYNTHETIC, "steps": ['patch Node/n [{"op": "remove"}]']}),
         ("explain", {"name": "options"}),
         ("explain", {"name": "no-such-rule"}),
         ("plan", {"manifests": ["shop.json"]}),
@@ -220,7 +220,7 @@ def test_a_live_cluster_is_read_only_if_a_context_names_it(folder: Path, monkeyp
     allowed = started((), None, "prod")
     assert allowed == Started((str(folder.resolve()),), "live", "prod")
     assert "no-such-kubeconfig" in answer_to(Call("status", {}, allowed)).text
-    made = answer_to(Call("status", {"on": MADE_UP}, allowed))
+    made = answer_to(Call("status", {"on": SYNTHETIC}, allowed))
     assert not made.error
 
 

@@ -133,7 +133,7 @@ def test_json_has_the_documented_form(repository: Path) -> None:
     schema = schema_of("Plan")
     jsonschema.Draft202012Validator(schema).validate(report)
     assert report["verdict"] == "no"
-    # From 3 replicas to 7 that no node of the made-up cluster has a zone for.
+    # From 3 replicas to 7 that no node of the synthetic cluster has a zone for.
     assert report["reasons"] == [
         "default/web keeps less: losing a zone leaves at least 0 of 7, not 2 of 3",
         "7 pods newly pending",

@@ -215,7 +215,7 @@ def drilled(there: list[Json], one: Scenario, file: Path, number: int) -> tuple[
     play = DrillRun(topospread.load(str(file)), options, {}, number)
     play.says_how_spread = False
     play.play([one.step])
-    pods = [each for each in play.world.pods.by_key.values() if play.world.is_created(each)]
+    pods = [each for each in play.state.pods.by_key.values() if play.state.is_created(each)]
     outcome = Counter(
         (each.labels["app"], zones.get(each.node, ""), _revision(each.labels) in known, each.terminating)
         for each in pods

@@ -89,11 +89,11 @@ def _played(objects: list[dict[str, Any]], steps: list[Step]) -> list[object]:
     for each in play.play(steps).steps:
         pending = [(one.workload, one.pods, one.message, one.preemption, repr(one.outcomes)) for one in each.pending]
         told.append((each.begins, each.ends, each.events, each.changed, pending, each.breaches))
-    queue = play.world.queue.queue
+    queue = play.state.queue.queue
     waits = [
         (each.unschedulable_count, each.turn, queue.backoff.expiration(each)) for each in queue.unschedulable.infos
     ]
-    told += [queue.cycle, play.world.queue.now, waits]
+    told += [queue.cycle, play.state.queue.now, waits]
     waiting = queue.unschedulable.infos
     told.append([(each.key, each.timestamp, each.attempts, each.rejectors) for each in waiting])
     return told

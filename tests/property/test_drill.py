@@ -58,38 +58,38 @@ def _played(objects: list[Json], steps: list[Step]) -> DrillRun:
 @given(objects=clusters(), steps=st.lists(STEPS, max_size=6))
 def test_no_node_is_overbooked_and_no_replica_forgotten(objects: list[Json], steps: list[Step]) -> None:
     play = _played(objects, [*steps, Scale("deploy/web", 3)])
-    world = play.world
-    for name, row in world.cluster.nodes.row_of.items():
-        there = world.pods.on([name])
-        assert {each.key for each in there} == set(world.cluster.on_node[row])
+    state = play.state
+    for name, row in state.cluster.nodes.row_of.items():
+        there = state.pods.on([name])
+        assert {each.key for each in there} == set(state.cluster.on_node[row])
         cpu = sum(each.workload is not None and each.workload.kind != "DaemonSet" for each in there)
-        allocatable = world.node(name).status.allocatable or {}
+        allocatable = state.node(name).status.allocatable or {}
         assert cpu <= int(str(allocatable["cpu"]))
-    assert sorted(world.pods.waiting) == sorted(key for key, each in world.pods.by_key.items() if not each.node)
-    for each in world.run.plan.workloads:
+    assert sorted(state.pods.waiting) == sorted(key for key, each in state.pods.by_key.items() if not each.node)
+    for each in state.run.plan.workloads:
         if each.kind == "Deployment":
             key = (each.kind, each.namespace, each.name)
-            assert sum(not pod.terminating for pod in world.pods.of(key)) == each.replicas
+            assert sum(not pod.terminating for pod in state.pods.of(key)) == each.replicas
 
 
 @drawn(10)
 @given(objects=clusters(), steps=st.lists(STEPS, max_size=5))
 def test_ready_pods_are_counted_as_they_are(objects: list[Json], steps: list[Step]) -> None:
-    world = _played(objects, steps).world
+    state = _played(objects, steps).state
     ready = Counter(
         (each.workload.kind, each.workload.namespace, each.workload.name)
-        for each in world.pods.by_key.values()
-        if each.workload is not None and world.is_ready(each)
+        for each in state.pods.by_key.values()
+        if each.workload is not None and state.is_ready(each)
     )
-    assert +world.health.ready == ready
+    assert +state.health.ready == ready
 
 
 @drawn(10)
 @given(objects=clusters(), steps=st.lists(STEPS, max_size=5))
 def test_a_simulation_of_what_is_left_changes_nothing(objects: list[Json], steps: list[Step]) -> None:
     play = _played(objects, [*steps, Recover(at("zone=a")), Recover(at("zone=b")), Recover(at("node=n1"))])
-    world = play.world
-    again = simulate(world.inventory())
+    state = play.state
+    again = simulate(state.inventory())
     assert [each for each in again.placements if each.node is not None] == []
     assert again.removed == {}
     assert not again.evictions

@@ -145,4 +145,4 @@ def test_a_way_that_is_shown_plays_again_from_its_file(objects: list[Json], most
         ends = Counter[str]()
         for each in answer.order:
             ends[each.node] += comes[each.does]
-        assert Counter(each.node for each in play.world.pods.by_key.values()) == +ends
+        assert Counter(each.node for each in play.state.pods.by_key.values()) == +ends

@@ -15,7 +15,7 @@ from topospread.api.quantity import parse_quantity
 from topospread.api.yaml_scalars import plain_scalar
 from topospread.errors import InputError
 from topospread.sources.load import load
-from topospread.sources.synthetic_cluster import made_up_nodes
+from topospread.sources.synthetic_cluster import synthetic_nodes
 
 HOSTILE = [path.read_bytes() for path in sorted((Path(__file__).parents[1] / "hostile").iterdir())]
 
@@ -278,6 +278,6 @@ def test_any_line_makes_a_cluster_up_or_is_refused(parts):
 def made_up(text: str) -> list:
     """The nodes of a line; none when it is refused."""
     try:
-        return [node for node, _ in made_up_nodes(text)]
+        return [node for node, _ in synthetic_nodes(text)]
     except InputError:
         return []

@@ -18,7 +18,7 @@ from topospread.api.well_known_labels import NAMESPACE_NAME
 from topospread.api.workload import ReplicationController
 from topospread.errors import InvalidError, Place
 
-from .names import Names, made_up_uid
+from .names import Names, generated_uid
 
 DEFAULT_NAMESPACE = "default"
 
@@ -106,7 +106,7 @@ def _named(kind: str, item: Object, inventory: Inventory, names: Names) -> Objec
 
 
 def _with_selector(item: ReplicationController) -> ReplicationController:
-    """A controller that selects nothing selects the pods of its template (``SetDefaults_ReplicationController``)."""
+    """Return a controller with a selector; by default its template's labels (``SetDefaults_ReplicationController``)."""
     labels = item.spec.template.metadata.labels if item.spec.template else None
     return item if item.spec.selector or not labels else replace(item, spec=replace(item.spec, selector=labels))
 
@@ -116,7 +116,7 @@ def _some_lack_uid(inventory: Inventory) -> bool:
 
 
 def _uids_referred_to(inventory: Inventory) -> dict[ObjectKey, str]:
-    """(kind, namespace, name) of owners → the uid that objects they own know them by."""
+    """Return owners' keys → their uids in the references of owned objects."""
     uids: dict[ObjectKey, str] = {}
     owned: Iterable[KubeObject]
     for owned in (inventory.replica_sets, inventory.jobs, inventory.pods):
@@ -131,7 +131,7 @@ def _with_uid(kind: str, item: Object, uids: Mapping[ObjectKey, str]) -> Object:
     if item.metadata.uid:
         return item
     key = kind, item.namespace, item.name
-    return replace(item, metadata=replace(item.metadata, uid=uids.get(key) or made_up_uid(*key)))
+    return replace(item, metadata=replace(item.metadata, uid=uids.get(key) or generated_uid(*key)))
 
 
 def _labelled(namespace: Namespace) -> Namespace:

@@ -24,7 +24,7 @@ _CONTAINERS_ONLY = RequestRules(pod_level=False)
 
 
 def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
-    """The spec with restartPolicy, schedulerName, requests from limits and host ports of the host's network."""
+    """Return the spec with restartPolicy, schedulerName, requests from limits and host ports of the host's network."""
     containers = _each(spec.containers, spec.host_network)
     init_containers = _each(spec.init_containers, spec.host_network)
     overhead = rounded(spec.overhead)
@@ -66,7 +66,7 @@ def _container(container: Container, host_network: bool | None) -> Container:
 
 
 def _resources(resources: ResourceRequirements | None) -> ResourceRequirements | None:
-    """A limit without a request is the request as well; amounts are rounded up to thousandths."""
+    """Return resources with missing requests set to the limits, rounded up to thousandths."""
     if resources is None:
         return None
     requests, limits = rounded(resources.requests), rounded(resources.limits)
@@ -79,7 +79,7 @@ def _resources(resources: ResourceRequirements | None) -> ResourceRequirements |
 
 
 def rounded(resources: ResourceList | None) -> ResourceList | None:
-    """Amounts finer than a thousandth rounded up (``SetDefaults_ResourceList``); the very list without such amounts."""
+    """Return the list with amounts rounded up to thousandths (``SetDefaults_ResourceList``)."""
     if not resources:
         return resources
     finer: ResourceList = {}
@@ -131,7 +131,7 @@ def _sum(spec: PodSpec, *, of_limits: bool) -> ResourceList:
 
 
 def limits_as_requests(containers: list[Container] | None) -> list[Container]:
-    """Containers whose requests are their limits, for what sums requests up."""
+    """Return containers with requests equal to their limits, for functions that sum requests."""
     return [
         replace(each, resources=ResourceRequirements(requests=each.resources.limits if each.resources else None))
         for each in containers or ()

@@ -172,12 +172,12 @@ class GatedField(msgspec.Struct, frozen=True):
 
     @property
     def gate(self) -> str:
-        """The API server's gate without which it is dropped."""
+        """The API server's gate that the field needs."""
         return self.takes_item or gate_of(*self.known_as)
 
     @property
     def since(self) -> KubeVersion:
-        """The first version that knows it, of those that are supported."""
+        """The first supported version with the field."""
         return KubeVersion(1, first_minor(*self.known_as))
 
     def known(self, version: KubeVersion) -> bool:
@@ -195,13 +195,13 @@ class GatedField(msgspec.Struct, frozen=True):
 
 @cache
 def _printed() -> dict[str, dict[str, str]]:
-    """Struct → field → the gates with which it goes, the oldest first."""
+    """Return struct → field → the gates that it needs, the oldest first."""
     return shipped_table(__package__, "dropped_fields.json", dict[str, dict[str, str]])
 
 
 @cache
 def gate_of(struct: str, path: str) -> str:
-    """The gate without which the API server drops a field: ``PodSpec``, ``topologySpreadConstraints[].minDomains``."""
+    """Return the gate that a field needs in the API server: ``PodSpec``, ``topologySpreadConstraints[].minDomains``."""
     *way, name = path.split(".")
     for step in way:
         struct = field_struct(struct, step.removesuffix("[]")).removeprefix("[]")
@@ -383,10 +383,10 @@ class _Kept:
         self._specs: dict[bytes, tuple[PodSpec, list[_Found]]] = {}
 
     def object(self, item: KubeObject) -> KubeObject:
-        """One object that has any of the fields.
+        """Return an object without its dropped fields.
 
         Raises:
-            InvalidError: it is new, and the API server refuses it without what is dropped.
+            InvalidError: if it is new, and the API server refuses it without its dropped fields.
         """
         stored = item.metadata.is_stored
         rules = self._rules[stored]

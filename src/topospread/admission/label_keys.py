@@ -19,7 +19,7 @@ from topospread.config.gates import Gates
 
 
 def with_label_keys_merged(spec: PodSpec, labels: Mapping[str, str], gates: Gates) -> PodSpec:
-    """The spec with the pod's own label values in the selectors that ask for them."""
+    """Return the spec with the pod's label values merged into selectors (matchLabelKeys)."""
     constraints = spec.topology_spread_constraints
     if (
         constraints
@@ -41,7 +41,7 @@ def with_label_keys_merged(spec: PodSpec, labels: Mapping[str, str], gates: Gate
 
 
 def reads_own_labels(spec: PodSpec) -> Iterable[str]:
-    """The label keys whose values on the pod end up in one of its selectors."""
+    """Return the label keys whose values on the pod are merged into its selectors."""
     for constraint in spec.topology_spread_constraints or ():
         yield from constraint.match_label_keys or ()
     for term in _terms(spec.affinity):
@@ -97,7 +97,7 @@ def _merged(
     match: Iterable[str] | None,
     mismatch: Iterable[str] | None = None,
 ) -> LabelSelector | None:
-    """A missing selector matches nothing and stays missing; keys that the pod lacks are dropped."""
+    """Return the selector with the pod's values of existing keys; a missing selector stays missing."""
     if selector is None:
         return None
     there = selector.match_expressions or []

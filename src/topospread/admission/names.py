@@ -43,7 +43,7 @@ class Names:
         return frozenset(self._given)
 
     def generate(self, namespace: str, base: str) -> Iterator[str]:
-        """Names of the form ``generateName`` gives: the base, shortened to 58 characters, and five more."""
+        """Yield names like ``generateName``: the base, shortened to 58 characters, and five more."""
         base = base[:_MAX_BASE]
         taken = self._taken
         first = zlib.crc32(base.encode())
@@ -58,22 +58,22 @@ class Names:
 
 
 def pod_prefix(controller_name: str) -> str:
-    """``generateName`` of a controller's pods: with a dash unless that is too long (``getPodsPrefix``)."""
+    """Return ``generateName`` of a controller's pods, with a dash unless it is too long (``getPodsPrefix``)."""
     prefix = f"{controller_name}-"
     return controller_name if len(prefix) > _MAX_NAME else prefix
 
 
 def replica_set_name(deployment_name: str, template_hash: str) -> str:
-    """``generateReplicaSetName``."""
+    """Return a ReplicaSet's name (``generateReplicaSetName``)."""
     return f"{deployment_name[: _MAX_NAME - 1 - len(template_hash)]}-{template_hash}"
 
 
 def safe_hash(content: bytes) -> str:
-    """A hash as labels carry it: a 32-bit number's digits in the alphabet of generated names."""
+    """Return a hash for labels: digits of a 32-bit number in the alphabet of generated names."""
     return "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(zlib.crc32(content)))
 
 
-def made_up_uid(kind: str, namespace: str, name: str) -> str:
+def generated_uid(kind: str, namespace: str, name: str) -> str:
     """Return a uid for an object that has none: a UUID of version 8, which differs from every uid of an API server."""
     digits = hashlib.sha256(f"{kind}/{namespace}/{name}".encode()).hexdigest()
     return "-".join((digits[:8], digits[8:12], f"8{digits[13:16]}", digits[16:20], digits[20:32]))

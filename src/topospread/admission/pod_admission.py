@@ -152,7 +152,7 @@ class Admission:
         return replace(spec, priority_class_name=name, priority=priority, preemption_policy=policy)
 
     def _class_of(self, spec: PodSpec, lenient: bool) -> _Class:
-        """The pod's PriorityClass, the default one, or what stored pods of that class show it to be."""
+        """Return the pod's PriorityClass: from the input, the default one, or inferred from stored pods."""
         name = spec.priority_class_name
         if not name:
             return self._default_class
@@ -167,7 +167,7 @@ class Admission:
         return _Class(name, spec.priority or 0, spec.preemption_policy or _PREEMPTS)
 
     def _learnt(self, name: str) -> _Class | None:
-        """A PriorityClass that is not in the input, as pods that an API server stored show it."""
+        """Return a PriorityClass missing from the input, inferred from stored pods."""
         if self._learnt_classes is None:
             self._learnt_classes = {}
             for pod in self._inventory.pods:

@@ -31,7 +31,7 @@ _CHANGED: Final = tuple(
     topologySpreadConstraints resources""".split()  # noqa: SIM905 - a list of 10 strings is harder to read
 )
 """Fields of a pod's spec that admission plugins and controllers change."""
-_MADE_UP: Final = frozenset(
+_SYNTHETIC: Final = frozenset(
     "pod-template-hash controller-revision-hash controller-uid batch.kubernetes.io/controller-uid".split()  # noqa: SIM905
 )
 _INDEX: Final = "batch.kubernetes.io/job-completion-index"
@@ -214,7 +214,7 @@ def _metadata(pod: Pod, base: Json, owner: OwnerReference | None) -> Json:
     metadata = {**base, "namespace": pod.namespace or "default"}
     if pod.labels:
         metadata["labels"] = {
-            key: Unknown(f"the label {key}", is_sound=True) if key in _MADE_UP and owner else value
+            key: Unknown(f"the label {key}", is_sound=True) if key in _SYNTHETIC and owner else value
             for key, value in pod.labels.items()
         }
     if owner is None:

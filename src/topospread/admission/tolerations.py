@@ -24,7 +24,7 @@ _NETWORK_UNAVAILABLE = "node.kubernetes.io/network-unavailable"
 
 
 def with_default_toleration_seconds(spec: PodSpec) -> PodSpec:
-    """Five minutes on nodes that are not ready or unreachable, unless the pod says how long it stays there."""
+    """Return the spec with tolerations of 5 minutes for not-ready and unreachable nodes, unless it has its own."""
     tolerations = spec.tolerations or []
     added = [
         Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=_DEFAULT_SECONDS)
@@ -38,7 +38,7 @@ def with_default_toleration_seconds(spec: PodSpec) -> PodSpec:
 
 
 def daemon_tolerations(spec: PodSpec) -> list[Toleration]:
-    """A DaemonSet's template's tolerations, and those that all daemon pods have."""
+    """Return the tolerations of a DaemonSet's template, with those of all daemon pods."""
     added = [Toleration(key=key, operator="Exists", effect="NoExecute") for key in (NOT_READY, UNREACHABLE)]
     keys = (*_PRESSURES, _NETWORK_UNAVAILABLE) if spec.host_network else _PRESSURES
     added += [Toleration(key=key, operator="Exists", effect="NoSchedule") for key in keys]
@@ -59,7 +59,7 @@ def _added_or_updated(tolerations: list[Toleration], added: Toleration) -> list[
 
 
 def _equal(left: Toleration, right: Toleration) -> bool:
-    """Missing and empty are one in Go."""
+    """Return whether two tolerations are equal; in Go, missing equals empty."""
     return _parts(left) == _parts(right) and left.toleration_seconds == right.toleration_seconds
 
 

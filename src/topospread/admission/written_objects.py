@@ -146,7 +146,7 @@ def _complete_job(spec: Json) -> None:
 
 
 def _forget_uid(job: Json) -> None:
-    """Labels and the selector of a Job have its uid, which is not known."""
+    """Mark a Job's uid as unknown in its labels and selector."""
     template = job["spec"]["template"]["metadata"]
     for labels in (job["metadata"].get("labels", {}), template["labels"], job["spec"]["selector"]["matchLabels"]):
         for key in labels.keys() & {"controller-uid", "batch.kubernetes.io/controller-uid"}:

@@ -25,7 +25,9 @@ _NAMES = 3
 class ClusterStatus(Base, frozen=True, kw_only=True):
     """The status of one of several clusters."""
 
-    cluster: Annotated[str, Meta(description="The cluster as it was named: a file, a context, a made-up cluster.")]
+    cluster: Annotated[
+        str, Meta(description="The given name of the cluster: a file, a context or a synthetic cluster.")
+    ]
     verdict: Annotated[Word, Meta(description="Verdict of its own status; `unknown` if it cannot be read.")]
     says: Annotated[str, Meta(description="The verdict in one sentence.")]
     problem: Annotated[str, Meta(description="Why the cluster cannot be read or asked; empty if it was.")] = ""

@@ -127,10 +127,10 @@ class Simulation(Answer, frozen=True, kw_only=True, dict=True):
         which = f"did you mean {' or '.join(near[:2])}?" if near else f"there are {listed(list(names), 3)}"
         raise InputError(f"there is no pod {pod}; {which if names else 'the simulation has none'}")
 
-    def _bound(self) -> tuple[Placement, ...]:
-        """Return the pods that had their nodes before; a session adds them."""
-        found: tuple[Placement, ...] = vars(self).get("bound", tuple)()
-        return found
+    @staticmethod
+    def _bound() -> tuple[Placement, ...]:
+        """Return the pods that had their nodes before. A session sets its own function, which JSON leaves out."""
+        return ()
 
     def frame(self, rows: str) -> Any:
         """Return one list as a data frame, like `Answer.frame`.

@@ -33,15 +33,15 @@ _EXPECTED: Mapping[type[inspect.Type], tuple[str, tuple[type, ...]]] = {
 
 
 def decode(data: object, kind: type[T], place: Place | None = None) -> T:
-    """``data`` as a ``kind``, a msgspec Struct.
+    """Decode ``data`` to ``kind``, a msgspec Struct.
 
     Args:
         data: dicts with string keys, lists, strings, numbers, bools and None.
         kind: the struct.
-        place: where ``data`` stands in the input; errors add the path of the field.
+        place: place of ``data`` in the input; errors add the path of the field.
 
     Raises:
-        DecodeError: a value of another type than the field's.
+        DecodeError: if a value has another type than its field.
     """
     try:
         return msgspec.convert(data, kind)
@@ -63,7 +63,7 @@ class _Reader:
         self.place = place
 
     def read(self, value: Any, kind: inspect.Type, path: str) -> Any:
-        """``value`` as msgspec accepts it for ``kind``; ``path`` names it in errors."""
+        """Return ``value`` in a form that msgspec accepts for ``kind``; ``path`` names it in errors."""
         if isinstance(kind, inspect.Metadata):
             return self.read(value, kind.type, path)
         if isinstance(kind, inspect.UnionType):
@@ -131,12 +131,12 @@ class _Reader:
 
 
 def _is_a(value: object, types: tuple[type, ...]) -> bool:
-    """isinstance, with bool a type apart from int."""
+    """Return whether a value has one of the types; bool does not count as int."""
     return bool in types if isinstance(value, bool) else isinstance(value, types)
 
 
 def _named(value: object) -> str:
-    """A value as an error names it."""
+    """Return the name of a value's type for errors."""
     if value is None:
         return "null"
     if isinstance(value, bool):

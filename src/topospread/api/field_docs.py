@@ -36,7 +36,7 @@ class FieldDoc:
     fields: tuple[FieldDoc, ...] = ()
 
     def field(self, name: str) -> FieldDoc | None:
-        """The field below it of this name."""
+        """Return the subfield with this name."""
         return next((each for each in self.fields if each.name == name), None)
 
 

@@ -26,16 +26,15 @@ _INDEX = re.compile(r"\[[^]]*\]")
 
 
 def explain(path: str = "", *, width: int = 80) -> str:
-    """The documentation of a field and the fields below it, ending in a newline.
+    """Return the documentation of a field and the fields below it, ending in a newline.
 
     Args:
-        path: ``topologySpreadConstraints``, ``topologySpreadConstraints.minDomains`` or deeper; ``pod.spec.`` may
-            stand before it, ``[0]`` or ``[*]`` behind a list; a constraint's field may be named alone. Empty is
-            the whole list.
+        path: path of the field, ``topologySpreadConstraints.minDomains``, or the name of a constraint's field. It may
+            start with ``pod.spec.``, and lists may have ``[0]`` or ``[*]``. Empty is the whole list.
         width: columns to wrap the text at.
 
     Raises:
-        UsageError: there is no such field; names the nearest.
+        UsageError: if the field does not exist; with similar names.
     """
     doc = _find(path)
     columns = max(width, _NARROWEST)
@@ -54,7 +53,7 @@ def explain(path: str = "", *, width: int = 80) -> str:
 
 
 def paths() -> list[str]:
-    """Every path that has documentation, the shorter before those below it."""
+    """Return every documented path, parents before children."""
     return [_ROOT, *_below(TOPOLOGY_SPREAD_CONSTRAINTS, _ROOT)]
 
 
@@ -63,7 +62,7 @@ def _below(doc: FieldDoc, path: str) -> list[str]:
 
 
 def _find(path: str) -> FieldDoc:
-    """The field that a path names."""
+    """Return the field that a path names."""
     names = [name for name in _INDEX.sub("", path.strip()).split(".") if name]
     if names and names[0].lower() in ("pod", "pods", "po"):
         del names[0]
@@ -93,7 +92,7 @@ def _unknown(name: str, known: Sequence[str], parent: str) -> str:
 
 
 def _entry(doc: FieldDoc, width: int) -> list[str]:
-    """A field in the list of fields."""
+    """Return a field in the list of fields."""
     lines = [f"  {doc.name}\t<{doc.type}>" + (" -required-" if doc.required else "")]
     if doc.enum:
         lines.append(f"  enum: {', '.join(doc.enum)}")
@@ -104,7 +103,7 @@ def _entry(doc: FieldDoc, width: int) -> list[str]:
 
 
 def _wrapped(paragraphs: Sequence[str], indent: int, width: int) -> list[str]:
-    """Paragraphs with an empty line between them; those that begin with a space keep their lines."""
+    """Return paragraphs separated by empty lines; paragraphs that begin with a space are not wrapped."""
     lines: list[str] = []
     for paragraph in paragraphs:
         lines += [""] if lines else []
@@ -116,12 +115,12 @@ def _wrapped(paragraphs: Sequence[str], indent: int, width: int) -> list[str]:
 
 
 def _hanging(mark: str, text: str, width: int) -> list[str]:
-    """Text beside a mark."""
+    """Return text with a mark in front of the first line."""
     return _filled(f"    {mark}", "    " + " " * len(mark), text, width)
 
 
 def _filled(first: str, rest: str, text: str, width: int) -> list[str]:
-    """Text wrapped between words."""
+    """Return text wrapped at spaces."""
     return textwrap.wrap(
         text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )

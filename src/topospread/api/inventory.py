@@ -120,7 +120,7 @@ class Inventory:
         return {name for kind, _, name in self.places if kind == "Namespace"}
 
     def objects(self) -> Iterator[KubeObject]:
-        """All typed objects, kind after kind, each in input order."""
+        """Yield all typed objects, kind after kind, each in input order."""
         for each in fields(self):
             for item in getattr(self, each.name) if each.type.startswith("list[") else ():
                 if isinstance(item, KubeObject):

@@ -71,7 +71,7 @@ class LabelIndex(Generic[Item]):
             _discard(self._by_label, (found.namespace, name, value), found)
 
     def matching(self, namespace: str, selector: Selector) -> Iterator[LabelSet[Item]]:
-        """The sets of labels of a namespace that a selector matches, in no order."""
+        """Yield a namespace's sets of labels that a selector matches, in any order."""
         if selector.selects_nothing:
             return iter(())
         candidates: Iterable[LabelSet[Item]] = self._by_namespace.get(namespace, ())
@@ -85,7 +85,7 @@ class LabelIndex(Generic[Item]):
         return (found for found in candidates if selector.matches(found.labels))
 
     def selected(self, namespace: str, selector: Selector) -> list[Item]:
-        """The things of a namespace that a selector matches, in the order in which they were added."""
+        """Return a namespace's objects that a selector matches, in the order of addition."""
         found = chain.from_iterable(each.items.items() for each in self.matching(namespace, selector))
         return [item for _, item in sorted(found, key=lambda each: each[0])]
 

@@ -90,7 +90,7 @@ def _too_long(text: str, limit: int, subject: str = "") -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """Text as Go's ``%q`` prints it."""
+    """Return text as Go's ``%q`` prints it."""
     return '"' + "".join(map(_quoted_character, text)) + '"'
 
 
@@ -106,7 +106,7 @@ def _quoted_character(character: str) -> str:
 
 
 def invalid(field: str, value: str | Sequence[str] | None, detail: str) -> str:
-    """``field.Invalid`` as text: a string quoted, a list as Go writes it in JSON."""
+    """Return the text of Go's ``field.Invalid``: strings quoted, lists as JSON."""
     if isinstance(value, str):
         shown = quoted(value)
     else:

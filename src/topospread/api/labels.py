@@ -59,13 +59,13 @@ class InvalidSelectorError(ValueError):
 
 
 def aggregated(problems: Sequence[str]) -> str:
-    """Several errors as one, each once (``utilerrors.Aggregate``)."""
+    """Return several errors as one, each once (``utilerrors.Aggregate``)."""
     distinct = list(dict.fromkeys(problems))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
 
 
 def parse_int64(text: str) -> int | None:
-    """``strconv.ParseInt(text, 10, 64)``, None where Go gives an error."""
+    """Return ``strconv.ParseInt(text, 10, 64)``, None if Go returns an error."""
     found = _INTEGER.fullmatch(text)
     if not found or len(found[2]) > 19:
         return None
@@ -195,7 +195,7 @@ class Selector:
 
     @classmethod
     def everything(cls) -> Selector:
-        """The selector without requirements."""
+        """Return the selector without requirements."""
         return cls()
 
     @classmethod
@@ -205,10 +205,10 @@ class Selector:
 
     @classmethod
     def from_label_selector(cls, selector: LabelSelector | None) -> Selector:
-        """``metav1.LabelSelectorAsSelector``: None matches nothing, an empty selector everything.
+        """Compile a selector (``metav1.LabelSelectorAsSelector``): None matches nothing, an empty one everything.
 
         Raises:
-            InvalidSelectorError: the first requirement that cannot be, in apimachinery's words. (Go goes through
+            InvalidSelectorError: for the first invalid requirement, with apimachinery's message. (Go goes through
                 matchLabels in random order, this by key.)
         """
         if selector is None:
@@ -238,7 +238,7 @@ class Selector:
         return Selector((*self.requirements, *requirements))
 
     def with_match_label_keys(self, keys: Iterable[str] | None, labels: Mapping[str, str]) -> Selector:
-        """The selector with the pod's own values of ``matchLabelKeys``; keys that the pod lacks are dropped.
+        """Return the selector with the pod's own values of ``matchLabelKeys``; keys that the pod lacks are dropped.
 
         Source: ``mergeLabelSetWithSelector`` in pkg/scheduler/framework/plugins/podtopologyspread/common.go.
         """

@@ -22,7 +22,7 @@ def _printed() -> dict[str, dict[str, int]]:
 
 @cache
 def first_minor(struct: str, path: str) -> int:
-    """The first minor version from 1.18 on that knows a field: ``PodSpec``, ``volumes[].image`` → 31."""
+    """Return the first minor version from 1.18 on that knows a field: ``PodSpec``, ``volumes[].image`` → 31."""
     first = _OLDEST
     for step in path.split("."):
         name = step.removesuffix("[]")

@@ -26,7 +26,7 @@ def label_key_requirements(
 
 
 def complete_requests(requests: MutableMapping[str, Amount], limits: Mapping[str, Amount]) -> None:
-    """A limit without a request is the request as well (pkg/apis/core/v1/defaults.go, ``SetDefaults_Pod``)."""
+    """Set missing requests to the limits (pkg/apis/core/v1/defaults.go, ``SetDefaults_Pod``)."""
     for name, amount in limits.items():
         requests.setdefault(name, amount)
 

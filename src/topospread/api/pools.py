@@ -104,7 +104,7 @@ def _milli(amounts: Mapping[str, str | int | float | None], name: str) -> int:
 
 
 def new_names(pool: NodePool, nodes: Iterable[Node]) -> Iterator[str]:
-    """Names for new nodes of a pool that no node has."""
+    """Yield names for new nodes of a pool that no node has."""
     taken = {each.name for each in nodes}
     number = 0
     while True:
@@ -125,7 +125,7 @@ def at_least(nodes: list[Node], pools: Iterable[NodePool]) -> list[Node]:
 
 
 def on_paper(pools: Iterable[NodePool], nodes: Iterable[Node]) -> dict[str, dict[str, list[str]]]:
-    """Topology key → domain → pools that could bring it: domains that no node has yet, of pools that may grow."""
+    """Return topology key → domain → growing pools that could add the domain, which no node has yet."""
     there = list(nodes)
     known = {label for node in there for label in node.labels.items()}
     found: dict[str, dict[str, list[str]]] = {}

@@ -67,7 +67,7 @@ class Quantity:
         self._milli: int | None = None
 
     def __str__(self) -> str:
-        """Canonical text as Go's ``Quantity.String()``; what already was canonical stays as it was written."""
+        """Return the canonical text (Go's ``Quantity.String()``); canonical input stays unchanged."""
         text = self._text
         if text is None:
             text = self._text = _canonical(self)
@@ -94,13 +94,13 @@ class Quantity:
         return (self.unscaled > 0) - (self.unscaled < 0)
 
     def value(self) -> int:
-        """The amount in whole units, rounded away from zero, an int64 with Go's overflows (``Value()``)."""
+        """Return the amount in whole units, rounded away from zero, an int64 with Go's overflows (``Value()``)."""
         if self._value is None:
             self._value = self._scaled(0)
         return self._value
 
     def milli_value(self) -> int:
-        """The amount in thousandths, rounded away from zero, an int64 with Go's overflows (``MilliValue()``)."""
+        """Return the amount in thousandths, rounded away from zero, an int64 with Go's overflows (``MilliValue()``)."""
         if self._milli is None:
             self._milli = self._scaled(_MILLI)
         return self._milli
@@ -138,14 +138,14 @@ class Quantity:
         return Quantity(left + right, lowest, written, wide=wide)
 
     def rounded_to_milli(self) -> Quantity:
-        """The amount rounded away from zero to thousandths, as the API server stores it (Go's ``RoundUp``)."""
+        """Return the amount rounded away from zero to thousandths, as the API server stores it (Go's ``RoundUp``)."""
         if self.exponent >= _MILLI:
             return self
         unscaled = _shift_away_from_zero(self.unscaled, _MILLI - self.exponent)
         return Quantity(unscaled, _MILLI, self.format, wide=self.wide)
 
     def widened(self) -> Quantity:
-        """The same amount as an arbitrary decimal, which overflows otherwise (Go's ``ToDec``)."""
+        """Return the same amount as an arbitrary decimal, which overflows otherwise (Go's ``ToDec``)."""
         if self.wide:
             return self
         wide = Quantity(self.unscaled, self.exponent, self.format, wide=True)
@@ -153,7 +153,7 @@ class Quantity:
         return wide
 
     def _magnitude(self) -> int:
-        """Position of the first digit, as a power of ten."""
+        """Return position of the first digit, as a power of ten."""
         return len(str(abs(self.unscaled))) + self.exponent
 
     def _scaled(self, scale: int) -> int:
@@ -205,7 +205,7 @@ def parse_quantity(text: str | int | float) -> Quantity:
 
 
 def _number_text(number: float) -> str:
-    """A JSON number as Go writes it when YAML is turned into JSON (encoding/json's float64)."""
+    """Return a JSON number as Go writes it when YAML is turned into JSON (encoding/json's float64)."""
     if isinstance(number, bool) or not math.isfinite(number):
         raise QuantityError(FORMAT_WORDS)
     if isinstance(number, int):
@@ -266,7 +266,7 @@ def _short(text: str, sign: str, digits: str, places: int, suffix: tuple[int, in
 
 
 def _long(unscaled: int, places: int, suffix: tuple[int, int, Format]) -> Quantity:
-    """The quantity as an arbitrary decimal: at least a nano, binary ones at most the largest int64."""
+    """Return the quantity as an arbitrary decimal: at least one nano; binary suffixes at most the largest int64."""
     base, exponent, written = suffix
     if base == 2:
         unscaled <<= exponent
@@ -293,7 +293,7 @@ def _power_of_ten(exponent: int) -> int:
 
 
 def _shift_away_from_zero(unscaled: int, places: int) -> int:
-    """``unscaled / 10**places``, rounded away from zero."""
+    """Return ``unscaled / 10**places``, rounded away from zero."""
     if places > len(str(unscaled)):
         return (unscaled > 0) - (unscaled < 0)
     quotient = -(-abs(unscaled) // _power_of_ten(places))
@@ -301,7 +301,7 @@ def _shift_away_from_zero(unscaled: int, places: int) -> int:
 
 
 def _to_int64(number: int) -> int:
-    """The low 64 bits of the magnitude, with the sign: Go's big.Int.Int64()."""
+    """Return the low 64 bits of the magnitude, with the sign: Go's big.Int.Int64()."""
     low = abs(number) & (2**64 - 1)
     return _wrap(-low if number < 0 else low)
 
@@ -311,7 +311,7 @@ def _wrap(number: int) -> int:
 
 
 def _scaled_wide(unscaled: int, difference: int) -> int:
-    """Go's scaledValue: exact up to int64, rounded up (not away from zero) where digits are dropped."""
+    """Return Go's scaledValue: exact up to int64, rounded up (not away from zero) if digits are dropped."""
     if difference == 0:
         return _to_int64(unscaled)
     if difference > 0:
@@ -328,7 +328,7 @@ def _scaled_wide(unscaled: int, difference: int) -> int:
 
 
 def _remove_factors(number: int, factor: int) -> tuple[int, int]:
-    """The number without its trailing factors, and how many were removed."""
+    """Return the number without its trailing factors, and how many were removed."""
     times = 0
     while number and number % factor == 0:
         number //= factor

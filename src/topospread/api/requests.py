@@ -105,9 +105,9 @@ def scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES, *, missing_c
 
 
 def fit_scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """The same for NodeResourcesFit, whose scorers are made without some features.
+    """Return the requests for NodeResourcesFit's scorers, which ignore some features.
 
-    Source: noderesources/fit.go, ``nodeResourceStrategyTypeMap``; its filter and the sums of its nodes know them.
+    Source: noderesources/fit.go, ``nodeResourceStrategyTypeMap``; its filter and the sums of its nodes use them.
     """
     if rules.fit_scores_containers_alone:
         rules = replace(rules, pod_level=False, status="ignored")
@@ -117,7 +117,7 @@ def fit_scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[
 
 
 def non_zero_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> tuple[int, int]:
-    """Millicores and bytes that the pod adds to its node's non-zero requests.
+    """Return millicores and bytes that the pod adds to its node's non-zero requests.
 
     With requests at pod level, the defaults stand in only for a resource that nothing in the pod requests.
     """
@@ -146,7 +146,7 @@ def _non_zero_by_container(pod: Pod, rules: RequestRules) -> tuple[int, int]:
 
 
 def resource_amounts(resources: ResourceList | None) -> dict[str, int]:
-    """A resource list (allocatable, overhead) as integers in the units of this module."""
+    """Return a resource list (allocatable, overhead) as integers in the units of this module."""
     return integers(quantities(resources))
 
 
@@ -166,7 +166,7 @@ def is_scalar_resource(name: str) -> bool:
 
 
 def is_extended_resource(name: str) -> bool:
-    """A resource with a domain that is not Kubernetes' own, nor a quota's (``IsExtendedResourceName``)."""
+    """Return whether a resource has a domain other than Kubernetes' or a quota's (``IsExtendedResourceName``)."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
@@ -197,7 +197,7 @@ def _requests(pod: Pod, rules: RequestRules, non_missing: Mapping[str, Quantity]
 def _aggregate(
     pod: Pod, rules: RequestRules, read: RequestsReader, non_missing: Mapping[str, Quantity] | None
 ) -> Requests:
-    """Sum of the containers, or what initialising takes if that is more (KEP-753 for the order of sidecars)."""
+    """Return the containers' sum, or the init containers' requests if larger (KEP-753 for sidecars)."""
 
     def requests_of(container: Container) -> Requests:
         requests = {**(non_missing or {}), **read(container)}
@@ -228,7 +228,7 @@ def _initialising(pod: Pod, rules: RequestRules, read: RequestsReader) -> list[R
 
 
 def _pod_level_requests(pod: Pod, rules: RequestRules) -> Requests:
-    """``spec.resources.requests`` as far as pod level supports the resource; empty when it is not set."""
+    """Return supported resources in ``spec.resources.requests``; empty if it is not set."""
     resources = pod.spec.resources
     if resources is None or not resources.requests:
         return {}

@@ -61,7 +61,7 @@ class OrdinalStrategy(msgspec.Struct, frozen=True):
 
 
 def strategy_of_stateful_set(item: StatefulSet, replicas: int) -> OrdinalStrategy | None:
-    """The strategy in numbers; ``None`` for one that leaves it to people to delete old pods (OnDelete).
+    """Return the strategy in numbers; ``None`` for OnDelete.
 
     Without the gate MaxUnavailableStatefulSet the API server drops ``maxUnavailable``, which leaves one.
     """

@@ -20,7 +20,7 @@ Requests = dict[str, Quantity]
 
 
 def quantities(resources: ResourceList | None) -> Requests:
-    """A list as it stands in an object, parsed; null is 0."""
+    """Return a resource list with parsed quantities; null is 0."""
     return {name: parse_quantity(0 if text is None else text) for name, text in (resources or {}).items()}
 
 
@@ -31,7 +31,7 @@ def add(total: Requests, more: Mapping[str, Quantity]) -> None:
 
 
 def maximum(lists: Iterable[Mapping[str, Quantity]]) -> Requests:
-    """The larger quantity of each resource."""
+    """Return the larger quantity of each resource."""
     result: Requests = {}
     for each in lists:
         for name, quantity in each.items():
@@ -41,7 +41,7 @@ def maximum(lists: Iterable[Mapping[str, Quantity]]) -> Requests:
 
 
 def rounded(requests: Requests) -> Requests:
-    """Quantities rounded up to what kube-scheduler counts in: millicores, and units of all else."""
+    """Return quantities rounded up to kube-scheduler's units: millicores, and whole units of other resources."""
     return {
         name: parse_quantity(f"{quantity.milli_value()}m" if name == "cpu" else str(quantity.value()))
         for name, quantity in requests.items()
@@ -49,7 +49,7 @@ def rounded(requests: Requests) -> Requests:
 
 
 def integers(requests: Mapping[str, Quantity]) -> dict[str, int]:
-    """Millicores, and units of all else, rounded up."""
+    """Return millicores, and whole units of other resources, rounded up."""
     return {name: q.milli_value() if name == "cpu" else q.value() for name, q in requests.items()}
 
 
@@ -117,7 +117,7 @@ def _counted(status: ContainerStatus, rule: StatusRule) -> list[Mapping[str, Qua
 
 
 def _said_infeasible(pod: Pod) -> bool:
-    """Until 1.32 it stood in ``status.resize``."""
+    """Return whether a resize is infeasible, until 1.32 from ``status.resize``."""
     return pod.status is not None and pod.status.resize == "Infeasible"
 
 

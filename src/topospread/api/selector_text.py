@@ -21,10 +21,10 @@ _END = ""
 
 
 def parse_selector(text: str) -> Selector:
-    """The selector; an empty text selects everything.
+    """Return the selector; an empty text selects everything.
 
     Raises:
-        UsageError: the text is no selector.
+        UsageError: if the text is not a selector.
     """
     try:
         return Selector(tuple(_SelectorParser(text).requirements()))
@@ -45,10 +45,10 @@ class _SelectorParser:
         self._at = 0
 
     def requirements(self) -> Iterator[Requirement]:
-        """All of them.
+        """Yield all requirements.
 
         Raises:
-            InvalidSelectorError: in apimachinery's words.
+            InvalidSelectorError: if a requirement is not valid, with apimachinery's message.
         """
         if self._next == _END:
             return
@@ -91,7 +91,7 @@ class _SelectorParser:
         return Requirement.checked(key, _OPERATORS[operator], [value])
 
     def _values(self) -> list[str]:
-        """``(a, b)``; one that is left out is the empty value, as in ``(a,)``."""
+        """Parse ``(a, b)``; a missing value is empty, as in ``(a,)``."""
         if self._next != "(":
             raise InvalidSelectorError(f"found '{self._next}' expected: '('")
         self._take()

@@ -64,7 +64,7 @@ _STABILITY: Final = {"alpha": 0, "beta": 1, None: 2}
 
 @cache
 def _printed() -> Mapping[str, Mapping[str, str]]:
-    """API version → kind → ``namespaced`` or ``cluster``, and ``first-last`` minor version, ``30-`` while served."""
+    """Return API version → kind → scope, and ``first-last`` minor version (``30-`` if still served)."""
     return shipped_table(__package__, "kinds.json", dict[str, dict[str, str]])
 
 
@@ -85,7 +85,7 @@ def kinds_served(minor: int) -> list[str]:
 
 
 def versions_of(kind: str) -> tuple[str, ...]:
-    """The API versions that a kind was ever served under, today's first."""
+    """Return all API versions of a kind, present ones first."""
     known = [version for version, kinds in _printed().items() if kind in kinds]
     older = [version for version, kinds in (*_GONE.items(), *_OFF.items()) if kind in kinds.split()]
     return (*sorted(known, key=_priority, reverse=True), *older)
@@ -115,7 +115,7 @@ def is_namespaced(kind: str) -> bool:
 
 
 def _priority(api_version: str) -> tuple[int, int, int]:
-    """Stable versions last, each by its numbers (apimachinery/pkg/version, ``CompareKubeAwareVersionStrings``)."""
+    """Return a sort key: stable versions last, each by its numbers (``CompareKubeAwareVersionStrings``)."""
     found = _VERSION.fullmatch(api_version.rpartition("/")[2])
     assert found is not None, "printed ones are"
     return _STABILITY[found[2]], int(found[1]), int(found[3] or 0)

@@ -12,9 +12,9 @@ Table = TypeVar("Table")
 
 
 def shipped_table(package: str | None, name: str, kind: type[Table]) -> Table:
-    """The table in a file beside a package's modules, as such a type.
+    """Return a table from a file in a package, decoded to a type.
 
-    ``pkgutil``, as importlib.resources takes longer to import than the tables to read.
+    It uses ``pkgutil``, because importing importlib.resources takes longer than reading the tables.
     """
     data = pkgutil.get_data(package or "", name)
     assert data is not None, "it is part of the package"

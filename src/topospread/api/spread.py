@@ -97,31 +97,31 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
         return copy.deepcopy(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data with Kubernetes' field names, in this class's order; unset fields are left out."""
+        """Return plain data with Kubernetes' field names, in this class's order; unset fields are left out."""
         data: dict[str, Any] = msgspec.to_builtins(self)
         return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], place: Place | None = None) -> TopologySpreadConstraint:
-        """The constraint that plain data describes; null is unset, unknown fields are ignored.
+        """Decode a constraint from plain data; null unsets a field, unknown fields are ignored.
 
         Raises:
-            DecodeError: a field of another type, with its path.
+            DecodeError: if a field has another type; with its path.
         """
         if data is None:
             raise DecodeError("expected an object, got null", place)
         return decode(dict(data) if isinstance(data, Mapping) else data, cls, place)
 
     def to_json(self) -> str:
-        """One line of JSON; unset fields are left out."""
+        """Return one line of JSON; unset fields are left out."""
         return msgspec.json.encode(self).decode()
 
     @classmethod
     def from_json(cls, text: str | bytes, place: Place | None = None) -> TopologySpreadConstraint:
-        """The constraint that a JSON text describes.
+        """Parse a constraint from JSON.
 
         Raises:
-            DecodeError: not JSON, or a field of another type.
+            DecodeError: if it is not JSON, or a field has another type.
         """
         try:
             data = msgspec.json.decode(text)
@@ -130,18 +130,18 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
         return cls.from_dict(data, place)
 
     def to_yaml(self) -> str:
-        """A YAML mapping in block style; unset fields are left out."""
+        """Return a YAML mapping in block style; unset fields are left out."""
         from .yaml_text import yaml_text  # PyYAML is loaded by who needs it: commands start without
 
         return yaml_text(self.to_dict())
 
     @classmethod
     def from_yaml(cls, text: str | bytes, place: Place | None = None) -> TopologySpreadConstraint:
-        """The constraint that a YAML document describes.
+        """Parse a constraint from a YAML document.
 
         Raises:
-            DecodeError: not YAML, or a field of another type.
-            DuplicateError: a key twice in one mapping.
+            DecodeError: if it is not YAML, or a field has another type.
+            DuplicateError: if a mapping has a duplicate key.
         """
         from .yaml_text import parse_yaml
 
@@ -255,7 +255,7 @@ def _plain(patch: ConstraintPatch) -> Any:
 
 
 def _typed(merged: Sequence[Any]) -> list[TopologySpreadConstraint]:
-    """Merged plain data as constraints; a null element is an empty one, as Go decodes it."""
+    """Decode merged plain data to constraints; null is an empty constraint, like in Go."""
     return [
         TopologySpreadConstraint.from_dict({} if each is None else each, Place(field=f"{_LIST}[{at}]"))
         for at, each in enumerate(merged)
@@ -277,12 +277,12 @@ _UNDECLARED = "field not declared in schema"
 
 
 def element_key(constraint: Json) -> Key:
-    """topologyKey and whenUnsatisfiable, which apply tells constraints apart by; a missing one is "", its default."""
+    """Return topologyKey and whenUnsatisfiable, apply's key of a constraint; a missing field is ""."""
     return constraint.get("topologyKey", ""), constraint.get("whenUnsatisfiable", "")
 
 
 def apply_constraint(base: Json, applied: Json) -> Json:
-    """The fields of ``base``, those that ``applied`` names replaced; a null leaves the field unset.
+    """Return ``base`` with the fields that ``applied`` names replaced; null unsets a field.
 
     Raises:
         InvalidError: a field that the type lacks, or that has another type.
@@ -292,7 +292,7 @@ def apply_constraint(base: Json, applied: Json) -> Json:
 
 
 def apply_constraints(base: list[Json], applied: list[Json]) -> list[Json]:
-    """``base`` with ``applied`` merged into it.
+    """Return ``base`` with ``applied`` merged into it.
 
     Constraints of one key are merged field by field. Where the base has a key twice, the applied constraint stands
     in for both. The applied constraints keep their order, those of the base keep theirs as far as that allows.
@@ -315,7 +315,7 @@ def apply_constraints(base: list[Json], applied: list[Json]) -> list[Json]:
 
 
 def _walk(base: Sequence[Key], applied: Sequence[Key]) -> list[tuple[int | None, int]]:
-    """The order of the merged list (visitListItems).
+    """Return the order of the merged list (visitListItems).
 
     Returns:
         For each place either (position in the base, −1), a constraint that is not applied, or
@@ -355,7 +355,7 @@ def _check_elements(problems: list[str]) -> None:
 
 
 def _problems(constraint: Any) -> list[tuple[str, str]]:
-    """Path and complaint of whatever does not fit the schema of a constraint (AsTyped)."""
+    """Return the path and error of each value that does not fit the schema of a constraint (AsTyped)."""
     if not isinstance(constraint, dict):
         return [
             ("", f"associative list with keys may not have {'a null' if constraint is None else 'non-map'} elements")

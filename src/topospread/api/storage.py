@@ -136,7 +136,7 @@ class StorageClass(KubeObject):
 
 
 def default_classes(classes: Iterable[StorageClass]) -> list[StorageClass]:
-    """The StorageClasses that are annotated as the default, in the order given (``IsDefaultAnnotation``)."""
+    """Return the StorageClasses that are annotated as the default, in the order given (``IsDefaultAnnotation``)."""
     return [each for each in classes if _is_default(each)]
 
 

@@ -36,7 +36,7 @@ class PatchMeta(msgspec.Struct, frozen=True):
     may_be_list: bool = True
 
     def member(self, name: str) -> PatchMeta:
-        """The field of this name (LookupPatchMetadataForStruct)."""
+        """Return the field of this name (LookupPatchMetadataForStruct)."""
         if self.members is None:
             raise InvalidError([f"merging an object in json but data type is not struct, at the json field {name!r}"])
         if name not in self.members:
@@ -44,7 +44,7 @@ class PatchMeta(msgspec.Struct, frozen=True):
         return self.members[name]
 
     def list_member(self, name: str) -> PatchMeta:
-        """The list of this name (LookupPatchMetadataForSlice)."""
+        """Return the list of this name (LookupPatchMetadataForSlice)."""
         found = self.member(name)
         if not found.may_be_list:
             raise InvalidError([f"expected slice or array type, at the json field {name!r}"])
@@ -52,10 +52,10 @@ class PatchMeta(msgspec.Struct, frozen=True):
 
 
 def merge_object(original: Json, patch: Json, meta: PatchMeta) -> Json:
-    """``original`` with ``patch`` merged into it (Go: mergeMap).
+    """Merge ``patch`` into ``original`` and return it (Go: mergeMap).
 
     Raises:
-        InvalidError: the patch cannot be applied, in Go's words as far as they are words.
+        InvalidError: if the patch cannot be applied; with Go's message if it has one.
     """
     if DIRECTIVE in patch:
         # A patch with `$patch` replaces the object or deletes it (handleDirectiveInMergeMap).
@@ -75,7 +75,7 @@ def merge_object(original: Json, patch: Json, meta: PatchMeta) -> Json:
 
 
 def _retain_keys(original: Json, patch: Json) -> None:
-    """``$retainKeys``: drops from the original what the list does not name (applyRetainKeysDirective)."""
+    """Apply ``$retainKeys``: drop fields that the list does not name (applyRetainKeysDirective)."""
     if RETAIN_KEYS not in patch:
         return
     kept = patch.pop(RETAIN_KEYS)
@@ -89,7 +89,7 @@ def _retain_keys(original: Json, patch: Json) -> None:
 
 
 def _merge_ordered_lists(original: Json, patch: Json, meta: PatchMeta) -> None:
-    """Merges the lists whose order ``$setElementOrder/NAME`` gives (mergePatchIntoOriginal)."""
+    """Merge the lists whose order ``$setElementOrder/NAME`` gives (mergePatchIntoOriginal)."""
     for directive in [each for each in patch if each.startswith(ELEMENT_ORDER)]:
         order = _list_of(patch.pop(directive))
         name = _list_name(directive, ELEMENT_ORDER)
@@ -113,7 +113,7 @@ def _merge_ordered_lists(original: Json, patch: Json, meta: PatchMeta) -> None:
 
 
 def _merge_member(original: Json, name: str, value: Any, how: tuple[PatchMeta, bool]) -> None:
-    """Merges one member; ``how``: the object's meta, and whether ``value`` lists what to delete."""
+    """Merge one member; ``how``: the object's meta, and whether ``value`` lists elements to delete."""
     meta, deletes = how
     if value is None:
         original.pop(name, None)
@@ -136,9 +136,9 @@ def _merge_member(original: Json, name: str, value: Any, how: tuple[PatchMeta, b
 
 
 def _merge_lists(original: list[Any], patch: list[Any], meta: PatchMeta) -> list[Any]:
-    """Two lists of objects, matched by the merge key (mergeSlice).
+    """Merge two lists of objects by the merge key (mergeSlice).
 
-    ``original`` is changed in place as Go changes the array behind a slice, since a caller still looks at it.
+    ``original`` is changed in place, like the array behind a Go slice, because a caller reads it afterwards.
     """
     if not original and not patch:
         return original
@@ -186,10 +186,10 @@ def _delete_elements(original: list[Any], length: int, key: str, value: Any) -> 
 
 
 def _merge_elements(target: list[Any], length: int, elements: list[Any], meta: PatchMeta) -> int:
-    """Merges each element into the first of its key, or appends it (mergeSliceWithoutSpecialElements).
+    """Merge each element into the first with its key, or append it (mergeSliceWithoutSpecialElements).
 
     Returns:
-        How many elements there are now.
+        Return the new number of elements.
     """
     for element in elements:
         at = _find(target[:length], meta.merge_key, _merge_value(element, meta.merge_key))
@@ -202,7 +202,7 @@ def _merge_elements(target: list[Any], length: int, elements: list[Any], meta: P
 
 
 def _ordered(merged: list[Any], order: list[Any], server_order: list[Any], key: str) -> list[Any]:
-    """The patch's elements in the order it gives, the others where the server has them (normalizeElementOrder)."""
+    """Return the patch's elements in its order, and others at the server's positions (normalizeElementOrder)."""
     named: list[Any] = []
     others: list[Any] = []
     for element in merged:
@@ -219,9 +219,9 @@ def _ordered(merged: list[Any], order: list[Any], server_order: list[Any], key: 
 
 
 def _sorted_by(elements: list[Any], order: list[Any], key: str) -> list[Any]:
-    """Go's stable insertion sort with its comparison, which calls an element that the order lacks the lesser.
+    """Return elements sorted like Go: a stable insertion sort in which elements outside the order are smaller.
 
-    Elements that ask to be deleted go last (normalizeSliceOrder).
+    Elements with a delete directive go last (normalizeSliceOrder).
     """
     deleted = [each for each in elements if key and each.get(DIRECTIVE) == "delete"]
     rest = [each for each in elements if not (key and each.get(DIRECTIVE) == "delete")]
@@ -261,7 +261,7 @@ def _values(left: Any, right: Any, key: str) -> tuple[Any, Any]:
 
 
 def _delete_scalars(original: list[Any], deleted: list[Any]) -> list[Any]:
-    """``$deleteFromPrimitiveList``: the original without what the list names (deleteFromSlice)."""
+    """Apply ``$deleteFromPrimitiveList``: return the original without the listed values (deleteFromSlice)."""
     if not original and not deleted:
         return original
     if _kind_of_elements(original + deleted) is dict:
@@ -270,7 +270,7 @@ def _delete_scalars(original: list[Any], deleted: list[Any]) -> list[Any]:
 
 
 def _discard_nulls(value: Any) -> None:
-    """Removes null members at any depth; null elements of lists stay (discardNullValuesFromPatch)."""
+    """Remove null members at any depth; null elements of lists stay (discardNullValuesFromPatch)."""
     if isinstance(value, dict):
         for name in [each for each, member in value.items() if member is None]:
             del value[name]
@@ -279,7 +279,7 @@ def _discard_nulls(value: Any) -> None:
 
 
 def _without_directives(value: Any) -> Any:
-    """The value without objects that carry ``$patch`` (removeDirectives); it must not itself be one."""
+    """Return the value without objects that carry ``$patch`` (removeDirectives); the value itself must not be one."""
     if isinstance(value, dict):
         for name, member in list(value.items()):
             _set_without_directives(value, name, member)
@@ -300,7 +300,7 @@ def _is_directive(value: Any) -> bool:
 
 
 def _find(elements: list[Any], key: str, value: Any) -> int:
-    """Position of the first object with this merge key, −1 if there is none (findMapInSliceBasedOnKeyValue)."""
+    """Return the position of the first object with this merge key, −1 without one (findMapInSliceBasedOnKeyValue)."""
     for at, element in enumerate(elements):
         if key in element and _same(element[key], value):
             return at
@@ -308,7 +308,7 @@ def _find(elements: list[Any], key: str, value: Any) -> int:
 
 
 def _index(elements: list[Any], wanted: Any, key: str) -> int:
-    """Position of the first element equal to ``wanted``, by merge key if there is one (index)."""
+    """Return the position of the first element equal to ``wanted``, by merge key if there is one (index)."""
     if key:
         return _find(elements, key, wanted.get(key))
     _same(wanted, wanted)
@@ -322,7 +322,7 @@ def _merge_value(element: Any, key: str) -> Any:
 
 
 def _same(left: Any, right: Any) -> bool:
-    """Go's == on interface values: of one type and equal; lists and objects cannot be compared."""
+    """Return Go's == on interface values: same type and equal; lists and objects raise an error."""
     if _type_name(left) != _type_name(right):
         return False
     if isinstance(left, list | dict):
@@ -331,7 +331,7 @@ def _same(left: Any, right: Any) -> bool:
 
 
 def _kind_of_elements(elements: list[Any]) -> type:
-    """The one type that all elements have (sliceElementType)."""
+    """Return the one type that all elements have (sliceElementType)."""
     names = {_type_name(each) for each in elements}
     if len(names) != 1 or names & {"null", "list"}:
         raise InvalidError(["no elements, lists of lists, or list element types that are not identical"])
@@ -355,7 +355,7 @@ def _list_of(value: Any) -> list[Any]:
 
 
 def _list_name(directive: str, prefix: str) -> str:
-    """NAME of ``PREFIX/NAME`` (extractKey)."""
+    """Return NAME of ``PREFIX/NAME`` (extractKey)."""
     head, slash, name = directive.partition("/")
     if not slash or head != prefix:
         raise InvalidError([f"invalid patch format: {directive}"])

@@ -21,7 +21,7 @@ _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 
 
 def with_taint_of_cordon(node: Node) -> Node:
-    """The node, with `UNSCHEDULABLE_TAINT` itself where it is cordoned and lacks it; else the very node."""
+    """Return the node; a cordoned node without `UNSCHEDULABLE_TAINT` gets it."""
     taints = node.spec.taints or []
     if not node.spec.unschedulable or any(_is_of_cordon(each) for each in taints):
         return node
@@ -60,7 +60,7 @@ def untolerated(
     *,
     comparison_operators: bool = False,
 ) -> list[Taint]:
-    """The taints of these effects that no toleration tolerates, in their order."""
+    """Return the taints of these effects that no toleration tolerates, in their order."""
     allowed = list(tolerations)
     return [
         taint

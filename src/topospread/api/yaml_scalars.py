@@ -42,7 +42,7 @@ class ScalarError(ValueError):
 
 
 def plain_scalar(text: str) -> Scalar:
-    """The value of an unquoted scalar without a tag."""
+    """Return the value of an unquoted scalar without a tag."""
     if text in _LOOKUP:
         return _LOOKUP[text]
     if text[0] not in _MAY_BE_NUMBER:
@@ -64,7 +64,7 @@ def plain_scalar(text: str) -> Scalar:
 
 
 def _integer(text: str) -> int:
-    """``strconv.ParseInt(text, 0, 64)`` of something that has the form; a leading 0 means octal."""
+    """Return ``strconv.ParseInt(text, 0, 64)`` of a valid text; a leading 0 means octal."""
     digits = text.lstrip("+-")
     octal = len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
     number = int(digits, 8 if octal else 0)
@@ -100,15 +100,15 @@ def _kind_of(value: Scalar) -> str:
 
 
 def whole_number(number: float) -> float | int:
-    """A float without a fraction as the integer that Go writes for it in JSON."""
+    """Return a float without a fraction as an integer, like Go's JSON."""
     return int(number) if number.is_integer() and abs(number) < 1e21 else number
 
 
 def key_text(value: object) -> str:
-    """A mapping's key as the string that stands in JSON for it: ``on`` is ``true``, ``1`` is ``"1"``.
+    """Return a mapping's key as a JSON key: ``on`` is ``true``, ``1`` is ``"1"``.
 
     Raises:
-        ScalarError: null, a list or a mapping is no key.
+        ScalarError: if the key is null, a list or a mapping.
     """
     if isinstance(value, str):
         return value
@@ -123,7 +123,7 @@ def key_text(value: object) -> str:
 
 
 def _float_key(number: float) -> str:
-    """``strconv.FormatFloat(number, 'g', -1, 32)``, with YAML's word for what is too large."""
+    """Return ``strconv.FormatFloat(number, 'g', -1, 32)``, with YAML's word for infinity."""
     if abs(number) > _LARGEST_FLOAT32:
         return ".inf" if number > 0 else "-.inf"
     single: float = struct.unpack("f", struct.pack("f", number))[0]

@@ -25,7 +25,7 @@ _TAGS = {bool: f"{_TAG}bool", int: f"{_TAG}int", float: f"{_TAG}float", type(Non
 
 
 def _resolved(text: str) -> str:
-    """The tag of an unquoted scalar."""
+    """Return the tag of an unquoted scalar."""
     return f"{_TAG}merge" if text == "<<" else _TAGS.get(type(plain_scalar(text)), f"{_TAG}str")
 
 
@@ -39,7 +39,7 @@ class _Loader(yaml.CSafeLoader):
         return str(super().resolve(kind, value, (False, False) if kind is ScalarNode else implicit))  # type: ignore[no-untyped-call]
 
     def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """The mapping, its keys as text, unless it has a key twice."""
+        """Return the mapping with its keys as text; fail on duplicate keys."""
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, ScalarNode) and key.tag != f"{_TAG}merge":
@@ -57,7 +57,7 @@ class _Dumper(yaml.CSafeDumper):
     """PyYAML's safe dumper; quotes what PyYAML or Kubernetes would read as something other than a string."""
 
     def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
-        """The tag that a reader would give a node."""
+        """Return the tag that a YAML reader infers for a node."""
         read = str(super().resolve(kind, value, implicit))  # type: ignore[no-untyped-call]
         plain = kind is ScalarNode and implicit[0] and read == f"{_TAG}str"
         return _resolved(value or "") if plain else read
@@ -87,11 +87,11 @@ for _name in ("bool", "int", "float", "null", "timestamp", "binary", "merge"):
 
 
 def parse_yaml(text: str | bytes, place: Place | None = None) -> object:
-    """The plain data of one document (None for an empty one).
+    """Return the plain data of one document (None for an empty one).
 
     Raises:
-        DecodeError: not YAML, or more than one document.
-        DuplicateError: a key twice in one mapping.
+        DecodeError: if it is not YAML, or has several documents.
+        DuplicateError: if a mapping has a duplicate key.
     """
     try:
         # Deep nesting would overflow the stack of libyaml's composer, which calls itself for every level.
@@ -131,11 +131,11 @@ def yaml_text(data: object) -> str:
 
 
 def _place(mark: yaml.Mark | None) -> Place:
-    """A YAML mark (from 0) as a place (from 1)."""
+    """Return a YAML mark (from 0) as a place (from 1)."""
     return Place(line=mark.line + 1, column=mark.column + 1) if mark else Place()
 
 
 def _joined(place: Place | None, where: Place) -> Place:
-    """The place of the document, at the line and column found in it."""
+    """Return the document's place with a line and column in it."""
     given = place or Place()
     return Place(given.source, given.document, given.object, given.field, where.line, where.column)

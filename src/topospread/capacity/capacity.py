@@ -60,8 +60,8 @@ def after_losses(inventory: Inventory, question: CapacityQuestion, work: Paralle
             play = _terse(inventory, question)
             before = _waiting(play.begin())
         outcome = play.go_on(zone[1])
-        capacity = capacity_of(play.world.inventory(), question)
-        left = tuple(each.key for each in not_replaced(play.world))
+        capacity = capacity_of(play.state.inventory(), question)
+        left = tuple(each.key for each in not_replaced(play.state))
         parts = unjudged_parts(outcome.pending)
         return ZoneLoss(zone[0], max(_waiting(outcome) - before, 0), capacity, left, parts)
 

@@ -16,7 +16,7 @@ from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, HOSTNAME, R
 from topospread.drill.interruption import Interrupted
 from topospread.drill.manifests import node_like
 from topospread.errors import InputError, Place, UsageError
-from topospread.sources.synthetic_cluster import made_up_nodes
+from topospread.sources.synthetic_cluster import synthetic_nodes
 
 from .filling import CapacityQuestion, ParallelRun, SomeAnswers, capacity_of
 from .result import Capacity, Purchase
@@ -51,7 +51,7 @@ def read_shape(text: str) -> Shape:
     if whole:
         raise UsageError(f"--shape {text}: {whole[0]} is of a cluster, and this is one node")
     try:
-        model = made_up_nodes(f"nodes=1,{text}")[0][0]
+        model = synthetic_nodes(f"nodes=1,{text}")[0][0]
     except InputError as error:
         words = str(error).removeprefix(str(Place(source="--on"))).removeprefix(": ")
         raise UsageError(f"--shape {text}: {words}") from None

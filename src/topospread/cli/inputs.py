@@ -98,7 +98,7 @@ def inputs_with(**on: Any) -> Callable[[Command], Command]:
             envvar="TOPOSPREAD_ON",
             type=PATH,
             metavar="CLUSTER",
-            help="The cluster: live, a snapshot or folder, or made up (topospread explain clusters).",
+            help="The cluster: live, a snapshot, a folder, or synthetic (topospread explain clusters).",
             **on,
         ),
         click.option(

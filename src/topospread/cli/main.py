@@ -43,7 +43,7 @@ COMMANDS = {
     "lint": ("topospread.cli.lint:lint", "Is this manifest right?"),
     "lsp": ("topospread.cli.lsp:lsp", "The findings of lint in an editor, while typing"),
     "policies": ("topospread.cli.policies:policies", "The rules of lint as policies of an API server"),
-    "explain": ("topospread.cli.explain:explain", "A field, a rule, options, made-up clusters"),
+    "explain": ("topospread.cli.explain:explain", "A field, a rule, options, synthetic clusters"),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations"),
     "run": ("topospread.cli.run:run", "What runs in a cluster: scheduler, exporter, webhook, extender"),
     "mcp": ("topospread.cli.mcp:mcp", "The questions as tools of an assistant, read-only"),

@@ -67,7 +67,7 @@ def started(roots: tuple[str, ...], cluster: str | None, context: str | None) ->
     Raises:
         UsageError: if a folder is missing, two clusters are named, or no folder or cluster is named.
     """
-    from topospread.sources.synthetic_cluster import is_made_up
+    from topospread.sources.synthetic_cluster import is_synthetic
 
     if not roots and os.path.realpath(os.curdir) in (
         os.path.realpath(os.sep),
@@ -82,7 +82,7 @@ def started(roots: tuple[str, ...], cluster: str | None, context: str | None) ->
     on = LIVE if context is not None else cluster or ""
     if on == LIVE:
         require("live")
-    elif on and not is_made_up(on):
+    elif on and not is_synthetic(on):
         on = os.path.abspath(on)
     return Started(tuple(os.path.realpath(each) for each in roots or (os.curdir,)), on, context)
 

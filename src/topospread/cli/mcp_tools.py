@@ -78,7 +78,7 @@ class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
     on: Annotated[
         str,
         Meta(
-            description="The cluster: a snapshot, a folder with nodes, or a made-up one such as "
+            description="The cluster: a snapshot, a folder with nodes, or a synthetic one such as "
             "`zones=3,nodes=12,cpu=8,memory=32Gi`. By default that of the server."
         ),
     ] = ""
@@ -259,11 +259,11 @@ class Allowed:
             UsageError: if there is no cluster, or a file is not allowed.
         """
         from topospread.session import Session
-        from topospread.sources.synthetic_cluster import is_made_up
+        from topospread.sources.synthetic_cluster import is_synthetic
 
         started = self._started
         on: str | list[str] = call.on or started.on
-        if call.on and not is_made_up(call.on):
+        if call.on and not is_synthetic(call.on):
             on = self.path(call.on)
         if not on and not manifests:
             raise UsageError("name a cluster: on, a snapshot or zones=3,nodes=6; the server was started without one")

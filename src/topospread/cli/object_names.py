@@ -82,10 +82,10 @@ def _typed(context: click.Context) -> Inventory | None:
     from topospread.errors import TopospreadError
     from topospread.sources.load import load
     from topospread.sources.rendering import Rendering
-    from topospread.sources.synthetic_cluster import is_made_up
+    from topospread.sources.synthetic_cluster import is_synthetic
 
     paths, cluster = context.params.get("paths") or (), context.params.get("cluster")
-    files = [*paths, *([cluster] if cluster and not is_made_up(cluster) else [])]
+    files = [*paths, *([cluster] if cluster and not is_synthetic(cluster) else [])]
     if not (files or cluster) or "-" in files or sum(map(_size, files)) > _LARGEST:
         return None
     try:

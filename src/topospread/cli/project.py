@@ -115,7 +115,7 @@ def _checked(key: str, value: object, place: Place) -> Setting:
         ConfigError: if the value is not text, leaves the repository, or would reach a cluster or write a file.
     """
     from topospread.sources.roots import is_within, root_of
-    from topospread.sources.synthetic_cluster import is_made_up
+    from topospread.sources.synthetic_cluster import is_synthetic
 
     if not isinstance(value, str) or not value:
         raise ConfigError(f"{key}: expected text in quotes", place)
@@ -125,7 +125,7 @@ def _checked(key: str, value: object, place: Place) -> Setting:
         raise ConfigError("output: a project names a format; files are named on the command line", place)
     if key == "on" and value == "live":
         raise ConfigError("on: a project names no live cluster; give --on live or --context", place)
-    if key in _PATHS and not (key == "on" and is_made_up(value)):
+    if key in _PATHS and not (key == "on" and is_synthetic(value)):
         value = os.path.normpath(os.path.join(os.path.dirname(place.source), value))
         if not is_within(value, root_of(place.source)):
             raise ConfigError(f"{key}: this path leaves the repository; give it on the command line", place)

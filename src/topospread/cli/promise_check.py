@@ -109,13 +109,13 @@ def _written(found: PromiseCheck, given: dict[str, Any]) -> int:
 
 def _sources(given: dict[str, Any]) -> dict[str, object]:
     """Return the cluster and the manifests, relative to the folder of the written drill."""
-    from topospread.sources.synthetic_cluster import is_made_up
+    from topospread.sources.synthetic_cluster import is_synthetic
 
     folder = os.path.dirname(given["drill"] or "") or os.curdir
     cluster = given["cluster"]
     found: dict[str, object] = {}
     if cluster is not None:
-        found["cluster"] = cluster if is_made_up(cluster) else os.path.relpath(cluster, folder)
+        found["cluster"] = cluster if is_synthetic(cluster) else os.path.relpath(cluster, folder)
     if given["paths"]:
         found["manifests"] = [os.path.relpath(each, folder) for each in given["paths"]]
     if given["namespace"]:

@@ -114,7 +114,7 @@ def scheduler(**given: Any) -> int:
     address = served_at(given, given["secure_port"], "--secure-port")
     import asyncio
 
-    from topospread.live.batching_selector import patient_loop
+    from topospread.live.batching_selector import batching_loop
     from topospread.live.launch import Launch, launch
     from topospread.live.logs import set_up
 
@@ -131,7 +131,7 @@ def scheduler(**given: Any) -> int:
         beside=_beside(given, configuration, gates),
         dropped_log_lines=lambda: lines.dropped,
     )
-    with asyncio.Runner(loop_factory=patient_loop) as runner:
+    with asyncio.Runner(loop_factory=batching_loop) as runner:
         return runner.run(launch(wanted))
 
 

@@ -78,12 +78,12 @@ def serve(**given: Any) -> int:
         wish = ReportWish(read_inventory(given, by=[options]), options)
         write_file(given["html"], escape_control_characters(html_text(given, wish)))
         return 0
-    entrance = AccessPolicy.listening_on(given["host"], given["known_as"], token)
+    policy = AccessPolicy.listening_on(given["host"], given["known_as"], token)
     with _application(given, options) as made:
         listening = listen(given["host"], given["port"])
-        url = entrance.url(given["host"], listening.port)
+        url = policy.url(given["host"], listening.port)
         click.echo(f"topospread serves {one_line(made.state.served.input.name)} at {url} (Ctrl-C ends it)", err=True)
-        run(Guard(made, entrance), listening)
+        run(Guard(made, policy), listening)
     return 0
 
 

@@ -39,7 +39,7 @@ class ApiVersion(msgspec.Struct, frozen=True):
         return f"{GROUP}/{self.name}"
 
     def source_version(self, kube_version: KubeVersion) -> KubeVersion:
-        """The Kubernetes version whose defaults this one has under another: the nearest that serves it."""
+        """Return the nearest Kubernetes version that serves this configuration version, for its defaults."""
         return min(max(kube_version, self.first), self.last)
 
     def warning(self, kube_version: KubeVersion) -> str:
@@ -77,7 +77,7 @@ API_VERSIONS: Mapping[str, ApiVersion] = _api_versions()
 
 
 def latest_api_version(kube_version: KubeVersion) -> ApiVersion:
-    """The version whose defaults a kube-scheduler without a configuration file has."""
+    """Return the version with the defaults of a kube-scheduler without a configuration file."""
     return API_VERSIONS[in_force(_SERVED, kube_version.minor)[0]]
 
 

@@ -60,7 +60,7 @@ def _set(configs: dict[str, PluginConfig], name: str, args: Args) -> None:
 
 
 def _drop(configs: dict[str, PluginConfig], name: str, args: Args) -> None:
-    """Takes arguments away that say what the target means without them."""
+    """Remove arguments that equal the target's defaults."""
     before = configs.get(name)
     if before is None:
         return
@@ -72,7 +72,7 @@ def _drop(configs: dict[str, PluginConfig], name: str, args: Args) -> None:
 
 
 def _scoring_as_strategy(configs: dict[str, PluginConfig], profile: Profile) -> None:
-    """The one plugin that scores node resources, as NodeResourcesFit's strategy."""
+    """Convert the only plugin that scores node resources to NodeResourcesFit's strategy."""
     for name in SCORING_PLUGINS.values():
         configs.pop(name, None)
     for one in legacy_scoring(profile):
@@ -85,7 +85,7 @@ def _scoring_as_strategy(configs: dict[str, PluginConfig], profile: Profile) -> 
 
 
 def _strategy_as_scoring(configs: dict[str, PluginConfig], profile: Profile) -> None:
-    """NodeResourcesFit's strategy as the arguments of the plugin that scored before it could."""
+    """Convert NodeResourcesFit's strategy to the arguments of the older scoring plugin."""
     fit = configs.get("NodeResourcesFit")
     if fit is None or "scoringStrategy" not in (fit.args or {}):
         return
@@ -130,7 +130,7 @@ def _explicit_defaulting(conversion: Conversion, configs: dict[str, PluginConfig
 
 
 def encoded_args(configs: tuple[PluginConfig, ...]) -> list[dict[str, Any]]:
-    """``pluginConfig`` as it stands in a configuration."""
+    """Return ``pluginConfig`` in the form of a configuration."""
     return [{"name": one.name, **({"args": one.args} if one.args is not None else {})} for one in configs]
 
 
@@ -194,7 +194,7 @@ def _says_nothing(value: Any) -> bool:
 
 
 def _extender(extender: Mapping[str, Any], target: ApiVersion) -> Data:
-    """An extender with the target's spelling of its fields (``enableHttps``), and its type of the timeout."""
+    """Return an extender with the target's spelling of its fields (``enableHttps``), and its type of the timeout."""
     known = extender_fields(target, target.last)
     spelt = {name.lower(): name for name in known}
     converted = {spelt[name.lower()]: value for name, value in extender.items()}

@@ -71,7 +71,7 @@ class Conversion:
 
 
 def legacy_scoring(profile: Profile) -> list[EnabledPlugin]:
-    """The plugins that score node resources without NodeResourcesFit, as the source has them on."""
+    """Return the source's enabled plugins that score node resources without NodeResourcesFit."""
     return [one for one in profile.plugins.get("score", ()) if one.name in SCORING_PLUGINS.values()]
 
 
@@ -92,16 +92,12 @@ def converted_plugins(
     wanted = {
         point: tuple(_wanted_at(conversion, profile, point, place))
         for point in EXTENSION_POINTS
-        if _expressible(conversion.target, point)
+        if EXTENSION_POINTS[point] in plugin_points(conversion.target, conversion.target.last)
     }
     for sets in _ways(conversion, given, wanted):
         if _same(conversion, wanted, _in_force(conversion.target, sets)):
             return sets or None
     raise ConfigError(f"plugins cannot be expressed in {conversion.target.name}", place)
-
-
-def _expressible(target: ApiVersion, point: str) -> bool:
-    return EXTENSION_POINTS[point] in plugin_points(target, target.last)
 
 
 def _wanted_at(conversion: Conversion, profile: Profile, point: str, place: Place) -> Iterator[EnabledPlugin]:
@@ -121,17 +117,13 @@ def _wanted_at(conversion: Conversion, profile: Profile, point: str, place: Plac
             raise ConfigError(f"cannot be expressed: {what}", place.at(one.origin))
     if target.name == "v1alpha2" and profile.args.pod_topology_spread.defaulting_type == "System":
         # What the built-in constraints do was a plugin's work.
-        yield from (one for one in _PREDECESSOR.get(point, ()) if not _spreads_by_plugin(profile))
+        yield from (one for one in _PREDECESSOR.get(point, ()) if "SelectorSpread" not in profile.enabled("score"))
 
 
 _PREDECESSOR = {
     "pre_score": (EnabledPlugin("DefaultPodTopologySpread"),),
     "score": (EnabledPlugin("DefaultPodTopologySpread", 1),),
 }
-
-
-def _spreads_by_plugin(profile: Profile) -> bool:
-    return "SelectorSpread" in profile.enabled("score")
 
 
 def _ways(conversion: Conversion, given: PluginSets | None, wanted: WantedPlugins) -> Iterator[PluginSets]:
@@ -185,7 +177,7 @@ def _same(conversion: Conversion, wanted: WantedPlugins, found: WantedPlugins) -
 def _same_at(
     conversion: Conversion, point: str, wanted: Sequence[EnabledPlugin], found: Sequence[EnabledPlugin]
 ) -> bool:
-    """The same plugins with the same weights, as far as both versions know them, and the file's in its order."""
+    """Return whether both have equal plugins and weights, and the file's plugins in its order."""
     pairs = [
         {(one.name, one.weight) for one in plugins if conversion.compared(one.name, point)}
         for plugins in (wanted, found)
@@ -195,7 +187,7 @@ def _same_at(
 
 
 def encoded_plugins(sets: PluginSets) -> dict[str, Any]:
-    """Plugin sets as they stand in a configuration."""
+    """Return plugin sets in the form of a configuration."""
     return {
         point: {
             key: value

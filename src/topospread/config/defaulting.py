@@ -40,7 +40,7 @@ class Defaults(msgspec.Struct, frozen=True):
 
 
 def set_defaults(document: Document, gates: Gates) -> Document:
-    """The document with every default of its version."""
+    """Return the document with every default of its version."""
     defaults = Defaults(document.api, document.version, gates)
     profiles = document.profiles or (ProfileDocument(None, None, (), None),)
     if len(profiles) == 1 and profiles[0].scheduler_name is None:
@@ -99,7 +99,7 @@ def _of_newer_gates(struct: str, defaults: Defaults) -> dict[str, Any]:
 
 
 def process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:
-    """Fields of the running process; they are defaulted because validation looks at them."""
+    """Return the process fields with defaults, which validation checks."""
     full = dict(fields)
     for key, value in sorted(_defaults_of(KIND, defaults).items(), key=lambda each: IF in each[0]):
         name, _, terms = key.partition(IF)
@@ -111,7 +111,7 @@ def process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, A
 
 
 def _filled(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """A zero counts as not given, except for booleans, which are pointers in Go."""
+    """Return the fields with defaults; zeros count as unset, except booleans, which are pointers in Go."""
     return {**given, **defaults, **{key: value for key, value in given.items() if not _is_zero(key, value)}}
 
 
@@ -125,7 +125,7 @@ def _is_zero(key: str, value: Any) -> bool:
 
 
 def default_args(plugin: str, args: Args, defaults: Defaults) -> Args:
-    """A plugin's arguments with the defaults of the version."""
+    """Return a plugin's arguments with the defaults of the version."""
     full = dict(args)
     known = plugin_args(defaults.api, defaults.version)[plugin].fields
     for key, value in _defaults_of(f"{plugin}Args", defaults).items():

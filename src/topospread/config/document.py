@@ -60,7 +60,7 @@ class Document(msgspec.Struct, frozen=True):
 
 
 def decode(data: Any, kube_version: KubeVersion, place: Place | None = None) -> Document:
-    """Plain data as a document, every field checked against the version's own.
+    """Decode plain data to a document; every field is checked against the version.
 
     Raises:
         ConfigError: not a KubeSchedulerConfiguration, or of an unknown version.

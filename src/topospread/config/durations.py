@@ -15,7 +15,7 @@ _PART = re.compile(r"(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 
 
 def parse_duration(text: str) -> int | None:
-    """Nanoseconds of ``1h30m``, ``-1.5s`` or ``0``; ``None`` when it is not a duration or does not fit."""
+    """Parse ``1h30m``, ``-1.5s`` or ``0`` to nanoseconds; ``None`` if it is not a duration or too large."""
     if text in ("0", "+0", "-0"):
         return 0
     if len(text) > _LONGEST or not _FORM.fullmatch(text):
@@ -30,7 +30,7 @@ def parse_duration(text: str) -> int | None:
 
 
 def format_duration(nanoseconds: int) -> str:
-    """Go's text of a duration: ``1h30m0s``, ``1.5s``, ``100ms``, ``0s``."""
+    """Return Go's text of a duration: ``1h30m0s``, ``1.5s``, ``100ms``, ``0s``."""
     if nanoseconds == 0:
         return "0s"
     sign = "-" if nanoseconds < 0 else ""

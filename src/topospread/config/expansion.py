@@ -35,7 +35,7 @@ class Expansion(msgspec.Struct, frozen=True):
 
 
 def expand(sets: Mapping[str, PluginSet], version: KubeVersion, scheduler_name: str = "") -> Expansion:
-    """Every extension point's plugins. ``sets`` are the merged ones, with the configuration's names of the points.
+    """Return every extension point's plugins. ``sets`` are the merged sets by the configuration's point names.
 
     Problems are in kube-scheduler's order: it stops at the first.
     """
@@ -55,7 +55,7 @@ def expand(sets: Mapping[str, PluginSet], version: KubeVersion, scheduler_name: 
 def _ordered(
     point: str, sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]
 ) -> tuple[PluginEntry, ...]:
-    """The three parts: re-configured multiPoint plugins, the other multiPoint ones, what only the point enables."""
+    """Return three parts: overridden multiPoint plugins, other multiPoint plugins, and the point's own plugins."""
     own = sets.get(EXTENSION_POINTS[point], _NONE)
     listed = {entry.name: entry for entry in own.enabled}
     multi_point = [
@@ -91,7 +91,7 @@ def _weighed(
 
 
 def _deciding_entries(point: str, sets: Mapping[str, PluginSet], version: KubeVersion) -> dict[str, PluginEntry]:
-    """Plugin → the entry whose weight counts."""
+    """Return plugin → the entry whose weight counts."""
     if version.minor <= LAST_WEIGHT_COUNTS_UNTIL:
         return last_entries(sets, version)
     both = (*sets.get(EXTENSION_POINTS[point], _NONE).enabled, *sets.get("multiPoint", _NONE).enabled)
@@ -99,7 +99,7 @@ def _deciding_entries(point: str, sets: Mapping[str, PluginSet], version: KubeVe
 
 
 def _interface(point: str) -> str:
-    """Go's name of the interface of an extension point, ``FilterPlugin``."""
+    """Return Go's interface name of an extension point, ``FilterPlugin``."""
     field = EXTENSION_POINTS[point]
     return f"{field[0].upper()}{field[1:]}Plugin"
 
@@ -123,7 +123,7 @@ def _problems(
 def _multi_point_problems(
     sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]], checked: Sequence[str]
 ) -> Iterator[ExpansionProblem]:
-    """Point by point, as ``expandMultiPointPlugins`` goes through them; of an entry what is wrong first."""
+    """Yield the first problem of each entry, point by point like ``expandMultiPointPlugins``."""
     told: set[PluginEntry] = set()
     for point in checked:
         own = sets.get(EXTENSION_POINTS[point], _NONE)
@@ -172,14 +172,14 @@ def _overflowing(
 
 
 def _wrapped(number: int) -> int:
-    """As an int64 has it."""
+    """Return the number wrapped to int64."""
     return (number + 2**63) % 2**64 - 2**63
 
 
 def _unusable(
     plugins: Mapping[str, tuple[EnabledPlugin, ...]], version: KubeVersion, scheduler_name: str
 ) -> list[ExpansionProblem]:
-    """Points that have too few plugins, or too many."""
+    """Yield errors for points with too few or too many plugins."""
     whose = f'for profile with scheduler name "{scheduler_name}"'
     found: list[ExpansionProblem] = []
     queue_sort = plugins.get("queue_sort", ())

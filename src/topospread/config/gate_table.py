@@ -44,7 +44,7 @@ class GateRow(msgspec.Struct, frozen=True):
     needs: tuple[str, ...] = ()
 
     def span_at(self, version: KubeVersion) -> Span | None:
-        """The span in force in a version; ``None`` where the version does not know the gate."""
+        """Return the span of a version; ``None`` if the version does not know the gate."""
         if version > self.last:
             return None
         return next((span for span in reversed(self.spans) if span.since <= version), None)
@@ -84,7 +84,7 @@ def gate_row(name: str) -> GateRow | None:
 
 @cache
 def dependents() -> tuple[GateRow, ...]:
-    """Gates that do not touch scheduling and need some that do."""
+    """Return gates without an effect on scheduling that need gates with one."""
     found = (gate_row(name) for name, each in _printed().items() if name not in _EFFECTS and each.needs)
     return tuple(row for row in found if row is not None and any(need in _EFFECTS for need in row.needs))
 

@@ -121,7 +121,7 @@ def _as_released(version: KubeVersion, component: Component) -> Gates:
 
 
 def gates_known(version: KubeVersion) -> dict[str, Span]:
-    """Every gate of the table that a version knows, with the span in force."""
+    """Return every gate of the table that a version knows, with the span in force."""
     spans = {row.name: row.span_at(version) for row in GATES.values()}
     return {name: span for name, span in spans.items() if span is not None}
 
@@ -139,7 +139,7 @@ def _refused(name: str, wanted: bool, version: KubeVersion) -> Iterator[str]:
 
 
 def _unmet(values: Mapping[str, bool], given: Mapping[str, bool], version: KubeVersion) -> list[str]:
-    """Gates that are on without one that they need; ``values`` of the table, ``given`` on the command line."""
+    """Return enabled gates without a gate that they need; ``values``: defaults, ``given``: command line."""
     if version < _NEEDS_SINCE:
         return []
     needs = {name: GATES[name].needs for name, on in values.items() if on}
@@ -161,7 +161,7 @@ _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 
 def parse_gates(text: str, place: Place | None = None) -> dict[str, bool]:
-    """Reads ``A=true,B=false`` as ``--feature-gates`` does.
+    """Parse ``A=true,B=false`` like ``--feature-gates``.
 
     Raises:
         ConfigError: no ``=``, or a value that is not a boolean.

@@ -49,7 +49,7 @@ def _printed() -> dict[str, dict[str, dict[str, str]]]:
 
 @cache
 def _struct(api: str, name: str, minor: int) -> Object:
-    """A struct of a version of the configuration as a minor version of Kubernetes has it."""
+    """Return a struct of a configuration version in a minor version of Kubernetes."""
     fields: dict[str, Type] = {}
     for field, text in _printed()[api][name].items():
         what, _, since = text.partition(" since ")
@@ -67,17 +67,17 @@ def _type(api: str, what: str, minor: int) -> Type:
 
 
 def plugin_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
-    """The fields of ``plugins``."""
+    """Return the fields of ``plugins``."""
     return tuple(_struct(api.name, "Plugins", version.minor).fields)
 
 
 def profile_fields(api: ApiVersion, version: KubeVersion) -> Mapping[str, Type]:
-    """The fields of a profile."""
+    """Return the fields of a profile."""
     return _struct(api.name, "KubeSchedulerProfile", version.minor).fields
 
 
 def extender_fields(api: ApiVersion, version: KubeVersion) -> Mapping[str, Type]:
-    """The fields of an extender."""
+    """Return the fields of an extender."""
     return _struct(api.name, "Extender", version.minor).fields
 
 
@@ -87,7 +87,7 @@ def configuration(api: ApiVersion, version: KubeVersion) -> Object:
 
 
 def plugin_args(api: ApiVersion, version: KubeVersion) -> dict[str, Object]:
-    """Plugins with arguments of their own kind → its fields."""
+    """Return plugin → the fields of its arguments."""
     found = {}
     for name in _printed()[api.name]:
         fields = _struct(api.name, name, version.minor).fields if name.endswith(_ARGS) else {}

@@ -42,7 +42,7 @@ def standard_configuration(api_version: str, gates: Gates) -> Configuration:
 
 
 def default_profile(kube_version: str | KubeVersion = NEWEST, gates: Gates | None = None) -> Profile:
-    """The profile ``default-scheduler`` of a kube-scheduler without a configuration file."""
+    """Return the profile ``default-scheduler`` of a kube-scheduler without a configuration file."""
     return default_configuration(kube_version, gates).profiles[0]
 
 
@@ -54,7 +54,7 @@ def load_configuration(
     gates: Gates | None = None,
     validate: bool = True,
 ) -> Configuration:
-    """A KubeSchedulerConfiguration of any version, as plain data, with its own version's defaults.
+    """Load a KubeSchedulerConfiguration of any version from plain data, with the defaults of its version.
 
     ``gates``: kube-scheduler's; by default those of the version without overrides. ``validate=False`` leaves out
     kube-scheduler's validation, for configurations that are to be taken as they are.
@@ -93,7 +93,7 @@ def problems(
 
 
 def _configuration(document: Document, full: Document, kube_version: KubeVersion, place: Place) -> Configuration:
-    """Profiles of a document, as it was given and with its defaults."""
+    """Return the configuration of a document in its given and its defaulted form."""
     given = document.profiles or (ProfileDocument(None, None, (), None),)
     return Configuration(
         document.api.group_version,

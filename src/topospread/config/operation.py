@@ -98,7 +98,7 @@ def _seconds(duration: str) -> float:
 
 
 def _shown(full: Document, gates: Gates) -> dict[str, Any]:
-    """The configuration as plain data in version v1, with the fields that Go writes though they are empty."""
+    """Return the configuration as plain data in version v1, including empty fields that Go writes."""
     v1 = API_VERSIONS["v1"]
     fields = process_fields(full.fields, Defaults(v1, v1.source_version(full.version), gates))
     fields["clientConnection"] = {"kubeconfig": "", "acceptContentTypes": "", **fields["clientConnection"]}

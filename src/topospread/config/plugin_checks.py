@@ -32,13 +32,13 @@ def _printed() -> _PrintedChecks:
 
 
 def checked_points(version: KubeVersion) -> tuple[str, ...]:
-    """Extension points (keys of ``EXTENSION_POINTS``) in the order in which kube-scheduler looks through them."""
+    """Return extension points (keys of ``EXTENSION_POINTS``) in the order of kube-scheduler's checks."""
     ours = {field: point for point, field in EXTENSION_POINTS.items()}
     return tuple(ours[field] for field in in_force(_printed().order, version.minor) if field in ours)
 
 
 def refusing_points(version: KubeVersion) -> list[str]:
-    """Extension points, as in the configuration, whose plugins are looked up among those a version refuses."""
+    """Return the configuration's extension points at which a version refuses removed plugins."""
     return in_force(_printed().stages, version.minor)
 
 
@@ -49,5 +49,5 @@ def refused_plugins(api: ApiVersion, version: KubeVersion) -> dict[str, str]:
 
 
 def unmerged_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
-    """Fields of ``plugins`` that a version decodes and forgets to merge with its defaults."""
+    """Return fields of ``plugins`` that a version decodes and forgets to merge with its defaults."""
     return tuple(in_force(_printed().forgotten[api.name], version.minor))

@@ -39,7 +39,7 @@ PluginSets = Mapping[str, PluginSet]
 
 
 def merge(defaults: PluginSets, custom: PluginSets, *, in_place: bool) -> dict[str, PluginSet]:
-    """A file's plugins merged into the defaults, for every extension point that either has.
+    """Return the file's plugins merged into the defaults for every extension point.
 
     ``in_place``: since v1beta2 a default plugin that the file enables again keeps its position and takes the file's
     weight; before, the file's entry was appended, a second registration that kube-scheduler then refused.
@@ -62,7 +62,7 @@ def _merged(default: PluginSet, custom: PluginSet, in_place: bool) -> PluginSet:
 
 
 def names(sets: Iterable[PluginSet]) -> list[str]:
-    """Every enabled plugin, sorted."""
+    """Return every enabled plugin, sorted."""
     return sorted({entry.name for plugins in sets for entry in plugins.enabled})
 
 
@@ -76,7 +76,7 @@ _IF = " if "
 
 @cache
 def _printed() -> dict[str, dict[int, dict[str, list[str]]]]:
-    """Version of the configuration → minor version of Kubernetes from which on → extension point → plugins in order.
+    """Return configuration version → first minor version of Kubernetes → extension point → plugins in order.
 
     A weight stands after a colon, and a gate after " if ": ``TaintToleration:3``, ``SelectorSpread:1 if !SomeGate``.
     """
@@ -84,7 +84,7 @@ def _printed() -> dict[str, dict[int, dict[str, list[str]]]]:
 
 
 def default_plugins(api: ApiVersion, version: KubeVersion, gates: Gates) -> dict[str, PluginSet]:
-    """The default plugin sets of a configuration version in a Kubernetes version that serves it."""
+    """Return the default plugin sets of a configuration version in a Kubernetes version that serves it."""
     listed = in_force(_printed()[api.name], version.minor)
     on = {point: [_entry(text) for text in texts if _is_on(text, gates)] for point, texts in listed.items()}
     return {point: PluginSet(tuple(entries)) for point, entries in on.items() if entries}

@@ -109,7 +109,7 @@ class Profile(msgspec.Struct, frozen=True):
     has_extenders: bool = False
 
     def enabled(self, extension_point: str) -> tuple[str, ...]:
-        """Names of the plugins at an extension point, in the order they run."""
+        """Return the plugins' names at an extension point, in execution order."""
         return tuple(plugin.name for plugin in self.plugins.get(extension_point, ()))
 
     @property
@@ -139,7 +139,7 @@ class Configuration:
     source: str = field(default="", compare=False)
 
     def profile_for(self, scheduler_name: str) -> Profile | None:
-        """The profile that takes pods of a scheduler name, if there is one."""
+        """Return the profile of a scheduler name; None if there is none."""
         return next((profile for profile in self.profiles if profile.scheduler_name == scheduler_name), None)
 
     @property

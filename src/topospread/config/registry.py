@@ -16,7 +16,7 @@ from topospread.config.versions import KubeVersion
 
 @cache
 def _printed() -> Mapping[str, Mapping[str, str]]:
-    """Plugin → extension point (as in the configuration) → ``first-last`` minor version, ``30-`` while still there."""
+    """Return plugin → extension point (in the configuration) → ``first-last`` minor version, ``30-`` if present."""
     return shipped_table(__package__, "extension_points.json", dict[str, dict[str, str]])
 
 
@@ -30,7 +30,7 @@ def _within(span: str, version: KubeVersion) -> bool:
 
 @cache
 def extension_points(version: KubeVersion) -> Mapping[str, frozenset[str]]:
-    """In-tree plugins of a version → the extension points (keys of ``EXTENSION_POINTS``) they implement."""
+    """Return in-tree plugin of a version → its extension points (keys of ``EXTENSION_POINTS``)."""
     points = {
         name: frozenset(_OURS[point] for point, span in spans.items() if _within(span, version))
         for name, spans in _printed().items()

@@ -20,7 +20,7 @@ def weight_errors(path: str, resources: Iterable[Args]) -> Iterator[FieldError]:
 
 
 def shape_errors(path: str, shape: Sequence[Args]) -> Iterator[FieldError]:
-    """A shape without points, or with points out of order or range (``validateFunctionShape``)."""
+    """Yield errors for a shape without points, or with points out of order or range (``validateFunctionShape``)."""
     if not shape:
         yield required(path, "at least one point must be specified")
         return

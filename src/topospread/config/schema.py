@@ -21,7 +21,7 @@ Problems = list[tuple[str, str]]
 
 
 def summary(problems: Sequence[tuple[str, str]], place: Place) -> tuple[str, Place]:
-    """One message for several problems, and the place of the first."""
+    """Return one message for several problems, and the place of the first."""
     (first, what), *others = problems
     message = "; ".join([what, *(f"{path}: {more}" if path else more for path, more in others)])
     return message, place.at(first) if first else place
@@ -46,7 +46,7 @@ class Type(msgspec.Struct, frozen=True):
     words: ClassVar[str] = ""
 
     def decode(self, value: Any, path: str, problems: Problems) -> Any:
-        """The value, cleaned of ``null``; anything wrong is added to ``problems``. ``value`` is not ``None``."""
+        """Return the value without nulls, and add errors to ``problems``. ``value`` is not ``None``."""
         if isinstance(value, self.python) and (self.python in (bool, object) or not isinstance(value, bool)):
             return self.taken(value, path, problems)
         problems.append((path, f"must be {self.words}, not {describe(value)}"))

@@ -97,7 +97,7 @@ _SHOWN = [name for name in PLUGINS if name not in ("PodTopologySpread", "Dynamic
 
 
 def _args(profile: Profile) -> Shown:
-    """Arguments of the plugins that are on somewhere, each with the fields that the file sets."""
+    """Return the arguments of enabled plugins, each with the fields that the file sets."""
     on = {name for point in profile.plugins for name in profile.enabled(point)}
     return {
         plugin: {
@@ -165,7 +165,7 @@ def _constraints(shown: Mapping[str, Any]) -> str:
 
 
 def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Values of a tree by their path; lists stay whole."""
+    """Yield the values of a tree by path; lists stay whole."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(f"{path}.{key}", inner)
@@ -177,5 +177,5 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _item(value: Any) -> str:
-    """``name cpu weight 1``."""
+    """Return ``name cpu weight 1``."""
     return " ".join(f"{key} {each}" for key, each in value.items()) if isinstance(value, Mapping) else str(value)

@@ -29,7 +29,7 @@ def typed_args(plugin_config: Iterable[PluginConfig]) -> PluginArgs:
 
 
 def plain(value: Any) -> Any:
-    """The types as plain data, with Kubernetes' names of the fields."""
+    """Return the types as plain data, with Kubernetes' names of the fields."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 

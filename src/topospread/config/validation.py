@@ -29,12 +29,12 @@ from topospread.config.validation_args import MISNAMED, args_errors, fit_errors
 
 @cache
 def _printed() -> dict[str, list[str]]:
-    """Struct → its fields in order: name, Go's type, and "omitempty" where it is left out when it is empty."""
+    """Return struct → its fields in order: name, Go's type, and "omitempty" if set."""
     return shipped_table(__package__, "internal_args.json", dict[str, list[str]])
 
 
 def go_form(plugin: str, args: Mapping[str, Any] | None) -> Any:
-    """Arguments of an in-tree plugin as data in the form, and the order, in which Go prints them."""
+    """Return an in-tree plugin's arguments in the form and order that Go prints."""
     return _written(_struct(plugin), args) if _struct(plugin) in _printed() else args
 
 
@@ -96,7 +96,7 @@ class _Judge(msgspec.Struct, frozen=True):
 
 
 def configuration_errors(document: Document, gates: Gates, api_version: str = "") -> list[FieldError]:
-    """Every reason to refuse a defaulted configuration, as ``ValidateKubeSchedulerConfiguration`` reports them."""
+    """Return the errors of a defaulted configuration (``ValidateKubeSchedulerConfiguration``)."""
     return report(_configuration(_Judge(document, gates, api_version)))
 
 
@@ -232,7 +232,7 @@ def _args_of(profile: ProfileDocument, name: str) -> Mapping[str, Any] | None:
 
 
 def _plain(plugins: PluginSet) -> dict[str, Any]:
-    """A plugin set as Go prints it."""
+    """Return a plugin set as Go prints it."""
     return {
         "Enabled": [{"Name": entry.name, "Weight": entry.weight} for entry in plugins.enabled] or None,
         "Disabled": [{"Name": name, "Weight": 0} for name in plugins.disabled] or None,

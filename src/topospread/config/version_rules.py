@@ -45,7 +45,7 @@ class _Rule(msgspec.Struct, frozen=True):
 
 
 def since(version: str, what: str) -> Any:
-    """A field that is True from a version on."""
+    """Return a field that is True from a version on."""
     first = KubeVersion.parse(version)
     return _field(lambda gates: gates.kube_version >= first, VersionChange(first, what))
 
@@ -74,12 +74,12 @@ def gated(gate: str) -> Any:
 
 
 def minor_version() -> Any:
-    """A field that is the minor version itself, for tables that are looked up by it."""
+    """Return a field whose value is the minor version, for tables by version."""
     return _field(lambda gates: gates.kube_version.minor)
 
 
 def by_gates(value: Callable[[Gates], Any], what: Mapping[str, str]) -> Any:
-    """A field whose value takes more than one gate or version to tell; ``what`` as in `by_version`."""
+    """Return a field whose value depends on several gates or versions; ``what`` as in `by_version`."""
     return _field(value, *(VersionChange(KubeVersion.parse(version), text) for version, text in what.items()))
 
 

@@ -27,10 +27,10 @@ class KubeVersion:
 
     @classmethod
     def parse(cls, text: str | KubeVersion, place: Place | None = None) -> KubeVersion:
-        """Reads ``1.27``, ``v1.27.3`` or ``v1.27.3-gke.100``.
+        """Parse ``1.27``, ``v1.27.3`` or ``v1.27.3-gke.100``.
 
         Raises:
-            ConfigError: not a version, or outside of the supported range.
+            ConfigError: if the text is not a version, or the version is not supported.
         """
         if isinstance(text, KubeVersion):
             return text

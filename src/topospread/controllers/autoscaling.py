@@ -40,7 +40,7 @@ def target_of(item: HorizontalPodAutoscaler) -> ObjectKey | None:
 
 
 def group_of(reference: CrossVersionObjectReference) -> str:
-    """The API group that a reference names, "" for the core group."""
+    """Return the API group of a reference; "" for the core group."""
     group, slash, _ = reference.api_version.rpartition("/")
     return group if slash else ""
 
@@ -153,7 +153,7 @@ StandIns = Mapping[tuple[str, str], ObjectKey]
 
 
 def stand_ins(inventory: Inventory) -> StandIns:
-    """The controllers that stand in for custom resources."""
+    """Return the controllers that stand in for custom resources."""
     kinds = (
         ("Deployment", inventory.deployments),
         ("ReplicaSet", inventory.replica_sets),
@@ -225,13 +225,13 @@ def _pods_of(pods: list[Pod]) -> dict[tuple[str, str], list[Pod]]:
 
 
 def _made_of(item: KubeObject) -> str:
-    """The custom resource that an object stands in for (`sources.custom_kinds.MADE_OF`), "" for every other object."""
+    """Return the custom resource behind an object (`sources.custom_kinds.MADE_OF`); "" for other objects."""
     annotations = item.metadata.annotations
     return (annotations.made_of if annotations is not None else None) or ""
 
 
 def _more(last: Pod, number: int) -> Iterator[Pod]:
-    """So many pods like a custom resource's last one, whose name ends in its number."""
+    """Yield more pods like a custom resource's last pod, with increasing numbers in their names."""
     stem, _, first = last.name.rpartition("-")
     for added in range(1, number + 1):
         yield replace(last, metadata=replace(last.metadata, name=f"{stem}-{(whole_number(first) or 0) + added}"))

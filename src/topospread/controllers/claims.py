@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from topospread.admission.names import made_up_uid
+from topospread.admission.names import generated_uid
 from topospread.api.meta import ObjectMeta, OwnerReference
 from topospread.api.pod import PersistentVolumeClaimVolumeSource, Pod, Volume
 from topospread.api.storage import PersistentVolumeClaim, PersistentVolumeClaimSpec, StorageClass, default_classes
@@ -70,8 +70,8 @@ class DefaultClass:
         self.given += 1
         return replace(claim, spec=replace(claim.spec, storage_class_name=self._defaults[0].name))
 
-    def notes(self, made_up: str) -> Sequence[str]:
-        """Return notes; ``made_up``: provisioners of classes that were made up."""
+    def notes(self, synthetic: str) -> Sequence[str]:
+        """Return notes; ``synthetic``: provisioner of synthetic StorageClasses."""
         chosen = self.chosen
         if not self.given or chosen is None:
             return ()
@@ -81,9 +81,9 @@ class DefaultClass:
             else (f"{self.given} claims that name no StorageClass get")
         )
         note = f"{claims} the default one, {chosen.name}"
-        if chosen.provisioner == made_up:
+        if chosen.provisioner == synthetic:
             note += (
-                ", which is made up with the cluster: volumes are made for the first pod, in its zone "
+                ", which the synthetic cluster adds: volumes are created for the first pod, in its zone "
                 "(--on …,storage-class=none: there is none)"
             )
         return (note,)
@@ -123,7 +123,7 @@ class VolumeClaims:
 
     def of_ephemeral_volumes(self, pod: Pod, name: str) -> tuple[Pod, int]:
         """Return the pod under its name, with its ephemeral volumes' claims, and the number of new claims."""
-        uid = pod.metadata.uid or made_up_uid("Pod", pod.namespace, name)
+        uid = pod.metadata.uid or generated_uid("Pod", pod.namespace, name)
         pod = replace(pod, metadata=replace(pod.metadata, name=name, uid=uid))
         owner = OwnerReference(api_version="v1", kind="Pod", name=name, uid=uid, controller=True)
         new = 0
@@ -155,7 +155,7 @@ class VolumeClaims:
 
 
 def with_claims(volumes: Iterable[Volume] | None, claims: Mapping[str, str]) -> list[Volume]:
-    """A pod's volumes with those that claims take the place of (``updateStorage``).
+    """Return a pod's volumes, in which claims replace those of the same name (``updateStorage``).
 
     ``claims``: name of the volume → name of the claim.
     """

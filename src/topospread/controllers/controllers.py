@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from topospread.admission.names import made_up_uid, pod_prefix
+from topospread.admission.names import generated_uid, pod_prefix
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 from topospread.api.meta import KubeObject, ObjectMeta, OwnerReference
@@ -37,7 +37,7 @@ JOB_UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 def uid_of(kind: str, item: KubeObject) -> str:
     """Return the object's uid, or a generated one."""
-    return item.metadata.uid or made_up_uid(kind, item.namespace, item.name)
+    return item.metadata.uid or generated_uid(kind, item.namespace, item.name)
 
 
 def owner_reference(kind: str, item: KubeObject) -> OwnerReference:

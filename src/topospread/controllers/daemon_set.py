@@ -47,7 +47,7 @@ class DaemonNodes:
         self._comparison_operators = comparison_operators
 
     def for_pods_of(self, spec: PodSpec) -> tuple[list[str], set[str]]:
-        """Nodes that should run a pod of a template, in input order, and those that may keep one they have.
+        """Return nodes that should run a pod of a template, in input order, and nodes that may keep their pod.
 
         Source: ``nodeShouldRunDaemonPod``. A taint that only keeps new pods off does not drive pods away.
         """
@@ -84,7 +84,7 @@ class DaemonNodes:
         return [left and right for left, right in zip(wanted, matching, strict=True)]
 
     def _keeping_off(self, tolerations: Iterable[Toleration]) -> list[frozenset[str]]:
-        """Effects of each node's taints that are not tolerated, of NoSchedule and NoExecute."""
+        """Return the effects (NoSchedule, NoExecute) of each node's untolerated taints."""
         allowed = list(tolerations)
         known: dict[tuple[Taint, ...], frozenset[str]] = {}
         found = []
@@ -131,7 +131,7 @@ def for_node(template: Pod, node_name: str) -> Pod:
 
 
 def affinity_to_node(affinity: Affinity | None, node_name: str) -> Affinity:
-    """The affinity with one node as all that is required (``ReplaceDaemonSetPodNodeNameNodeAffinity``)."""
+    """Return the affinity with one node as its only requirement (``ReplaceDaemonSetPodNodeNameNodeAffinity``)."""
     field = NodeSelectorRequirement(key=_NODE_NAME_FIELD, operator="In", values=[node_name])
     selector = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[field])])
     affinity = affinity or Affinity()
@@ -142,7 +142,7 @@ def affinity_to_node(affinity: Affinity | None, node_name: str) -> Affinity:
 
 
 def target_node(pod: Pod) -> str | None:
-    """The node that a DaemonSet's pod is on or for (``GetTargetNodeName``)."""
+    """Return the current or target node of a DaemonSet's pod (``GetTargetNodeName``)."""
     if pod.spec.node_name:
         return pod.spec.node_name
     node_affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
@@ -155,7 +155,7 @@ def target_node(pod: Pod) -> str | None:
 
 
 def _template(draft: Draft, owner: Controller, item: DaemonSet, spec: PodSpec, *, needed: bool) -> Pod:
-    """The template with the tolerations and labels of daemon pods (``CreatePodTemplate``), after admission."""
+    """Return the template with the tolerations and labels of daemon pods (``CreatePodTemplate``), after admission."""
     annotations = item.metadata.annotations
     labels = {GENERATION_LABEL: (annotations.template_generation if annotations else None) or "1"}
     pod = draft.admitted(owner, replace(owner.new_pod(), spec=spec), needed=needed)

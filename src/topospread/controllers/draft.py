@@ -10,7 +10,7 @@ from math import inf
 from msgspec.structs import replace
 
 from topospread.admission.defaults import DEFAULT_SCHEDULER_NAME
-from topospread.admission.names import Names, made_up_uid, pod_prefix
+from topospread.admission.names import Names, generated_uid, pod_prefix
 from topospread.admission.new_pods import NewPodRules, not_judged
 from topospread.admission.pod_admission import Admission, status_message
 from topospread.admission.quotas import Quotas, is_new
@@ -81,7 +81,7 @@ class Draft:
         return self._now
 
     def row(self, kind: str, namespace: str, name: str, replicas: int) -> Workload:
-        """A new workload at the end of the plan."""
+        """Return a new workload at the end of the plan."""
         row = Workload(
             kind, namespace, name, replicas, autoscaling=self.autoscalers.applied.get((kind, namespace, name))
         )
@@ -145,7 +145,7 @@ class Draft:
                 self.add(row, pod, pod.name)
 
     def add(self, row: Workload, pod: Pod, name: str, after: QueuedPod | None = None) -> QueuedPod | None:
-        """A pod to be placed; None where kube-scheduler has no say: it is bound already, or another scheduler's."""
+        """Add a pod and return its queue entry; None if it is bound or belongs to another scheduler."""
         spec = pod.spec
         scheduler = spec.scheduler_name or DEFAULT_SCHEDULER_NAME
         if any(volume.ephemeral is not None for volume in spec.volumes or ()):
@@ -172,7 +172,7 @@ class Draft:
         return queued
 
     def replicate(self, row: Workload, pod: Pod, count: int, controller_name: str) -> None:
-        """New pods that are all alike, with generated names."""
+        """Add equal new pods with generated names."""
         names = islice(self.names.generate(pod.namespace, pod_prefix(controller_name)), count)
         first = next(names, None)
         if first is None:
@@ -188,7 +188,7 @@ class Draft:
         waiting += [QueuedPod(pod, name, row, priority, created) for name in names]
 
     def remove(self, pods: Iterable[Pod]) -> None:
-        """Pods that their controller deletes."""
+        """Record pods that their controller deletes."""
         self.plan.removed += pods
 
     def claims_made(self, row: Workload, count: int) -> None:
@@ -197,7 +197,7 @@ class Draft:
             self._new_claims[row] += count
 
     def finished(self) -> Plan:
-        """The plan: who is bound, and the queue in order."""
+        """Return the plan with bound pods and the ordered queue."""
         plan = self.plan
         removed = {id(pod) for pod in plan.removed}
         plan.bound = [
@@ -266,7 +266,7 @@ class Draft:
             waiting[:] = [each for each in waiting if not each.refused]
 
     def _new_workloads(self, rows: Iterable[Workload]) -> dict[int, tuple[str, list[str]]]:
-        """Return rows of workloads that are created → what policies say of their creation, and what they leave open."""
+        """Return new workloads → their denial by policies, and undecided policies."""
         plan = self.plan
         if plan.new_pods is None or not plan.inventory.validating_bindings:
             return {}
@@ -275,7 +275,7 @@ class Draft:
             for kind in STRUCT_OF.keys() - {"Pod"}
             for each in getattr(plan.inventory, KINDS[kind].attribute)
             if not each.metadata.resource_version
-            and each.metadata.uid in (None, "", made_up_uid(kind, each.namespace, each.name))
+            and each.metadata.uid in (None, "", generated_uid(kind, each.namespace, each.name))
         }
         found = {}
         for row in rows:

@@ -11,7 +11,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from topospread.admission.label_keys import reads_own_labels
-from topospread.admission.names import made_up_uid
+from topospread.admission.names import generated_uid
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod
 from topospread.api.workload import CronJob, Job, JobSpec
@@ -60,7 +60,7 @@ def plan_job(draft: Draft, owner: Controller) -> None:
 
 
 def _free_indexes(item: Job, pods: Iterable[Pod], taken: set[int], count: int) -> list[int]:
-    """The first indexes that neither run nor are done for (``firstPendingIndexes``)."""
+    """Return the first indexes that neither run nor have ended (``firstPendingIndexes``)."""
     completions = item.spec.completions or 0
     taken |= set(_parsed(item.status.failed_indexes if item.status else None, completions))
     if item.spec.pod_replacement_policy == "Failed":
@@ -121,7 +121,7 @@ def _succeeded(item: Job, pods: Iterable[Pod]) -> Sequence[int]:
 
 
 def _parsed(intervals: str | None, completions: int) -> Iterable[int]:
-    """Indexes in ``1,3-5`` form below ``completions`` (``parseIndexesFromString``); what does not parse is left out."""
+    """Parse indexes such as ``1,3-5`` below ``completions`` (``parseIndexesFromString``); skip invalid parts."""
     for interval in (intervals or "").split(","):
         first, dash, last = interval.partition("-")
         begin, end = whole_number(first), whole_number(last if dash else first)
@@ -134,7 +134,7 @@ def _indexes_of(pods: Iterable[Pod]) -> Iterable[int]:
 
 
 def _index(pod: Pod) -> int | None:
-    """The completion index, of the annotation; of the label where annotations were stripped."""
+    """Return the completion index from the annotation, or from the label without annotations."""
     annotations = pod.metadata.annotations
     text = (annotations.completion_index if annotations else None) or pod.labels.get(INDEX_LABEL, "")
     return whole_number(text)
@@ -148,7 +148,7 @@ def _holding_place(spec: JobSpec, pods: Iterable[Pod]) -> int:
 
 
 def _surplus(spec: JobSpec, active: Sequence[Pod], surplus: int) -> list[Pod]:
-    """The pods to remove: of an indexed Job those of a repeated index or none first (``activePodsForRemoval``)."""
+    """Return the pods to remove; repeated or missing indexes come first (``activePodsForRemoval``)."""
     removed: list[Pod] = []
     if _is_indexed(spec):
         by_index: dict[int | None, list[Pod]] = {}
@@ -185,7 +185,7 @@ def run_of(item: CronJob) -> Job:
     metadata = ObjectMeta(
         name=name,
         namespace=item.namespace,
-        uid=made_up_uid("Job", item.namespace, name),
+        uid=generated_uid("Job", item.namespace, name),
         owner_references=[owner_reference("CronJob", item)],
     )
     return Job(api_version="batch/v1", kind="Job", metadata=metadata, spec=item.spec.job_template.spec)

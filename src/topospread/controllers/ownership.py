@@ -44,7 +44,7 @@ class Owners:
         self._objects = {(kind, each.namespace, each.name): each for kind, each in objects}
 
     def find(self, reference: OwnerReference, namespace: str) -> ObjectKey | None:
-        """Key of the object, None when it was not read (or another one has its name now)."""
+        """Return the object's key; None if it was not read or another object has its name."""
         if reference.api_version and _group(reference.api_version) != _group(API_VERSIONS.get(reference.kind, "?/")):
             return None
         key = reference.kind, namespace, reference.name
@@ -61,7 +61,7 @@ def _group(api_version: str) -> str:
 
 
 def matcher(selector: Selector) -> Callable[[Mapping[str, str]], bool]:
-    """``selector.matches``, faster where every requirement is one key and value."""
+    """Return ``selector.matches``, faster where every requirement is one key and value."""
     if not selector.selects_nothing and all(each.operator == "=" for each in selector.requirements):
         required = {each.key: each.values[0] for each in selector.requirements}.items()
         return lambda labels: required <= labels.items()
@@ -112,7 +112,7 @@ def _anything(_labels: Mapping[str, str]) -> bool:
 
 
 def _adopt(orphans: list[Pod], controllers: list[Controller], claims: Claims) -> None:
-    """Each orphan to the first controller that may have it, found by one label that its selector requires."""
+    """Assign each orphan to the first controller that may adopt it, found by a label that its selector requires."""
     by_label: dict[tuple[str, str, str], list[Controller]] = {}
     by_anything: dict[str, list[Controller]] = {}
     for each in controllers:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from topospread.admission.completion import completed
 from topospread.admission.dropped_fields import without_dropped_fields
-from topospread.admission.names import Names, made_up_uid
+from topospread.admission.names import Names, generated_uid
 from topospread.admission.pod_admission import is_stored
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import KubeObject, OwnerReference
@@ -64,7 +64,7 @@ class Hierarchy:
         return [each for key, each in self._all.items() if key not in self._managed]
 
     def siblings(self, each: Controller) -> list[Controller]:
-        """The ReplicaSets of a ReplicaSet's own controller, itself included (``getReplicaSetsWithSameController``).
+        """Return the ReplicaSets with a ReplicaSet's controller (``getReplicaSetsWithSameController``).
 
         A ReplicationController has none: Kubernetes' index holds only ReplicaSets.
         """
@@ -206,7 +206,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
 
 
 def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> int:
-    """The Jobs of CronJobs that are to run, at their CronJobs' places; how many others no API server has stored."""
+    """Add the Jobs of CronJobs that run. Return the number of unstored CronJobs that do not run."""
     cron_jobs = {("CronJob", each.namespace, each.name): each for each in inventory.cron_jobs}
     runs = requested_runs(run_cron_jobs, cron_jobs)
     for key, item in cron_jobs.items():
@@ -217,13 +217,13 @@ def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> int:
             if place is not None:
                 inventory.places["Job", job.namespace, job.name] = place
     return sum(
-        key not in runs and item.metadata.uid == made_up_uid(*key) and not item.metadata.resource_version
+        key not in runs and item.metadata.uid == generated_uid(*key) and not item.metadata.resource_version
         for key, item in cron_jobs.items()
     )
 
 
 def _admitted(draft: Draft, pod: Pod) -> Pod:
-    """A pod of the input after admission; one that is on a node, or finished, cannot be refused any more."""
+    """Return a pod of the input after admission; pods on nodes and finished pods are never refused."""
     if is_stored(pod):
         return pod
     there = bool(pod.spec.node_name) or pod.phase in FINISHED_PHASES

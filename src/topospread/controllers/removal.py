@@ -29,7 +29,7 @@ _COST = re.compile(r"0|-[0-9]+|[1-9][0-9]*")
 
 
 def is_active(pod: Pod) -> bool:
-    """Neither finished nor terminating (``IsPodActive``)."""
+    """Return whether a pod is neither finished nor terminating (``IsPodActive``)."""
     return pod.phase not in FINISHED_PHASES and not pod.terminating
 
 
@@ -86,12 +86,12 @@ def related_pods(pods: Iterable[Pod], namespace: str, selectors: Sequence[Select
 
 
 def removal_order_of_job(pods: Sequence[Pod]) -> list[Pod]:
-    """The same for pods of a Job: without costs, ranks and logarithms."""
+    """Return the removal order for pods of a Job: without costs, ranks and logarithms."""
     return [each.pod for each in _sorted([_candidate(pod, 0, 0) for pod in pods], None, _by_uid)]
 
 
 def removal_groups(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[list[Pod]]:
-    """The same order as groups: which of a group goes first, only a uid decides."""
+    """Return the removal order as groups; within a group only the uid decides."""
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
     candidates = [_candidate(pod, deletion_cost(pod), on_node[pod.spec.node_name]) for pod in pods]
     ordered = _sorted(candidates, now, _undecided)
@@ -161,7 +161,7 @@ def deletion_cost(pod: Pod) -> int:
 
 
 def _restarts(pod: Pod) -> tuple[int, int]:
-    """The most restarts of a container, and of a sidecar."""
+    """Return the maximum restarts of a container, and of a sidecar."""
     if pod.status is None:
         return 0, 0
     sidecars = {each.name for each in pod.spec.init_containers or () if each.restart_policy == "Always"}
@@ -173,7 +173,7 @@ def _restarts(pod: Pod) -> tuple[int, int]:
 
 
 def _later_first(left: float | None, right: float | None, now: float | None) -> int:
-    """-1, 0 or 1; a time that is missing counts as later than any (``afterOrZero``, ``logarithmicRankDiff``)."""
+    """Return -1, 0 or 1; a missing time is the latest (``afterOrZero``, ``logarithmicRankDiff``)."""
     if left is None or right is None:
         return -1 if left is None else 1
     if now is None:

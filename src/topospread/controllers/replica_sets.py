@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from topospread.admission.names import made_up_uid, replica_set_name
+from topospread.admission.names import generated_uid, replica_set_name
 from topospread.api.labels import LabelSelector
 from topospread.api.meta import ObjectMeta, OwnerReference
 from topospread.api.pod import Pod, PodTemplateSpec
@@ -48,7 +48,7 @@ def plan_replica_set(draft: Draft, owner: Controller, siblings: Sequence[Control
 
 
 def plan_deployment(draft: Draft, owner: Controller, replica_sets: Sequence[Controller]) -> None:
-    """A Deployment with the ReplicaSets it has claimed.
+    """Plan a Deployment with the ReplicaSets that it owns.
 
     Raises:
         UsageError: one of its ReplicaSets was to be scaled, which the Deployment would undo.
@@ -107,7 +107,7 @@ def _age(each: Controller) -> tuple[int, float]:
 
 
 def _of_paused(row: Workload, in_use: Sequence[Controller], replica_sets: Sequence[Controller]) -> Controller | None:
-    """A paused Deployment makes no ReplicaSet; the one in use, or else the last one, is scaled (sync.go, ``scale``)."""
+    """Return the ReplicaSets of a paused Deployment; the active or last one is scaled (sync.go, ``scale``)."""
     if not replica_sets:
         row.notes.append("it is paused and has no ReplicaSet yet: its pods are not created")
         return None
@@ -127,7 +127,7 @@ def _is_scaled(draft: Draft, owner: Controller, in_use: Iterable[Controller], de
 
 
 def _surplus(draft: Draft, owners: Sequence[Controller], siblings: Sequence[Controller], surplus: int) -> list[Pod]:
-    """The pods to remove: of several ReplicaSets each gives in proportion to its size, the largest what is left over.
+    """Return the pods to remove, in proportion to the ReplicaSets' sizes; the largest gives the remainder.
 
     ``siblings``: the ReplicaSets whose pods on the same node count against a pod.
 
@@ -154,19 +154,19 @@ def _surplus(draft: Draft, owners: Sequence[Controller], siblings: Sequence[Cont
 
 
 def _rounded(numerator: int, denominator: int) -> int:
-    """The quotient, halves rounded up."""
+    """Return the quotient, halves rounded up."""
     return (2 * numerator + denominator) // (2 * denominator)
 
 
 def _new_replica_set(draft: Draft, owner: Controller, item: Deployment, replicas: int) -> Controller:
-    """The ReplicaSet that the Deployment controller would make; the inventory gets it."""
+    """Return the ReplicaSet that the Deployment controller would create, and add it to the inventory."""
     template_hash = revision_hash(item.spec.template)
     made = _made_replica_set(owner, item, replica_set_name(item.name, template_hash), template_hash)
     made = replace(made, spec=replace(made.spec, replicas=replicas))
     draft.plan.inventory.replica_sets.append(made)
     note = (
-        "ReplicaSets that do not exist yet are made up: their pod-template-hash is not the one that the Deployment "
-        "controller will give them"
+        "Names of ReplicaSets that do not exist yet are generated: the Deployment controller will give them another "
+        "pod-template-hash"
     )
     if note not in draft.plan.notes:
         draft.plan.notes.append(note)
@@ -174,7 +174,7 @@ def _new_replica_set(draft: Draft, owner: Controller, item: Deployment, replicas
 
 
 def missing_replica_set(owner: Controller, reference: OwnerReference, pod: Pod) -> ReplicaSet | None:
-    """A ReplicaSet that was not read, if a pod that refers to it shows that it is a Deployment's.
+    """Return a ReplicaSet that was not read, if a pod that references it shows that a Deployment owns it.
 
     It is taken as one of the Deployment's template: nothing tells otherwise.
     """
@@ -202,7 +202,7 @@ def _made_replica_set(owner: Controller, item: Deployment, name: str, template_h
         metadata=ObjectMeta(
             name=name,
             namespace=owner.namespace,
-            uid=made_up_uid("ReplicaSet", owner.namespace, name),
+            uid=generated_uid("ReplicaSet", owner.namespace, name),
             labels=labels,
             owner_references=[owner_reference("Deployment", item)],
         ),

@@ -31,7 +31,7 @@ _AMOUNTS = frozenset({"requests", "limits", "overhead"})
 
 
 def canonical(template: PodTemplateSpec) -> bytes:
-    """The template's content without ``pod-template-hash``, the same for templates of one revision."""
+    """Return the template's content without ``pod-template-hash``, the same for templates of one revision."""
     return _canonical(_ENCODER.encode(template))
 
 
@@ -55,12 +55,12 @@ def _canonical(template: bytes) -> bytes:
 
 
 def revision_hash(template: PodTemplateSpec) -> str:
-    """A hash of the template; not the controllers' own, who hash every field."""
+    """Return a hash of the template, which differs from the controllers' hash of all fields."""
     return safe_hash(canonical(template))
 
 
 def _tidy(value: Any, name: str = "") -> Any:
-    """Without nulls, empty lists and false, amounts in canonical text; an empty selector means something and stays."""
+    """Return data without nulls, empty lists and false, with canonical amounts; empty selectors stay."""
     if isinstance(value, dict):
         if name in _AMOUNTS:
             return {key: _amount(amount) for key, amount in value.items()}

@@ -39,20 +39,20 @@ class RolloutStatus(msgspec.Struct, frozen=True):
         return not self.old and self.new_available == self.replicas
 
 
-def to_create(standing: RolloutStatus, strategy: Strategy) -> int:
+def to_create(status: RolloutStatus, strategy: Strategy) -> int:
     """Return the number of pods of the new revision to create now."""
-    allowed = standing.replicas + strategy.max_surge - standing.new - standing.old
-    return max(min(allowed, standing.replicas - standing.new), 0)
+    allowed = status.replicas + strategy.max_surge - status.new - status.old
+    return max(min(allowed, status.replicas - status.new), 0)
 
 
-def to_remove(standing: RolloutStatus, strategy: Strategy) -> tuple[int, int]:
+def to_remove(status: RolloutStatus, strategy: Strategy) -> tuple[int, int]:
     """Return the numbers of unavailable and of other old pods to remove now."""
-    least = standing.replicas - strategy.max_unavailable
-    most = standing.new + standing.old - least - standing.new_unavailable
+    least = status.replicas - strategy.max_unavailable
+    most = status.new + status.old - least - status.new_unavailable
     if most <= 0:
         return 0, 0
-    available = standing.new_available + standing.old_available - least
-    return min(most, standing.old_unavailable), min(max(available, 0), standing.old_available)
+    available = status.new_available + status.old_available - least
+    return min(most, status.old_unavailable), min(max(available, 0), status.old_available)
 
 
 # One step of a StatefulSet's rolling update: the ordinals whose pods are deleted. The controller recreates them.

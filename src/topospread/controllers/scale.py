@@ -149,5 +149,5 @@ def _some(names: Sequence[str]) -> str:
 
 
 def short_target(key: ObjectKey) -> str:
-    """``shop/deploy/web``, as commands take it."""
+    """Return the target in the form of commands, ``shop/deploy/web``."""
     return f"{key[1]}/{_SHORT[key[0]]}/{key[2]}"

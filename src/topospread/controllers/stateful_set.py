@@ -29,7 +29,7 @@ INDEX_LABELS_SINCE = KubeVersion(1, 28)
 
 
 def plan_stateful_set(draft: Draft, owner: Controller) -> None:
-    """A StatefulSet: ordinals below and above its range go, missing ones come, in their order."""
+    """Plan a StatefulSet: remove ordinals outside its range, and add missing ones in order."""
     item = owner.object
     if not isinstance(item, StatefulSet):
         raise TypeError(f"{owner.kind} is no StatefulSet")
@@ -82,7 +82,7 @@ class PodMaker:
         self._index_label = draft.gates.kube_version >= INDEX_LABELS_SINCE
 
     def make(self, ordinal: int, name: str) -> Pod:
-        """The pod of an ordinal, with its labels and the claims of the claim templates."""
+        """Return the pod of an ordinal, with its labels and the claims of the claim templates."""
         template = self._row.template
         if template is None:
             raise ValueError(f"{self._row} has no template")
@@ -96,7 +96,7 @@ class PodMaker:
         return pod
 
     def assume_claims(self, name: str) -> dict[str, str]:
-        """Claims of a pod that exists or is made: template → claim; missing ones are assumed."""
+        """Return the claims of a pod: template → claim; missing claims are assumed."""
         if not self._item.spec.volume_claim_templates:
             return {}
         claims, new = self._draft.volumes.of_stateful_set(self._item, name)
@@ -116,7 +116,7 @@ def keeps_its_revision(item: StatefulSet, ordinal: int) -> bool:
 
 
 def of_template(item: StatefulSet, template: Pod, pod: Pod) -> Pod:
-    """The pod of an ordinal anew, of another template; it keeps its name, its identity and its claims."""
+    """Return an ordinal's pod from another template, with the same name, identity and claims."""
     labels = {name: pod.labels[name] for name in (POD_NAME_LABEL, POD_INDEX_LABEL) if name in pod.labels}
     claims = {each.name: f"{each.name}-{pod.name}" for each in item.spec.volume_claim_templates or ()}
     spec = replace(template.spec, volumes=with_claims(template.spec.volumes, claims)) if claims else template.spec
@@ -134,7 +134,7 @@ def _ordinal(owner: Controller, pod: Pod) -> int:
 
 
 def _template(draft: Draft, owner: Controller, item: StatefulSet, there: Mapping[int, Pod], *, needed: bool) -> Pod:
-    """The template after admission, with its revision."""
+    """Return the template after admission, with its revision."""
     pod = draft.admitted(owner, owner.new_pod(), needed=needed)
     revision = shown_revision(pod, there.values(), item.status.update_revision if item.status else None)
     if revision is None:

@@ -15,7 +15,7 @@ from .result import DrillAutoscaler
 from .steps import Autoscale
 
 
-def autoscale(world: DrillState, step: Autoscale) -> DrillAutoscaler:
+def autoscale(state: DrillState, step: Autoscale) -> DrillAutoscaler:
     """Scale a workload from minReplicas to maxReplicas, and return when pods begin to stay pending.
 
     Each pod is placed before the next is created. Once a pod is pending, the remaining pods are created at once.
@@ -23,48 +23,48 @@ def autoscale(world: DrillState, step: Autoscale) -> DrillAutoscaler:
     Raises:
         UsageError: if there is no such autoscaler, or its target is missing.
     """
-    item = _the_autoscaler(world, step)
+    item = _the_autoscaler(state, step)
     key = target_of(item)
-    if key is None or world.workload(key) is None:
+    if key is None or state.workload(key) is None:
         reference = item.spec.scale_target_ref
         raise UsageError(f"{step}: it scales {reference.kind} {reference.name}, which is not there to be scaled")
     least, most = item.spec.least, item.spec.max_replicas
     fits, why = most, ""
     for replicas in range(least, most + 1):
-        _scale(world, key, replicas)
-        waiting = _waiting(world, key)
+        _scale(state, key, replicas)
+        waiting = _waiting(state, key)
         if waiting:
-            fits, why = max(replicas - len(waiting), 0), _reason(world, waiting[0])
+            fits, why = max(replicas - len(waiting), 0), _reason(state, waiting[0])
             break
     if fits < most:
-        _scale(world, key, most)
+        _scale(state, key, most)
     return DrillAutoscaler(item.namespace or "default", item.name, f"{key[0]}/{key[2]}", least, most, fits, why)
 
 
-def _scale(world: DrillState, key: WorkloadKey, replicas: int) -> None:
+def _scale(state: DrillState, key: WorkloadKey, replicas: int) -> None:
     kind, namespace, name = key
     target = f"{namespace}/{kind.lower()}/{name}"
-    world.note("scaled", detail=f"{target}={replicas}")
-    world.replan(scale={target: replicas})
-    world.settle()
+    state.note("scaled", detail=f"{target}={replicas}")
+    state.replan(scale={target: replicas})
+    state.settle()
 
 
-def _waiting(world: DrillState, key: WorkloadKey) -> list[FollowedPod]:
+def _waiting(state: DrillState, key: WorkloadKey) -> list[FollowedPod]:
     """Return the workload's pods that stay pending after all current work is done."""
-    if any(not each.node for each in world.pods.of(key)):
-        world.rest()
-    return [each for each in world.pods.of(key) if not each.node]
+    if any(not each.node for each in state.pods.of(key)):
+        state.rest()
+    return [each for each in state.pods.of(key) if not each.node]
 
 
-def _reason(world: DrillState, pod: FollowedPod) -> str:
-    outcome = world.run.outcome(pod.queued) if pod.queued is not None else None
+def _reason(state: DrillState, pod: FollowedPod) -> str:
+    outcome = state.run.outcome(pod.queued) if pod.queued is not None else None
     return outcome.placement.message if outcome is not None else ""
 
 
-def _the_autoscaler(world: DrillState, step: Autoscale) -> HorizontalPodAutoscaler:
+def _the_autoscaler(state: DrillState, step: Autoscale) -> HorizontalPodAutoscaler:
     *given, name = step.target.split("/")
     namespace = given[0] if len(given) == 2 else None
-    every = world.run.plan.inventory.horizontal_pod_autoscalers
+    every = state.run.plan.inventory.horizontal_pod_autoscalers
     found = [each for each in every if each.name == name and namespace in (None, each.namespace or "default")]
     if len(found) > 1:
         places = ", ".join(sorted(each.namespace or "default" for each in found))

@@ -19,19 +19,19 @@ from .pods import FollowedPod, owner_of
 from .result import UnevictedPod
 
 
-def cordon(world: DrillState, names: Sequence[str]) -> None:
+def cordon(state: DrillState, names: Sequence[str]) -> None:
     """Cordon nodes. The node lifecycle controller adds the taint."""
     for name in names:
-        node = world.node(name)
-        world.change_node(with_taint_of_cordon(replace(node, spec=replace(node.spec, unschedulable=True))))
-    world.note("cordoned", nodes=names)
+        node = state.node(name)
+        state.change_node(with_taint_of_cordon(replace(node, spec=replace(node.spec, unschedulable=True))))
+    state.note("cordoned", nodes=names)
 
 
-def uncordon(world: DrillState, names: Sequence[str]) -> None:
+def uncordon(state: DrillState, names: Sequence[str]) -> None:
     """Uncordon nodes."""
     for name in names:
-        world.change_node(_without_cordon(world.node(name)))
-    world.note("uncordoned", nodes=names)
+        state.change_node(_without_cordon(state.node(name)))
+    state.note("uncordoned", nodes=names)
 
 
 def _without_cordon(node: Node) -> Node:
@@ -39,20 +39,20 @@ def _without_cordon(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
 
 
-def drain(world: DrillState, names: Sequence[str]) -> list[UnevictedPod]:
+def drain(state: DrillState, names: Sequence[str]) -> list[UnevictedPod]:
     """Cordon nodes and evict their pods. Return the pods that could not be evicted, with the reasons."""
-    cordon(world, names)
-    world.settle()
+    cordon(state, names)
+    state.settle()
     left: list[UnevictedPod] = []
     waiting: list[FollowedPod] = []
     for name in names:
-        there = [each for each in world.pods.on([name]) if not each.terminating]
+        there = [each for each in state.pods.on([name]) if not each.terminating]
         bare = [each for each in there if treatment(each.pod) == "refused"]
         meant = [each for each in there if treatment(each.pod) == "evicted"]
         waiting += [] if bare else meant
         left += [_left(each, _BARE) for each in bare]
         left += [_left(each, _refused_with(bare)) for each in meant if bare]
-    return [*left, *_evict(world, sorted(waiting, key=lambda each: each.key))]
+    return [*left, *_evict(state, sorted(waiting, key=lambda each: each.key))]
 
 
 def _left(pod: FollowedPod, why: str) -> UnevictedPod:
@@ -66,31 +66,31 @@ def _refused_with(bare: Sequence[FollowedPod]) -> str:
     return f"kubectl drain evicts nothing of a node on which {bare[0].key} declares no controller"
 
 
-def _evict(world: DrillState, waiting: list[FollowedPod]) -> list[UnevictedPod]:
-    silent = [_left(each, _on_silent_node(each)) for each in waiting if each.node in world.down]
+def _evict(state: DrillState, waiting: list[FollowedPod]) -> list[UnevictedPod]:
+    silent = [_left(each, _on_silent_node(each)) for each in waiting if each.node in state.down]
     while waiting:
         reasons: dict[str, str] = {}
         gone = False
-        for turn in world.draws.turns(waiting):
-            gone |= world.delete(_allowed(world, turn, reasons), "drained")
-            world.settle()
+        for turn in state.draws.turns(waiting):
+            gone |= state.delete(_allowed(state, turn, reasons), "drained")
+            state.settle()
         waiting = [each for each in waiting if each.key in reasons]
         if not waiting:
             break
-        if not gone and not world.expects_something:
+        if not gone and not state.expects_something:
             return [*silent, *(_left(each, reasons[each.key]) for each in waiting)]
-        world.pass_time(RETRY_SECONDS)
+        state.pass_time(RETRY_SECONDS)
     return silent
 
 
-def _allowed(world: DrillState, pods: Iterable[FollowedPod], reasons: dict[str, str]) -> Iterator[FollowedPod]:
+def _allowed(state: DrillState, pods: Iterable[FollowedPod], reasons: dict[str, str]) -> Iterator[FollowedPod]:
     """Yield pods that may be evicted, each after the previous eviction. Fill `reasons` for the other pods."""
     for each in pods:
-        budgets = [(budget.name, budget.healthy, budget.needed) for budget in world.health.budgets_of(each)]
-        why = why_not(budgets, healthy=world.is_ready(each))
+        budgets = [(budget.name, budget.healthy, budget.needed) for budget in state.health.budgets_of(each)]
+        why = why_not(budgets, healthy=state.is_ready(each))
         if why:
             reasons[each.key] = why
-        elif not each.terminating and each.key in world.pods.by_key:
+        elif not each.terminating and each.key in state.pods.by_key:
             yield each
 
 

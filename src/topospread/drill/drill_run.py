@@ -34,7 +34,7 @@ from .notes import remarks
 from .placed_pods import place_first
 from .pods import FollowedPod, WorkloadKey, key_of
 from .result import Drill, DrillAutoscaler, DrillEvent, StepOutcome, UnevictedPod, WorkloadState
-from .rollouts import apply_and_roll, roll_out, states
+from .rollouts import apply_and_roll, roll_out, rollout_states
 from .steps import (
     AddNodes,
     Apply,
@@ -57,30 +57,30 @@ from .steps import (
 class PoolGrowth:
     """The node pools of a drill. New nodes are ready at once, and none is removed."""
 
-    def __init__(self, world: DrillState, pools: Sequence[NodePool]) -> None:
-        self._world = world
+    def __init__(self, state: DrillState, pools: Sequence[NodePool]) -> None:
+        self._state = state
         self._scaler = PoolScaler.of(pools)
 
     def rest(self) -> None:
         """Let time pass until the cluster is stable and no new node would help a pending pod."""
-        self._world.rest()
+        self._state.rest()
         while (node := self._wanted()) is not None:
-            self._world.note("added", nodes=[node.name], detail="by the autoscaler")
-            self._world.replan(partial(_with, node))
-            self._world.rest()
+            self._state.note("added", nodes=[node.name], detail="by the autoscaler")
+            self._state.replan(partial(_with, node))
+            self._state.rest()
 
     def uses(self, keys: Collection[str]) -> tuple[PoolUse, ...]:
         """Return the use of each pool, with the domains that only it could add."""
         if not self._scaler.pools:
             return ()
-        nodes = [each for each in self._world.cluster.nodes.nodes if each is not None]
+        nodes = [each for each in self._state.cluster.nodes.nodes if each is not None]
         return tuple(self._scaler.uses(nodes, {ZONE, *keys}))
 
     def _wanted(self) -> Node | None:
         if not self._scaler.pools:
             return None
-        run = self._world.run
-        waiting = [each.queued for each in self._world.pods.waiting.values() if each.queued is not None]
+        run = self._state.run
+        waiting = [each.queued for each in self._state.pods.waiting.values() if each.queued is not None]
         waiting.sort(key=lambda queued: -queued.priority)
         return self._scaler.wanted(run.scheduler, run.plan.workloads, waiting)
 
@@ -115,16 +115,16 @@ class DrillRun:
             manifests: objects that steps apply.
             number: number of the run, which selects its random choices.
         """
-        self.world = DrillState(inventory, options, number)
+        self.state = DrillState(inventory, options, number)
         self.says_how_spread = True
         self.keeps_after = False
         self.falls_back = False
         self.placed: Sequence[tuple[str, str]] = ()
-        self._fallback = Fallback(self.world)
-        self._growth = PoolGrowth(self.world, options.pools)
+        self._fallback = Fallback(self.state)
+        self._growth = PoolGrowth(self.state, options.pools)
         gates = options.gates or gates_for(options.kube_version)
         self._failures = NodeFailures(
-            self.world,
+            self.state,
             gates.kube_version,
             comparison_operators=gates.enabled("TaintTolerationComparisonOperators"),
         )
@@ -155,14 +155,14 @@ class DrillRun:
 
     def drill(self, outcomes: Sequence[StepOutcome], partial: str = "") -> Drill:
         """Return the result of the steps so far. ``partial`` is the reason for an early stop."""
-        world = self.world
-        workloads = () if partial else tuple(self._state(each) for each in world.run.plan.workloads)
+        state = self.state
+        workloads = () if partial else tuple(self._workload_state(each) for each in state.run.plan.workloads)
         return Drill(
             tuple(outcomes),
-            len(world.cluster.nodes),
+            len(state.cluster.nodes),
             workloads,
-            tuple(world.warnings),
-            tuple(world.notes),
+            tuple(state.warnings),
+            tuple(state.notes),
             partial=partial,
             pools=self._growth.uses({spread.topology_key for each in workloads for spread in each.spread}),
         )
@@ -172,7 +172,7 @@ class DrillRun:
 
         def begins() -> None:
             if self.placed:
-                place_first(self.world, self.placed)
+                place_first(self.state, self.placed)
             self._growth.rest()
 
         return self._outcome("", 0.0, begins)
@@ -200,7 +200,7 @@ class DrillRun:
 
         def take_its_course() -> None:
             if isinstance(step, Autoscale):
-                reached.append(autoscale(self.world, step))
+                reached.append(autoscale(self.state, step))
             else:
                 left.extend(self._do(step))
             if goes_on:
@@ -208,13 +208,13 @@ class DrillRun:
                 while self.falls_back and self._fallback.apply():
                     self._growth.rest()
             else:
-                self.world.settle()
+                self.state.settle()
 
-        outcome = self._outcome(str(step), self.world.now, take_its_course)
+        outcome = self._outcome(str(step), self.state.now, take_its_course)
         return replace(outcome, not_evicted=tuple(left), autoscaled=reached[0] if reached else None)
 
     def _do(self, step: Step) -> Sequence[UnevictedPod]:
-        world = self.world
+        state = self.state
         match step:
             case Fail():
                 self._failures.fail(self._chosen(step.nodes, step))
@@ -222,76 +222,76 @@ class DrillRun:
                 self._fallback.end()
                 self._failures.recover(self._chosen(step.nodes, step))
             case Cordon():
-                cordon(world, self._chosen(step.nodes, step))
+                cordon(state, self._chosen(step.nodes, step))
             case Uncordon():
-                uncordon(world, self._chosen(step.nodes, step))
+                uncordon(state, self._chosen(step.nodes, step))
             case Drain():
-                return drain(world, self._chosen(step.nodes, step))
+                return drain(state, self._chosen(step.nodes, step))
             case Scale():
-                scale(world, step)
+                scale(state, step)
             case Wait():
-                world.pass_time(step.seconds)
+                state.pass_time(step.seconds)
             case AddNodes():
-                add_nodes(world, step)
+                add_nodes(state, step)
             case Apply():
-                apply_and_roll(world, self._manifests[step.path], step.path)
+                apply_and_roll(state, self._manifests[step.path], step.path)
             case Rollout():
-                roll_out(world, step, self._manifests.get(step.path))
+                roll_out(state, step, self._manifests.get(step.path))
         return ()
 
     def _chosen(self, choice: NodeChoice, step: Step) -> list[str]:
-        nodes = [each for each in self.world.cluster.nodes.nodes if each is not None]
+        nodes = [each for each in self.state.cluster.nodes.nodes if each is not None]
         return chosen(choice, nodes, str(step))
 
     def _outcome(self, step: str, begins: float, happens: Callable[[], None]) -> StepOutcome:
-        world = self.world
-        world.health.begin_step()
+        state = self.state
+        state.health.begin_step()
         happens()
-        events = tuple(world.events[self._events :])
-        self._events = len(world.events)
-        standing = list(self._states(events))
+        events = tuple(state.events[self._events :])
+        self._events = len(state.events)
+        states = list(self._states(events))
         pending = tuple(self._pending())
-        self._ready = Counter(world.health.ready)
+        self._ready = Counter(state.health.ready)
         self._begun = True
         return StepOutcome(
             step=step,
             begins=begins,
             ends=max((each.at for each in events), default=begins),
-            ready=world.health.ready.total(),
+            ready=state.health.ready.total(),
             events=events,
-            changed=tuple(standing),
+            changed=tuple(states),
             pending=pending,
-            breaches=tuple(world.health.breaches.values()),
-            rollouts=tuple(states(world)),
-            remarks=tuple(self._new_remarks(standing, pending)),
-            after=world.inventory() if self.keeps_after else None,
+            breaches=tuple(state.health.breaches.values()),
+            rollouts=tuple(rollout_states(state)),
+            remarks=tuple(self._new_remarks(states, pending)),
+            after=state.inventory() if self.keeps_after else None,
         )
 
     def _new_remarks(self, states: Sequence[WorkloadState], pending: Sequence[PendingGroup]) -> list[str]:
         """Return the remarks that the previous step did not have."""
-        now = list(remarks(self.world, self._failures, states, pending))
+        now = list(remarks(self.state, self._failures, states, pending))
         before, self._said = self._said, set(now)
         return [each for each in now if each not in before]
 
     def _states(self, events: Sequence[DrillEvent]) -> Iterator[WorkloadState]:
         """Yield changed, recovered or incomplete workloads, in input order."""
-        world = self.world
+        state = self.state
         named = {(pod.workload, pod.namespace) for event in events for pod in event.pods}
         before, self._spreads = self._spreads, self._now_spread()
-        for workload in world.run.plan.workloads:
+        for workload in state.run.plan.workloads:
             touched = (f"{workload.kind}/{workload.name}", workload.namespace) in named
             key = key_of(workload)
-            touched |= key in world.health.fewest
-            is_back = self._begun and world.health.ready[key] != self._ready[key]
+            touched |= key in state.health.fewest
+            is_back = self._begun and state.health.ready[key] != self._ready[key]
             if touched or is_back or self._pending_of(workload):
-                yield self._state(workload, before)
+                yield self._workload_state(workload, before)
 
     def _pending_of(self, workload: Workload) -> int:
-        return sum(not each.node for each in self.world.pods.of(key_of(workload)))
+        return sum(not each.node for each in self.state.pods.of(key_of(workload)))
 
-    def _state(self, workload: Workload, before: Spreads | None = None) -> WorkloadState:
+    def _workload_state(self, workload: Workload, before: Spreads | None = None) -> WorkloadState:
         """Return the state of a workload. ``before`` is the spread of all workloads at the start of the step."""
-        key, health = key_of(workload), self.world.health
+        key, health = key_of(workload), self.state.health
         now = self._spreads.get(key, ())
         was = self._spreads if before is None else before
         return WorkloadState(
@@ -303,28 +303,28 @@ class DrillRun:
             ready_before=self._ready[key],
             fewest=min(health.fewest.get(key, health.ready[key]), health.ready[key]),
             pending=self._pending_of(workload),
-            terminating=sum(each.terminating for each in self.world.pods.of(key)),
+            terminating=sum(each.terminating for each in self.state.pods.of(key)),
             spread=tuple(map(_spread, _aligned(was.get(key, ()), now), now)),
         )
 
     def _now_spread(self) -> Spreads:
-        found = spreads(self.world.run) if self.says_how_spread else {}
-        return {key_of(each): found[id(each)] for each in self.world.run.plan.workloads if id(each) in found}
+        found = spreads(self.state.run) if self.says_how_spread else {}
+        return {key_of(each): found[id(each)] for each in self.state.run.plan.workloads if id(each) in found}
 
     def _pending(self) -> Iterator[PendingGroup]:
         """Yield groups of pending pods with one workload and message, evaluated in the current state."""
         groups: dict[tuple[WorkloadKey, str], tuple[Workload, list[str], PodOutcome]] = {}
-        for pod in self.world.pods.waiting.values():
+        for pod in self.state.pods.waiting.values():
             outcome = self._outcome_of(pod)
             if pod.workload is not None:
                 key = (key_of(pod.workload), outcome.placement.message)
                 groups.setdefault(key, (pod.workload, [], outcome))[1].append(pod.name)
-        cluster = self.world.cluster
+        cluster = self.state.cluster
         for workload, names, outcome in groups.values():
             yield pending_group(workload, tuple(names), outcome, cluster)
 
     def _outcome_of(self, pod: FollowedPod) -> PodOutcome:
-        run = self.world.run
+        run = self.state.run
         outcome = run.outcome(pod.queued) if pod.queued is not None else None
         if outcome is not None:
             if outcome.verdict is None or outcome.stamp == run.cluster.journal.stamp:

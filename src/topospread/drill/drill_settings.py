@@ -13,7 +13,7 @@ from topospread.config.versions import NEWEST, KubeVersion
 from topospread.sources.custom_kinds import find_kinds
 from topospread.sources.load import load
 from topospread.sources.rendering import Rendering
-from topospread.sources.synthetic_cluster import is_made_up
+from topospread.sources.synthetic_cluster import is_synthetic
 
 from .file_fields import FileFields
 
@@ -117,7 +117,7 @@ def read_manifests(fields: FileFields, spec: Mapping[str, Any], kube_version: st
     if raw and helm:
         raise fields.error("raw renders no chart, and helm says how: give one of them", "spec.helm")
     return DrillInput(
-        cluster=cluster if not cluster or is_made_up(cluster) else fields.path(cluster, "spec.cluster"),
+        cluster=cluster if not cluster or is_synthetic(cluster) else fields.path(cluster, "spec.cluster"),
         paths=fields.paths(spec.get("manifests", []), "spec.manifests"),
         namespace=fields.string(spec.get("namespace", "default"), "spec.namespace"),
         rendering=Rendering(

@@ -86,7 +86,7 @@ class DrillState:
         _, self.gates = options.in_force
         self._options = options = with_fields(options, refuses=False)
         self.began = begin_of(inventory)
-        self._agenda = EventSchedule()
+        self._schedule = EventSchedule()
         self._begin(without_leaving(inventory, self.down), options)
 
     @property
@@ -151,7 +151,7 @@ class DrillState:
 
     def at(self, time: float, action: Action) -> None:
         """Run an action at a drill time."""
-        self._agenda.add(time, action)
+        self._schedule.add(time, action)
 
     def settle(self) -> None:
         """Run controllers and kube-scheduler until they are idle, without passing time."""
@@ -170,10 +170,10 @@ class DrillState:
 
     def _play(self, until: float | None) -> None:
         while True:
-            following = self._agenda.following
+            following = self._schedule.following
             limits = [each for each in (until, following) if each is not None]
             self._settle(min(limits, default=None))
-            sooner = self._agenda.following
+            sooner = self._schedule.following
             if sooner is not None and (following is None or sooner < following):
                 continue
             if following is None or (until is not None and following > until):
@@ -184,7 +184,7 @@ class DrillState:
         """Run the actions due at a time. The clock does not move if all of them are obsolete."""
         before, happened = self.now, len(self.events)
         self.now = max(self.now, time)
-        self._agenda.do_what_is_due(self.now)
+        self._schedule.do_what_is_due(self.now)
         if len(self.events) == happened:
             self.now = before
         else:
@@ -430,7 +430,7 @@ class DrillState:
     @property
     def expects_something(self) -> bool:
         """True if an action is scheduled for later."""
-        return bool(self._agenda)
+        return bool(self._schedule)
 
     def is_ready(self, pod: FollowedPod) -> bool:
         """Return whether a pod is on a Ready node and not terminating."""

@@ -135,7 +135,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         ordered = sorted(found, key=lambda each: _goodness(each[0]))
         unjudged = merged_parts(*(parts for _, parts in ordered))
         outcomes = tuple(outcome for outcome, _ in ordered)
-        return EachDrill(kind, outcomes, tuple(play.world.warnings), partial, part, unjudged)
+        return EachDrill(kind, outcomes, tuple(play.state.warnings), partial, part, unjudged)
 
     _look_once(play)
     if not can_fork():
@@ -171,7 +171,7 @@ def over_so_far(parts: Sequence[EachDrill]) -> EachDrill:
 
 def _look_once(play: DrillRun) -> None:
     """Schedule each workload's pods once now, so that the cached results are shared by all forked drills."""
-    run = play.world.run
+    run = play.state.run
     for workload in run.plan.workloads:
         if workload.template is not None:
             run.scheduler.finds_a_node(workload.template)
@@ -185,10 +185,10 @@ def _terse(inventory: Inventory, options: SimulationOptions) -> DrillRun:
 
 def targets_of(play: DrillRun, kind: EachKind) -> list[tuple[str, Step]]:
     """Return the objects of a kind, each with its step."""
-    world = play.world
-    nodes = [each for each in world.cluster.nodes.nodes if each is not None]
+    state = play.state
+    nodes = [each for each in state.cluster.nodes.nodes if each is not None]
     if kind == "deploy":
-        deployments = [each for each in world.run.plan.workloads if each.kind == "Deployment" and each.replicas]
+        deployments = [each for each in state.run.plan.workloads if each.kind == "Deployment" and each.replicas]
         return [
             (f"{each.namespace}/{each.name}", Rollout(f"{each.namespace}/deploy/{each.name}")) for each in deployments
         ]
@@ -214,7 +214,7 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome,
         broken=tuple(each.budget for each in outcome.breaches if each.budget not in broken),
         stuck=any(not each.over for each in outcome.rollouts),
         settled=outcome.ends - outcome.begins,
-        not_replaced=tuple(each.key for each in not_replaced(play.world)),
+        not_replaced=tuple(each.key for each in not_replaced(play.state)),
         unjudged=max(open_before, open_after),
         verdict="yes",
         holds=False,

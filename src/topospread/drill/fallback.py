@@ -25,20 +25,20 @@ Constraints = list[TopologySpreadConstraint] | None
 class Fallback:
     """The pods of a drill whose hard constraints are temporarily soft."""
 
-    def __init__(self, world: DrillState) -> None:
-        self._world = world
+    def __init__(self, state: DrillState) -> None:
+        self._state = state
         self._hard: dict[PodKey, Constraints] = {}
 
     def apply(self) -> bool:
         """Make hard constraints of pending pods soft if they count a lost domain. Return whether any changed."""
-        world = self._world
-        waiting = world.pods.waiting
+        state = self._state
+        waiting = state.pods.waiting
         keys = {key for each in waiting.values() for key in hard_keys(each.pod)}
-        nodes = (each for each in world.cluster.nodes.nodes if each is not None)
+        nodes = (each for each in state.cluster.nodes.nodes if each is not None)
         lost = lost_domains(nodes, keys)
         soft: dict[PodKey, Constraints] = {}
         for key, each in waiting.items() if lost else ():
-            verdict = world.run.scheduler.pending_verdict(each.pod, each.name) if hard_keys(each.pod) else None
+            verdict = state.run.scheduler.pending_verdict(each.pod, each.name) if hard_keys(each.pod) else None
             if verdict is None or "PodTopologySpread" not in verdict.rejectors:
                 continue
             if counted := counted_lost(verdict.arithmetic, lost):
@@ -49,12 +49,12 @@ class Fallback:
 
     def end(self) -> None:
         """Restore the hard constraints of pods that are still pending."""
-        self._change({key: hard for key, hard in self._hard.items() if key in self._world.pods.waiting})
+        self._change({key: hard for key, hard in self._hard.items() if key in self._state.pods.waiting})
         self._hard.clear()
 
     def _change(self, constraints: Mapping[PodKey, Constraints]) -> None:
         if constraints:
-            self._world.replan(partial(_with, constraints))
+            self._state.replan(partial(_with, constraints))
 
 
 def _with(constraints: Mapping[PodKey, Constraints], inventory: Inventory) -> Inventory:

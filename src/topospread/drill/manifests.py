@@ -20,28 +20,28 @@ from .pods import key_of
 from .steps import AddNodes, Scale
 
 
-def scale(world: DrillState, step: Scale) -> None:
+def scale(state: DrillState, step: Scale) -> None:
     """Change a workload's replicas.
 
     Raises:
         UsageError: if it is missing, cannot be scaled, or a scale-down is not below its current replicas.
     """
     if step.down:
-        key = the_workload(step.target, [key_of(each) for each in world.run.plan.workloads])
-        workload = world.workload(key)
+        key = the_workload(step.target, [key_of(each) for each in state.run.plan.workloads])
+        workload = state.workload(key)
         if workload is not None and workload.replicas <= step.replicas:
             raise UsageError(f"{step}: it has {workload.replicas}, and --scale gives it more")
-    world.note("scaled", detail=f"{step.target}={step.replicas}")
-    world.replan(scale={step.target: step.replicas})
+    state.note("scaled", detail=f"{step.target}={step.replicas}")
+    state.replan(scale={step.target: step.replicas})
 
 
-def add_nodes(world: DrillState, step: AddNodes) -> None:
+def add_nodes(state: DrillState, step: AddNodes) -> None:
     """Add nodes.
 
     Raises:
         UsageError: if the model node is missing, or has no zone label.
     """
-    there = [each for each in world.cluster.nodes.nodes if each is not None]
+    there = [each for each in state.cluster.nodes.nodes if each is not None]
     model = one_node(step.like, there, str(step))
     if step.zone and ZONE not in model.labels:
         raise UsageError(f"{step}: {model.name} has no label {ZONE}, so that nothing can be like it in a zone")
@@ -53,8 +53,8 @@ def add_nodes(world: DrillState, step: AddNodes) -> None:
         name = f"{model.name}-new-{number}"
         if name not in taken:
             made.append(node_like(model, name, step.zone))
-    world.note("added", nodes=[each.name for each in made])
-    world.replan(lambda inventory: with_fields(inventory, nodes=[*inventory.nodes, *made]))
+    state.note("added", nodes=[each.name for each in made])
+    state.replan(lambda inventory: with_fields(inventory, nodes=[*inventory.nodes, *made]))
 
 
 def node_like(model: Node, name: str, zone: str) -> Node:

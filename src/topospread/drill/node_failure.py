@@ -59,48 +59,48 @@ class NodeFailures:
         held_back: zones without NoExecute taints, because too many of their nodes are NotReady.
     """
 
-    def __init__(self, world: DrillState, version: KubeVersion, *, comparison_operators: bool = False) -> None:
+    def __init__(self, state: DrillState, version: KubeVersion, *, comparison_operators: bool = False) -> None:
         self.held_back: set[Zone] = set()
-        self._world = world
+        self._state = state
         self._grace = grace_seconds(version)
         self._comparison_operators = comparison_operators
-        self._noticed = set(world.down)
+        self._noticed = set(state.down)
         self._next: dict[Zone, float] = {}
         self._zones: _Zones | None = None
-        world.on_arrival.append(self._came)
+        state.on_arrival.append(self._came)
 
     def fail(self, names: Sequence[str]) -> None:
         """Make nodes NotReady."""
-        new = [each for each in names if each not in self._world.down]
-        self._world.go_down(new)
-        self._world.note("down", nodes=new)
-        self._world.at(self._world.now + self._grace, partial(self._notice, new))
+        new = [each for each in names if each not in self._state.down]
+        self._state.go_down(new)
+        self._state.note("down", nodes=new)
+        self._state.at(self._state.now + self._grace, partial(self._notice, new))
 
     def recover(self, names: Sequence[str]) -> None:
         """Make nodes Ready again."""
-        world = self._world
-        back = [each for each in names if each in world.down]
+        state = self._state
+        back = [each for each in names if each in state.down]
         self._noticed -= set(back)
         self._zones = None
         for name in back:
-            world.change_node(as_well(world.node(name)))
-            stays = bool(no_execute(world.node(name)))
-            for pod in world.pods.on([name]):
+            state.change_node(as_well(state.node(name)))
+            stays = bool(no_execute(state.node(name)))
+            for pod in state.pods.on([name]):
                 pod.leaves_at = pod.leaves_at if stays else None
-        world.note("up", nodes=back)
-        world.come_up(back)
+        state.note("up", nodes=back)
+        state.come_up(back)
         self._go_on()
 
     def _notice(self, names: Iterable[str]) -> None:
-        world = self._world
-        silent = [each for each in names if each in world.down and each not in self._noticed]
+        state = self._state
+        silent = [each for each in names if each in state.down and each not in self._noticed]
         if not silent:
             return
         self._noticed |= set(silent)
         self._zones = None
         for name in silent:
-            world.change_node(with_taints(world.node(name), [_NO_SCHEDULE]))
-        world.note("tainted", nodes=silent, detail=f"{_NO_SCHEDULE.key}:{_NO_SCHEDULE.effect}")
+            state.change_node(with_taints(state.node(name), [_NO_SCHEDULE]))
+        state.note("tainted", nodes=silent, detail=f"{_NO_SCHEDULE.key}:{_NO_SCHEDULE.effect}")
         self._go_on()
 
     def _go_on(self) -> None:
@@ -108,16 +108,16 @@ class NodeFailures:
         self.held_back = set()
         zones = self._zones_now()
         states, left = zones.states, zones.left
-        if all(state == "full" for state, _ in states.values()):
+        if all(condition == "full" for condition, _ in states.values()):
             self._stop()
             self.held_back = set(states)
             return
         for zone in sorted(left, key=lambda zone: left[zone][-1]):
-            state, nodes = states[zone]
-            rate = taints_a_second(state, nodes)
+            condition, nodes = states[zone]
+            rate = taints_a_second(condition, nodes)
             if not rate:
                 self.held_back.add(zone)
-            elif zone not in self._next or self._next[zone] <= self._world.now:
+            elif zone not in self._next or self._next[zone] <= self._state.now:
                 self._taint(zone, left, rate)
 
     def _taint(self, zone: Zone, left: dict[Zone, list[str]], rate: float) -> None:
@@ -125,69 +125,69 @@ class NodeFailures:
         name = left[zone].pop()
         if not left[zone]:
             del left[zone]
-        world = self._world
-        world.change_node(with_taints(world.node(name), [_NO_EXECUTE]))
-        world.note("tainted", nodes=[name], detail=f"{_NO_EXECUTE.key}:{_NO_EXECUTE.effect}")
-        self._let_leave(world.pods.on([name]))
-        self._next[zone] = world.now + 1 / rate
-        world.at(self._next[zone], self._go_on)
+        state = self._state
+        state.change_node(with_taints(state.node(name), [_NO_EXECUTE]))
+        state.note("tainted", nodes=[name], detail=f"{_NO_EXECUTE.key}:{_NO_EXECUTE.effect}")
+        self._let_leave(state.pods.on([name]))
+        self._next[zone] = state.now + 1 / rate
+        state.at(self._next[zone], self._go_on)
 
     def _stop(self) -> None:
         """Stop tainting: if every node is NotReady, the controller assumes its own connection is broken."""
-        world = self._world
+        state = self._state
         self._zones = None
         for name in sorted(self._noticed):
-            node = world.node(name)
+            node = state.node(name)
             if _NO_EXECUTE in (node.spec.taints or ()):
-                world.change_node(with_taints(as_well(node), [_NO_SCHEDULE]))
-                for pod in world.pods.on([name]):
+                state.change_node(with_taints(as_well(node), [_NO_SCHEDULE]))
+                for pod in state.pods.on([name]):
                     pod.leaves_at = None
 
     def _zones_now(self) -> _Zones:
         """Return the current zones. Cached until nodes are added, fail or recover."""
-        world, known = self._world, self._zones
-        nodes = world.cluster.nodes
-        if known is None or known.run is not world.run or known.nodes != len(nodes):
+        state, known = self._state, self._zones
+        nodes = state.cluster.nodes
+        if known is None or known.run is not state.run or known.nodes != len(nodes):
             total = Counter(zone_key(node) for node in nodes.nodes if node is not None)
-            silent = Counter(zone_key(world.node(name)) for name in self._noticed if name in nodes.row_of)
+            silent = Counter(zone_key(state.node(name)) for name in self._noticed if name in nodes.row_of)
             left: dict[Zone, list[str]] = {}
-            for name in sorted(self._noticed & world.down, reverse=True):
-                node = world.node(name)
+            for name in sorted(self._noticed & state.down, reverse=True):
+                node = state.node(name)
                 if _NO_EXECUTE not in (node.spec.taints or ()):
                     left.setdefault(zone_key(node), []).append(name)
             states = {zone: (zone_state(silent[zone], number), number) for zone, number in total.items()}
-            known = self._zones = _Zones(world.run, len(nodes), states, left)
+            known = self._zones = _Zones(state.run, len(nodes), states, left)
         return known
 
     def _came(self, pod: FollowedPod) -> None:
         """Schedule the eviction of a placed pod that tolerates its node's taints only for a time."""
-        if no_execute(self._world.node(pod.node)):
+        if no_execute(self._state.node(pod.node)):
             self._let_leave([pod])
 
     def _let_leave(self, pods: Iterable[FollowedPod]) -> None:
         """Schedule evictions of pods on tainted nodes at the end of their toleration."""
-        world = self._world
+        state = self._state
         times: set[tuple[str, float]] = set()
         for pod in pods:
             if pod.terminating:
                 continue
             stays = seconds_to_stay(
                 pod.pod.spec.tolerations or (),
-                no_execute(world.node(pod.node)),
+                no_execute(state.node(pod.node)),
                 comparison_operators=self._comparison_operators,
             )
             if stays < inf:
-                pod.leaves_at = min(world.now + stays, pod.leaves_at or inf)
+                pod.leaves_at = min(state.now + stays, pod.leaves_at or inf)
                 times.add((pod.node, pod.leaves_at))
         for node, time in sorted(times):
-            world.at(time, partial(self._evict, node, time))
+            state.at(time, partial(self._evict, node, time))
 
     def _evict(self, node: str, time: float) -> None:
-        world = self._world
-        due = [each for each in world.pods.on([node]) if each.leaves_at == time and not each.terminating]
-        turns = world.draws.turns(due)
+        state = self._state
+        due = [each for each in state.pods.on([node]) if each.leaves_at == time and not each.terminating]
+        turns = state.draws.turns(due)
         for number, turn in enumerate(turns):
             if number:
-                world.settle()
-            there = (each for each in turn if each.key in world.pods.by_key and not each.terminating)
-            world.delete(there, UNREACHABLE if node in world.down else "tainted")
+                state.settle()
+            there = (each for each in turn if each.key in state.pods.by_key and not each.terminating)
+            state.delete(there, UNREACHABLE if node in state.down else "tainted")

@@ -21,24 +21,24 @@ _VOLUME_REASONS = ("PersistentVolume's node affinity", "volume node affinity con
 
 
 def remarks(
-    world: DrillState, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
+    state: DrillState, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
 ) -> Iterator[str]:
     """Yield remarks on the state after a step."""
-    yield from _held_back(world, failures)
-    waits = not_replaced(world)
+    yield from _held_back(state, failures)
+    waits = not_replaced(state)
     if waits:
         yield f"{_names(waits)} {_is(waits)} not replaced: {STATEFUL_SETS_WAIT}"
-    yield from _not_counted(_terminating(world))
+    yield from _not_counted(_terminating(state))
     yield from _pinned(pending)
-    yield from _staying(world)
-    yield from _skewed(world, changed)
+    yield from _staying(state)
+    yield from _skewed(state, changed)
 
 
-def _held_back(world: DrillState, failures: NodeFailures) -> Iterator[str]:
+def _held_back(state: DrillState, failures: NodeFailures) -> Iterator[str]:
     zones = sorted(zone for zone in failures.held_back)
     if not zones:
         return
-    if len(world.down) == len(world.cluster.nodes):
+    if len(state.down) == len(state.cluster.nodes):
         yield "every node is silent: the node lifecycle controller takes that as its own trouble and evicts nothing"
         return
     names = _listed([zone or "no zone" for _, zone in zones])
@@ -48,14 +48,14 @@ def _held_back(world: DrillState, failures: NodeFailures) -> Iterator[str]:
     )
 
 
-def not_replaced(world: DrillState) -> list[FollowedPod]:
+def not_replaced(state: DrillState) -> list[FollowedPod]:
     """Return terminating pods of StatefulSets on NotReady nodes, which block their replacement."""
-    terminating = _terminating(world)
+    terminating = _terminating(state)
     return [each for each in terminating if each.workload is not None and each.workload.kind == "StatefulSet"]
 
 
-def _terminating(world: DrillState) -> list[FollowedPod]:
-    return [each for each in world.pods.by_key.values() if each.terminating]
+def _terminating(state: DrillState) -> list[FollowedPod]:
+    return [each for each in state.pods.by_key.values() if each.terminating]
 
 
 def _not_counted(terminating: Sequence[FollowedPod]) -> Iterator[str]:
@@ -82,10 +82,10 @@ def _pinned(pending: Sequence[PendingGroup]) -> Iterator[str]:
             yield f"{who}{more}: {of}, and no other zone can take {'it' if one else 'them'}"
 
 
-def _staying(world: DrillState) -> Iterator[str]:
+def _staying(state: DrillState) -> Iterator[str]:
     """Yield a remark on pods that tolerate NotReady nodes forever."""
-    tainted = [name for name in world.down if any(t.effect == "NoExecute" for t in world.node(name).spec.taints or ())]
-    stay = [each for each in world.pods.on(sorted(tainted)) if each.leaves_at is None and not each.terminating]
+    tainted = [name for name in state.down if any(t.effect == "NoExecute" for t in state.node(name).spec.taints or ())]
+    stay = [each for each in state.pods.on(sorted(tainted)) if each.leaves_at is None and not each.terminating]
     daemons = [each for each in stay if each.workload is not None and each.workload.kind == "DaemonSet"]
     if daemons:
         yield (
@@ -100,7 +100,7 @@ def _staying(world: DrillState) -> Iterator[str]:
         )
 
 
-def _skewed(world: DrillState, changed: Sequence[WorkloadState]) -> Iterator[str]:
+def _skewed(state: DrillState, changed: Sequence[WorkloadState]) -> Iterator[str]:
     """Yield a remark on skewed hard constraints that stay skewed, because no pod is pending."""
     skewed = [
         f"{each.namespace}/{each.name}"

@@ -93,7 +93,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
     play.begin()
     for step in steps:
         play.take(step, None)
-    return play.world.inventory()
+    return play.state.inventory()
 
 
 def _replaced(inventory: Inventory, change: PatchedObject, made: Inventory) -> Inventory:

@@ -16,54 +16,54 @@ from .drill_state import DrillState
 from .pods import FollowedPod
 
 
-def place_first(world: DrillState, placed: Iterable[tuple[str, str]]) -> None:
+def place_first(state: DrillState, placed: Iterable[tuple[str, str]]) -> None:
     """Place pods one after another on their nodes, before kube-scheduler places the other pods.
 
     Pods of DaemonSets are placed before them. If a node is not feasible, kube-scheduler places the pod elsewhere.
 
     Args:
-        world: a drill that has not begun.
+        state: a drill that has not begun.
         placed: workload, ``NAMESPACE/KIND/NAME``, and node of each pod.
     """
     waiting: dict[str, list[FollowedPod]] = {}
-    for pod in world.pods.waiting.values():
+    for pod in state.pods.waiting.values():
         if pod.workload is not None:
             waiting.setdefault(f"{pod.namespace}/{pod.workload.kind}/{pod.workload.name}", []).append(pod)
     for pods in waiting.values():
         if pods[0].workload is not None and pods[0].workload.kind == "DaemonSet":
             for pod in pods:
-                _place(world, pod)
+                _place(state, pod)
     for workload, node in placed:
         if pods := waiting.get(workload, []):
-            _place(world, pods.pop(0), node)
-    world.queue.leave_out({id(each.queued) for each in world.pods.by_key.values() if each.queued and each.node})
+            _place(state, pods.pop(0), node)
+    state.queue.leave_out({id(each.queued) for each in state.pods.by_key.values() if each.queued and each.node})
 
 
-def _place(world: DrillState, pod: FollowedPod, node: str = "") -> None:
-    feasible = world.run.scheduler.verdict(pod.pod, pod.name).feasible
+def _place(state: DrillState, pod: FollowedPod, node: str = "") -> None:
+    feasible = state.run.scheduler.verdict(pod.pod, pod.name).feasible
     if feasible:
-        bind_free(world, pod, node if node in feasible else feasible[0])
-        take_from_queue(world, pod)
+        bind_free(state, pod, node if node in feasible else feasible[0])
+        take_from_queue(state, pod)
 
 
-def bind_free(world: DrillState, pod: FollowedPod, node: str) -> None:
+def bind_free(state: DrillState, pod: FollowedPod, node: str) -> None:
     """Bind a pod that has no node, with its volumes."""
     free = with_fields(pod.pod, spec=with_fields(pod.pod.spec, node_name=""))
-    pod_class, row = world.cluster.shared_class(free), world.cluster.nodes.row_of[node]
-    world.run.scheduler.bind(pod.key, pod_class, row)
+    pod_class, row = state.cluster.shared_class(free), state.cluster.nodes.row_of[node]
+    state.run.scheduler.bind(pod.key, pod_class, row)
     if pod_class.volumes:
-        world.run.scheduler.reserve(pod_class, row)
+        state.run.scheduler.reserve(pod_class, row)
 
 
-def take_from_queue(world: DrillState, pod: FollowedPod) -> None:
+def take_from_queue(state: DrillState, pod: FollowedPod) -> None:
     """Record that a pending pod was bound outside of kube-scheduler's queue."""
     queued = pod.queued
     assert queued is not None, "a pending pod is queued"
-    world.queue.withdrawn(queued)
-    node = world.cluster.nodes.names[world.cluster.placed[pod.key]]
-    world.run.outcomes[id(queued)] = PodOutcome(Placement(pod.key, node))
-    note_placed(world.run, queued, pod.key)
-    world.collect()
+    state.queue.withdrawn(queued)
+    node = state.cluster.nodes.names[state.cluster.placed[pod.key]]
+    state.run.outcomes[id(queued)] = PodOutcome(Placement(pod.key, node))
+    note_placed(state.run, queued, pod.key)
+    state.collect()
 
 
 def without_pods_of(inventory: Inventory, key: ObjectKey) -> Inventory:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from topospread.admission.names import made_up_uid
+from topospread.admission.names import generated_uid
 from topospread.controllers.planned import QueuedPod
 from topospread.controllers.removal import removal_order
 
@@ -57,11 +57,11 @@ class RandomChoices:
     def _race(self, ways: int) -> int:
         """Choose one of `ways` possible outcomes."""
         self._races += 1
-        return int(made_up_uid("Pod", f"race {self._races}", str(self._number))[:8], 16) % ways
+        return int(generated_uid("Pod", f"race {self._races}", str(self._number))[:8], 16) % ways
 
     def key(self, pod: FollowedPod) -> str:
         """Return a random tie-breaker for a pod."""
-        return made_up_uid("Pod", pod.namespace, f"{pod.name}{self._number or ''}")
+        return generated_uid("Pod", pod.namespace, f"{pod.name}{self._number or ''}")
 
     def order(self, pods: Iterable[FollowedPod]) -> list[FollowedPod]:
         """Return pods in random order, for orders that Kubernetes does not define; in the first run unchanged."""
@@ -72,7 +72,7 @@ class RandomChoices:
         found = list(pods)
         if not self._number or len({id(each.workload) for each in found}) < 2:
             return found
-        return sorted(found, key=lambda each: made_up_uid("Pod", each.namespace, f"{each.name}{self._number}"))
+        return sorted(found, key=lambda each: generated_uid("Pod", each.namespace, f"{each.name}{self._number}"))
 
     def turns(self, pods: Iterable[FollowedPod]) -> list[list[FollowedPod]]:
         """Split pods that are deleted at the same time into groups that are deleted one after another.
@@ -87,7 +87,7 @@ class RandomChoices:
         return turns
 
     def _coin(self, of: str) -> bool:
-        return bool(int(made_up_uid("Pod", of, str(self._number))[:8], 16) % 2)
+        return bool(int(generated_uid("Pod", of, str(self._number))[:8], 16) % 2)
 
     def in_order_of_removal(
         self, pods: Iterable[FollowedPod], related: Iterable[FollowedPod], times: Times, down: set[str]

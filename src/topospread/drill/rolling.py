@@ -35,9 +35,9 @@ REPLACED = "replaced by a rollout"
 """Reason for deleting old pods."""
 
 
-def template_item(world: DrillState, key: WorkloadKey) -> Deployment | StatefulSet | DaemonSet | None:
+def template_item(state: DrillState, key: WorkloadKey) -> Deployment | StatefulSet | DaemonSet | None:
     """Return the current object whose template is rolled out."""
-    inventory = world.run.plan.inventory
+    inventory = state.run.plan.inventory
     items: Iterable[Deployment | StatefulSet | DaemonSet]
     match key[0]:
         case "Deployment":
@@ -49,30 +49,30 @@ def template_item(world: DrillState, key: WorkloadKey) -> Deployment | StatefulS
     return next((each for each in items if (each.namespace, each.name) == key[1:]), None)
 
 
-def go_on(world: DrillState, key: WorkloadKey) -> bool:
+def go_on(state: DrillState, key: WorkloadKey) -> bool:
     """Take the next step of a rollout. Return False if the rollout has no further step."""
-    workload, item = world.workload(key), template_item(world, key)
+    workload, item = state.workload(key), template_item(state, key)
     if workload is None or item is None:
         return False
-    pods = RolledPods(world, workload)
+    pods = RolledPods(state, workload)
     match item:
         case Deployment():
-            return not item.spec.paused and _deployment_goes_on(world, pods, item)
+            return not item.spec.paused and _deployment_goes_on(state, pods, item)
         case StatefulSet():
-            return _stateful_set_goes_on(world, pods, item)
+            return _stateful_set_goes_on(state, pods, item)
         case _:
-            return _daemon_set_goes_on(world, pods, item)
+            return _daemon_set_goes_on(state, pods, item)
 
 
-def state(world: DrillState, key: WorkloadKey) -> DrillRollout | None:
+def rollout_state(state: DrillState, key: WorkloadKey) -> DrillRollout | None:
     """Return the state of a rollout; None if its workload is deleted."""
-    workload, item = world.workload(key), template_item(world, key)
+    workload, item = state.workload(key), template_item(state, key)
     if workload is None or item is None:
         return None
-    pods = RolledPods(world, workload)
+    pods = RolledPods(state, workload)
     if isinstance(item, Deployment):
-        standing = pods.standing
-        return DrillRollout(*key, standing.new_available, standing.replicas, standing.old, standing.is_over)
+        status = pods.status
+        return DrillRollout(*key, status.new_available, status.replicas, status.old, status.is_over)
     there = pods.every
     meant = workload.replicas
     if isinstance(item, StatefulSet):
@@ -82,7 +82,7 @@ def state(world: DrillState, key: WorkloadKey) -> DrillRollout | None:
         meant = max(meant - strategy.partition, 0) if strategy else 0
     elif strategy_of_daemon_set(item, meant) is None:
         there, meant = [], 0
-    updated = sum(pods.is_new(each) and world.is_ready(each) for each in there)
+    updated = sum(pods.is_new(each) and state.is_ready(each) for each in there)
     old = sum(not pods.is_new(each) for each in there)
     return DrillRollout(*key, min(updated, meant), meant, old, over=not old and updated >= meant)
 
@@ -91,13 +91,13 @@ def state(world: DrillState, key: WorkloadKey) -> DrillRollout | None:
 class RolledPods:
     """The pods of a rollout by revision, without terminating pods."""
 
-    world: DrillState
+    state: DrillState
     workload: Workload
 
     @property
     def all(self) -> list[FollowedPod]:
         """All pods, including terminating ones."""
-        return self.world.pods.of(key_of(self.workload))
+        return self.state.pods.of(key_of(self.workload))
 
     @property
     def every(self) -> list[FollowedPod]:
@@ -114,48 +114,48 @@ class RolledPods:
         return pod.compared[1]
 
     @property
-    def standing(self) -> RolloutStatus:
+    def status(self) -> RolloutStatus:
         """The number of pods in each state."""
         counts = {(new, ready): 0 for new in (True, False) for ready in (True, False)}
         for each in self.every:
-            counts[self.is_new(each), self.world.is_ready(each)] += 1
+            counts[self.is_new(each), self.state.is_ready(each)] += 1
         return RolloutStatus(
             self.workload.replicas, counts[True, True], counts[True, False], counts[False, True], counts[False, False]
         )
 
 
-def _deployment_goes_on(world: DrillState, pods: RolledPods, item: Deployment) -> bool:
-    workload, standing = pods.workload, pods.standing
+def _deployment_goes_on(state: DrillState, pods: RolledPods, item: Deployment) -> bool:
+    workload, status = pods.workload, pods.status
     strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
     if strategy is None:
-        return _recreate(world, pods)
-    created = to_create(standing, strategy)
+        return _recreate(state, pods)
+    created = to_create(status, strategy)
     if created:
-        world.create(workload, created)
+        state.create(workload, created)
         return True
-    number = sum(to_remove(standing, strategy))
+    number = sum(to_remove(status, strategy))
     if not number:
         return False
     every = pods.every
-    order = world.in_order_of_removal([each for each in every if not pods.is_new(each)], every)
-    return world.delete(order[:number], REPLACED, replaced=False)
+    order = state.in_order_of_removal([each for each in every if not pods.is_new(each)], every)
+    return state.delete(order[:number], REPLACED, replaced=False)
 
 
-def _recreate(world: DrillState, pods: RolledPods) -> bool:
+def _recreate(state: DrillState, pods: RolledPods) -> bool:
     """Delete all old pods, then create new ones after the old have disappeared
     (pkg/controller/deployment/recreate.go)."""
     old = [each for each in pods.all if not pods.is_new(each)]
     running = [each for each in old if not each.terminating]
     if running:
-        return world.delete(running, REPLACED, replaced=False)
+        return state.delete(running, REPLACED, replaced=False)
     missing = pods.workload.replicas - len(pods.every)
     if old or missing <= 0:
         return False
-    world.create(pods.workload, missing)
+    state.create(pods.workload, missing)
     return True
 
 
-def _stateful_set_goes_on(world: DrillState, pods: RolledPods, item: StatefulSet) -> bool:
+def _stateful_set_goes_on(state: DrillState, pods: RolledPods, item: StatefulSet) -> bool:
     strategy = strategy_of_stateful_set(item, pods.workload.replicas)
     if strategy is None:
         return False
@@ -164,35 +164,35 @@ def _stateful_set_goes_on(world: DrillState, pods: RolledPods, item: StatefulSet
     there = [by_ordinal.get(start + place) for place in range(pods.workload.replicas)]
     places = ordinals_to_replace(
         [
-            None if each is None else Ordinal(pods.is_new(each), world.is_ready(each), each.terminating)
+            None if each is None else Ordinal(pods.is_new(each), state.is_ready(each), each.terminating)
             for each in there
         ],
         strategy,
         in_order=item.spec.pod_management_policy != "Parallel",
-        at_once=world.gates.enabled("MaxUnavailableStatefulSet"),
+        at_once=state.gates.enabled("MaxUnavailableStatefulSet"),
     )
-    return world.delete([each for place in places if (each := there[place]) is not None], REPLACED)
+    return state.delete([each for place in places if (each := there[place]) is not None], REPLACED)
 
 
-def _daemon_set_goes_on(world: DrillState, pods: RolledPods, item: DaemonSet) -> bool:
+def _daemon_set_goes_on(state: DrillState, pods: RolledPods, item: DaemonSet) -> bool:
     strategy = strategy_of_daemon_set(item, pods.workload.replicas)
     if strategy is None:
         return False
     new: dict[str, FollowedPod] = {}
     old: dict[str, FollowedPod] = {}
     nodes: dict[str, OnNode] = {}
-    for each in world.draws.order(sorted(pods.all, key=lambda each: each.key)):
+    for each in state.draws.order(sorted(pods.all, key=lambda each: each.key)):
         name = target_node(each.pod) or each.node
         if not each.terminating:
             (new if pods.is_new(each) else old)[name] = each
         nodes[name] = OnNode(
-            world.is_ready(new[name]) if name in new else None, world.is_ready(old[name]) if name in old else None
+            state.is_ready(new[name]) if name in new else None, state.is_ready(old[name]) if name in old else None
         )
     empty = pods.workload.replicas - len(nodes)
     nodes |= {f"without a pod {number}": OnNode() for number in range(empty)}
     going, coming = nodes_to_replace(nodes, strategy)
-    world.create_on(pods.workload, coming)
-    gone = world.delete([old[name] for name in going], REPLACED, replaced=not strategy.max_surge)
+    state.create_on(pods.workload, coming)
+    gone = state.delete([old[name] for name in going], REPLACED, replaced=not strategy.max_surge)
     return gone or bool(coming)
 
 

@@ -29,13 +29,13 @@ from .rolling import REPLACED, RolledPods, template_item
 from .steps import Rollout, RolloutStep
 
 
-def stand(world: DrillState, step: Rollout, key: WorkloadKey) -> None:
+def stand(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
     """Place the existing pods on their given nodes. In a fixed order each must have been among the best.
 
     Raises:
         UsageError: if a pod is missing, or kube-scheduler would not have chosen its node.
     """
-    by_name = {each.name: each for each in world.pods.of(key)}
+    by_name = {each.name: each for each in state.pods.of(key)}
     turns = [each for each in step.turns if each.does == "stands"]
     if not step.is_fixed:  # a changed template changes the names
         by_name = dict(zip((each.pod for each in turns), by_name.values(), strict=False))
@@ -44,41 +44,41 @@ def stand(world: DrillState, step: Rollout, key: WorkloadKey) -> None:
         if turn.pod not in by_name:
             raise _refused(step, turn, f"there is no such pod of {step.target}")
     for turn in turns:
-        world.cluster.unbind(by_name[turn.pod].key)
+        state.cluster.unbind(by_name[turn.pod].key)
     for turn in turns:
         pod = by_name[turn.pod]
-        world.pods.move(pod, _bind(world, step, turn, pod))
+        state.pods.move(pod, _bind(state, step, turn, pod))
 
 
-def play_turns(world: DrillState, step: Rollout, key: WorkloadKey) -> None:
+def play_turns(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
     """Run the given events of a started rollout, up to an impossible one if the order is not fixed.
 
     Raises:
         UsageError: if an event of a fixed order is impossible, or it is not a Deployment's rolling update.
     """
-    workload, item = world.workload(key), template_item(world, key)
+    workload, item = state.workload(key), template_item(state, key)
     strategy = None
     if workload is not None and isinstance(item, Deployment):
         strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
     if workload is None or strategy is None:
         raise UsageError(f"{step}: turns are given of a Deployment's rolling update")
-    _Turns(world, step, workload, strategy).take()
+    _Turns(state, step, workload, strategy).take()
 
 
 class _Turns:
     """The events of one rollout."""
 
-    def __init__(self, world: DrillState, step: Rollout, workload: Workload, strategy: Strategy) -> None:
-        self._world = world
+    def __init__(self, state: DrillState, step: Rollout, workload: Workload, strategy: Strategy) -> None:
+        self._state = state
         self._step = step
         self._workload = workload
         self._strategy = strategy
-        self._pods = RolledPods(world, workload)
+        self._pods = RolledPods(state, workload)
 
     def take(self) -> None:
         """Run all events after the initial placements. Deleted pods keep their resources until they have
         disappeared."""
-        draws = self._world.draws
+        draws = self._state.draws
         slowly, draws.ends_slowly = draws.ends_slowly, True
         try:
             for does, turns in groupby(self._step.turns, lambda each: each.does):
@@ -96,12 +96,12 @@ class _Turns:
             draws.ends_slowly = slowly
 
     def _create(self) -> None:
-        created = to_create(self._pods.standing, self._strategy)
+        created = to_create(self._pods.status, self._strategy)
         if created:
-            self._world.create(self._workload, created)
+            self._state.create(self._workload, created)
 
     def _take(self, turn: RolloutStep) -> None:
-        world, kubelets = self._world, self._world.kubelets
+        state, kubelets = self._state, self._state.kubelets
         match turn.does:
             case "placed":
                 self._place(turn)
@@ -110,30 +110,30 @@ class _Turns:
                 if pod is None:
                     raise _refused(self._step, turn, "no new pod has a node and is not ready yet")
                 del kubelets.starting[pod.key]
-                world.started(pod)
+                state.started(pod)
             case "gone":
                 pod = next((each for each in kubelets.ending if each.node == turn.node), None)
                 if pod is None:
                     raise _refused(self._step, turn, "no deleted pod is left there")
                 kubelets.ending.remove(pod)
-                world.ended(pod)
+                state.ended(pod)
 
     def _place(self, turn: RolloutStep) -> None:
         """Place the oldest pending new pod on its node."""
-        world = self._world
+        state = self._state
         pod = next((each for each in self._pods.every if not each.node), None)
         if pod is None or pod.queued is None:
             raise _refused(self._step, turn, "no new pod waits for a node")
-        _bind(world, self._step, turn, pod)
-        take_from_queue(world, pod)
+        _bind(state, self._step, turn, pod)
+        take_from_queue(state, pod)
 
     def _delete(self, turns: Sequence[RolloutStep]) -> None:
         """Delete old pods, as many at once as the controller allows."""
-        number = sum(to_remove(self._pods.standing, self._strategy))
+        number = sum(to_remove(self._pods.status, self._strategy))
         if number != len(turns):
             raise _refused(self._step, turns[0], f"{number} old pods are removed together now, not {len(turns)}")
         chosen = list(self._chosen(turns))
-        self._world.delete(chosen, REPLACED, replaced=False)
+        self._state.delete(chosen, REPLACED, replaced=False)
 
     def _chosen(self, turns: Sequence[RolloutStep]) -> Iterator[FollowedPod]:
         """Yield the old pods on these nodes, which must be the controller's choice unless only a uid decides."""
@@ -155,15 +155,15 @@ class _Turns:
 
     def _groups(self) -> list[list[FollowedPod]]:
         """Return old pods in the order of removal. Pods that only a uid orders share a group."""
-        world, every = self._world, self._pods.every
-        stored = {pod_key(each.namespace, each.name): each for each in world.inventory().pods}
+        state, every = self._state, self._pods.every
+        stored = {pod_key(each.namespace, each.name): each for each in state.inventory().pods}
         by_key = {each.key: each for each in every}
         old = [stored[each.key] for each in every if not self._pods.is_new(each)]
-        groups = removal_groups(old, [stored[key] for key in by_key], world.began + world.now)
+        groups = removal_groups(old, [stored[key] for key in by_key], state.began + state.now)
         return [[by_key[pod_key(each.namespace, each.name)] for each in group] for group in groups]
 
 
-def _bind(world: DrillState, step: Rollout, turn: RolloutStep, pod: FollowedPod) -> str:
+def _bind(state: DrillState, step: Rollout, turn: RolloutStep, pod: FollowedPod) -> str:
     """Place a pod on the event's node, which must be among the best. Return the node.
 
     An existing pod of an order that is not fixed is placed on another node if need be, or on its own.
@@ -172,14 +172,14 @@ def _bind(world: DrillState, step: Rollout, turn: RolloutStep, pod: FollowedPod)
         UsageError: if it is not.
     """
     free = replace(pod.pod, spec=replace(pod.pod.spec, node_name=""))
-    best = world.run.scheduler.verdict(free, pod.name).best
+    best = state.run.scheduler.verdict(free, pod.name).best
     node = turn.node
     if node not in best and turn.does == "stands" and not step.is_fixed:
         node = best[0] if best else pod.node
     elif node not in best:
         taken = f"takes {' or '.join(best)}" if best else "finds no node"
         raise _refused(step, turn, f"kube-scheduler {taken}")
-    bind_free(world, pod, node)
+    bind_free(state, pod, node)
     return node
 
 

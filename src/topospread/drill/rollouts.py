@@ -19,7 +19,7 @@ from topospread.whole_number import whole_number
 from .drill_state import DrillState
 from .pods import WorkloadKey, key_of
 from .result import DrillRollout
-from .rolling import go_on, state, template_item
+from .rolling import go_on, rollout_state, template_item
 from .rollout_order import play_turns, stand
 from .steps import Rollout
 
@@ -27,58 +27,58 @@ Rolled = Deployment | StatefulSet | DaemonSet
 _LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets", "DaemonSet": "daemon_sets"}
 
 
-def roll_out(world: DrillState, step: Rollout, manifests: Inventory | None) -> None:
+def roll_out(state: DrillState, step: Rollout, manifests: Inventory | None) -> None:
     """Start a rollout, like ``kubectl rollout restart`` or by applying manifests.
 
     Raises:
         InputError: if the API server denies an object.
         UsageError: if the workload is missing or cannot be rolled out, or a step of a given order is impossible.
     """
-    before = world.inventory()
-    key = the_workload(step.target, [key_of(each) for each in world.run.plan.workloads])
+    before = state.inventory()
+    key = the_workload(step.target, [key_of(each) for each in state.run.plan.workloads])
     if key[0] not in _LISTS:
         raise UsageError(f"{step}: Deployments, StatefulSets and DaemonSets are rolled out, not a {key[0]}")
     if manifests is not None:
-        apply_and_roll(world, manifests, step.path)
-        item = template_item(world, key)
+        apply_and_roll(state, manifests, step.path)
+        item = template_item(state, key)
         if item is not None and not _changed(before, item):
             raise UsageError(f"{step}: it does not change the template of {step.target}")
         return
-    item = template_item(world, key)
+    item = template_item(state, key)
     waits = " (OnDelete: old pods stay until somebody deletes them)"
-    world.note("rollout", detail=step.target + (waits if item is not None and _is_left_to_people(item) else ""))
+    state.note("rollout", detail=step.target + (waits if item is not None and _is_left_to_people(item) else ""))
     if step.turns:
-        stand(world, step, key)
-    world.replan(lambda inventory: _restarted(inventory, key, f"in the drill, after {len(world.events)} events"))
-    _begin(world, key)
+        stand(state, step, key)
+    state.replan(lambda inventory: _restarted(inventory, key, f"in the drill, after {len(state.events)} events"))
+    _begin(state, key)
     if step.turns:
-        play_turns(world, step, key)
+        play_turns(state, step, key)
 
 
-def apply_and_roll(world: DrillState, manifests: Inventory, path: str) -> None:
+def apply_and_roll(state: DrillState, manifests: Inventory, path: str) -> None:
     """Apply manifests, and start rollouts of workloads whose templates change."""
-    before = world.inventory()
-    world.note("applied", detail=path)
-    world.replan(lambda inventory: _revised(before, applied(inventory, manifests)))
-    for item in _items(world.run.plan.inventory):
+    before = state.inventory()
+    state.note("applied", detail=path)
+    state.replan(lambda inventory: _revised(before, applied(inventory, manifests)))
+    for item in _items(state.run.plan.inventory):
         if _changed(before, item):
-            _begin(world, (item.kind, item.namespace, item.name))
+            _begin(state, (item.kind, item.namespace, item.name))
 
 
-def states(world: DrillState) -> list[DrillRollout]:
+def rollout_states(state: DrillState) -> list[DrillRollout]:
     """Return the states of the started rollouts, and forget the completed ones."""
     found = []
-    for key in list(world.rollouts):
-        standing = state(world, key)
-        if standing is not None:
-            found.append(standing)
-        if standing is None or standing.over:
-            del world.rollouts[key]
+    for key in list(state.rollouts):
+        status = rollout_state(state, key)
+        if status is not None:
+            found.append(status)
+        if status is None or status.over:
+            del state.rollouts[key]
     return found
 
 
-def _begin(world: DrillState, key: WorkloadKey) -> None:
-    world.rollouts[key] = partial(go_on, world, key)
+def _begin(state: DrillState, key: WorkloadKey) -> None:
+    state.rollouts[key] = partial(go_on, state, key)
 
 
 def _is_left_to_people(item: Rolled) -> bool:

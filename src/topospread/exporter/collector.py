@@ -93,7 +93,7 @@ class SpreadCollector(Collector):
 
     def _of_all(self, samples: Samples) -> None:
         tracker = self._tracker
-        nodes = tracker.world.cluster.nodes
+        nodes = tracker.planned_cluster.cluster.nodes
         samples["topospread_info"][__version__, self._kube_version] = 1
         blocked = sorted(tracker.blocked.by.items(), key=lambda each: -each[1])[: self._limits.workloads]
         samples["topospread_constraint_blocked_pods"] |= dict(blocked)

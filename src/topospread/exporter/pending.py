@@ -40,15 +40,15 @@ class BlockedPods:
     unjudged: Mapping[str, int] = field(default_factory=dict)
 
 
-def blocked_by(world: PlannedCluster) -> BlockedPods:
+def blocked_by(planned_cluster: PlannedCluster) -> BlockedPods:
     """Return the constraints that keep pods pending now.
 
     A constraint keeps a pod off a node if it is the first filter to reject the node
     (pkg/scheduler/framework/runtime, ``RunFilterPlugins``: only the first rejection is reported).
     """
     alike: dict[tuple[tuple[int, str], str], list[QueuedPod]] = {}
-    for queued in world.pending():
-        key = world.cluster.shared_class(queued.pod).key
+    for queued in planned_cluster.pending():
+        key = planned_cluster.cluster.shared_class(queued.pod).key
         alike.setdefault((key, f"{queued.workload.kind}/{queued.workload.name}"), []).append(queued)
     found: Counter[ConstraintOf] = Counter()
     unjudged: Counter[str] = Counter()
@@ -57,11 +57,11 @@ def blocked_by(world: PlannedCluster) -> BlockedPods:
         if number >= MOST_ASKED:
             not_asked += len(pods)
             continue
-        verdict = world.scheduler.verdict(pods[0].pod, pods[0].name)
+        verdict = planned_cluster.scheduler.verdict(pods[0].pod, pods[0].name)
         if verdict.error:
             unjudged.update(dict.fromkeys({each.what for each in verdict.unjudged}, len(pods)))
             continue
-        for topology_key in _keys_against(world.scheduler, pods[0], verdict):
+        for topology_key in _keys_against(planned_cluster.scheduler, pods[0], verdict):
             found[ConstraintOf(pods[0].namespace, workload, topology_key, "DoNotSchedule")] += len(pods)
     return BlockedPods(dict(found), sum(map(len, alike.values())), not_asked, dict(unjudged))
 

@@ -75,9 +75,9 @@ class Tracker:
     """
 
     def __init__(self, options: SimulationOptions) -> None:
-        self.world = PlannedCluster(options)
+        self.planned_cluster = PlannedCluster(options)
         self.done = WorkDone()
-        self._refusals = Refusals(self.world.scheduler)
+        self._refusals = Refusals(self.planned_cluster.scheduler)
         self.figures: dict[Followed, WorkloadStatus] = {}
         self.blocked = BlockedPods()
         self.since: float | None = None
@@ -131,7 +131,7 @@ class Tracker:
         waiting = self._single.pop((kind, namespace, name), None)
         gone = item or known or waiting
         if gone is not None:
-            self.world.delete(gone)
+            self.planned_cluster.delete(gone)
         self._note_change()
         return True
 
@@ -151,7 +151,7 @@ class Tracker:
 
     def _rests_on_status(self, groups: Iterable[PlanGroup]) -> bool:
         """Return whether a controller will delete pods. Its choice may depend on pod statuses."""
-        known = map(self.world.known, groups)
+        known = map(self.planned_cluster.known, groups)
         return any(each is None or each.surplus for each in known)
 
     def _hear_of(self, kind: type[KubeObject], namespace: str, name: str, item: Any) -> None:
@@ -162,14 +162,14 @@ class Tracker:
             told = snapshot_time([item], ()) if kind is Node else snapshot_time((), [item])
         self._latest.put((kind.__name__, namespace, name), told)
         if self._latest.seconds != before:
-            self._plan(self.world.surplus)
+            self._plan(self.planned_cluster.surplus)
 
     def _plan_for(self, item: KubeObject) -> None:
         """Plan all groups again that an object outside groups may affect."""
         if isinstance(item, _OF_ALL):
-            self._plan(self.world.groups())
+            self._plan(self.planned_cluster.groups())
         elif isinstance(item, LimitRange | Namespace):
-            self._plan(self.world.groups(item.namespace or item.name))
+            self._plan(self.planned_cluster.groups(item.namespace or item.name))
 
     def _plan(self, groups: Iterable[PlanGroup]) -> None:
         self._unplanned.update(dict.fromkeys(groups))
@@ -187,18 +187,20 @@ class Tracker:
                 self._take_single()
             elif self._unplanned:
                 self._plan_one()
-            elif self.world.touched.any:
-                touched = self.world.take_touched()
+            elif self.planned_cluster.touched.any:
+                touched = self.planned_cluster.take_touched()
                 if touched.any:
-                    found = AffectedWorkloads(self.world.cluster, self._followed, self._of_pod, self._repelling)
+                    found = AffectedWorkloads(
+                        self.planned_cluster.cluster, self._followed, self._of_pod, self._repelling
+                    )
                     self._unseen.update(dict.fromkeys(found.by(touched)))
                 if touched.nodes.any:
-                    self._carry_over(IncrementalMetrics(self.world.cluster, touched.nodes))
+                    self._carry_over(IncrementalMetrics(self.planned_cluster.cluster, touched.nodes))
                 self._ask_pending = True
             elif self._unseen:
                 self._look_at_one()
             elif self._ask_pending:
-                self.blocked = blocked_by(self.world)
+                self.blocked = blocked_by(self.planned_cluster)
                 self._ask_pending = False
             else:
                 self.since = None
@@ -211,11 +213,11 @@ class Tracker:
         beside = Inventory()
         self._add_beside(beside, "")
         try:
-            self.world.put(items, beside)
+            self.planned_cluster.put(items, beside)
         except InputError:
             for each in items:  # one of them is denied: put the others alone
                 try:
-                    self.world.put([each], beside)
+                    self.planned_cluster.put([each], beside)
                 except InputError as error:
                     self._fail(PlanGroup(each.namespace, type(each).__name__, each.name), str(error))
 
@@ -229,7 +231,7 @@ class Tracker:
         self._add_beside(given, group.namespace)
         given.nodes = list(self._nodes.values()) if given.daemon_sets else self._clock()
         try:
-            planned = self.world.take(group, given)
+            planned = self.planned_cluster.take(group, given)
         except InputError as error:
             self._fail(group, str(error))
             return
@@ -291,7 +293,7 @@ class Tracker:
 
     def _renew(self, known: Followed, made: Followed, *, is_new: bool) -> None:
         """Store a workload that was planned again, and evaluate it if needed."""
-        cluster = self.world.cluster
+        cluster = self.planned_cluster.cluster
         templates = [each.workload.template for each in (known, made)]
         before, after = (None if each is None else cluster.shared_class(each) for each in templates)
         if is_new or known.keys != made.keys or before is not after:
@@ -317,7 +319,7 @@ class Tracker:
         each = next(iter(self._unseen))
         del self._unseen[each]
         self.done.looked_at += 1
-        scheduler, cluster = self.world.scheduler, self.world.cluster
+        scheduler, cluster = self.planned_cluster.scheduler, self.planned_cluster.cluster
         members = each.members = Members.found(each.workload.existing, cluster)
         spreads = spreads_of(scheduler, each.workload, members)
         found = looked_at(each.workload, members, spreads, Asked(self._refusals, None))

@@ -40,7 +40,7 @@ from .settings import Settings
 _Key = tuple[str, str | None, str]
 
 
-def worlds_of(manifests: Sequence[Manifest]) -> list[list[Manifest]]:
+def overlay_groups(manifests: Sequence[Manifest]) -> list[list[Manifest]]:
     """Return the groups of manifests that can be applied together; one group without alternatives."""
     units: dict[int, set[_Key]] = {}
     for each in manifests:
@@ -49,18 +49,18 @@ def worlds_of(manifests: Sequence[Manifest]) -> list[list[Manifest]]:
             units.setdefault(id(each.location.text), set()).add(key)
     made = Counter(key for keys in units.values() for key in keys)
     taken: list[set[_Key]] = []
-    world_of: dict[int, int] = {}
+    group_of: dict[int, int] = {}
     for unit, keys in units.items():
         if all(made[key] == 1 for key in keys):
             continue
-        world = next((at for at, others in enumerate(taken) if not others & keys), len(taken))
-        if world == len(taken):
+        group = next((at for at, others in enumerate(taken) if not others & keys), len(taken))
+        if group == len(taken):
             taken.append(set())
-        taken[world] |= keys
-        world_of[unit] = world
+        taken[group] |= keys
+        group_of[unit] = group
     if not taken:
         return [list(manifests)]
-    return [[each for each in manifests if world_of.get(id(each.location.text), at) == at] for at in range(len(taken))]
+    return [[each for each in manifests if group_of.get(id(each.location.text), at) == at] for at in range(len(taken))]
 
 
 ClusterReading = Callable[[Read], Inventory]
@@ -256,24 +256,24 @@ def _given(
         pools=question.pools,
         spread_from=question.settings.spread_from,
     )
-    worlds = [replace(of_all, manifests=manifests) for manifests in worlds_of(found.manifests)]
-    worlds[0] = replace(
-        worlds[0],
+    groups = [replace(of_all, manifests=manifests) for manifests in overlay_groups(found.manifests)]
+    groups[0] = replace(
+        groups[0],
         configurations=found.configurations,
         refused=found.refused,
         unknown_plugins=found.unknown_plugins,
         others=[each for each in found.subjects if type(each) in (LintSubject, CustomManifest)],
         unknown_fields=found.unknown_fields,
     )
-    return worlds
+    return groups
 
 
 def judge(
-    found: Read, worlds: Sequence[LintInput], settings: Settings | None = None, progress: Progress = untold
+    found: Read, groups: Sequence[LintInput], settings: Settings | None = None, progress: Progress = untold
 ) -> LintReport:
     """Return the findings in input order, without suppressed ones."""
     settings = settings or Settings()
-    nodes = any(given.nodes for given in worlds)
+    nodes = any(given.nodes for given in groups)
     asked = [rule for rule in RULES if settings.asks(rule.id) and (rule.needs not in ("nodes", "simulation") or nodes)]
     ids = frozenset(rule.id for rule in asked)
     # A configuration in a ConfigMap has its own text. Read each text once.
@@ -284,17 +284,17 @@ def judge(
     judged: dict[object, Judged] = {}
     for number, rule in enumerate(asked):
         progress(number, len(asked))
-        for subject, problem in (each for given in worlds for each in rule.check(given)):
+        for subject, problem in (each for given in groups for each in rule.check(given)):
             finding = _finding(rule, subject, problem, found)
             if ignores.take(rule.id, subject, finding.rendered or finding.place):
                 ignored += 1
             else:
                 # Two overlays share the findings of their base: report each once.
-                alike = finding.rendered is not None or len(worlds) > 1
+                alike = finding.rendered is not None or len(groups) > 1
                 key = (rule.id, finding.message, finding.place) if alike else len(judged)
                 judged.setdefault(key, Judged(finding, subject, problem))
     findings = [*judged.values(), *_of_ignores(ignores, ids, found)]
-    return LintReport(_wanted(findings, found, settings), ignored, found, worlds[0], ids)
+    return LintReport(_wanted(findings, found, settings), ignored, found, groups[0], ids)
 
 
 def _finding(rule: Rule, subject: LintSubject, problem: Problem, found: Read) -> Finding:

@@ -34,7 +34,7 @@ from topospread.sources.files import STANDARD_INPUT, Source, read_text
 from topospread.sources.positions import positions
 from topospread.sources.project_table import read_table
 from topospread.sources.roots import check_link, root_of, upwards
-from topospread.sources.synthetic_cluster import is_made_up
+from topospread.sources.synthetic_cluster import is_synthetic
 from topospread.sources.typed_fields import TypedFields
 from topospread.sources.yaml import read_documents
 
@@ -196,7 +196,7 @@ class _SettingsParser(TypedFields):
         fields = {readers[name][0]: readers[name][1](each, f"lint.{name}") for name, each in given.items()}
         folder = os.path.dirname(self.path)
         for name in ("cluster", "config"):
-            if name in fields and not is_made_up(fields[name]):
+            if name in fields and not is_synthetic(fields[name]):
                 path = os.path.join(folder, fields[name])
                 fields[name] = self.within(path, root_of(self.path), f"lint.{name}", "give it on the command line")
         promises = self._promises(whole.get("promises") or [])

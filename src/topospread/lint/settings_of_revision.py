@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from topospread.sources.revisions import REVISION, State, state_of
 from topospread.sources.roots import is_within
-from topospread.sources.synthetic_cluster import is_made_up
+from topospread.sources.synthetic_cluster import is_synthetic
 
 from .settings import SETTINGS_NAMES, Settings, find_settings
 
@@ -31,7 +31,7 @@ def settings_of(old: State, folder: str) -> Settings:
         return os.path.normpath(os.path.join(folder, os.path.relpath(path, begin)))
 
     def moved_file(given: str | None) -> str | None:
-        return given if given is None or is_made_up(given) else moved(given)
+        return given if given is None or is_synthetic(given) else moved(given)
 
     return replace(
         found,

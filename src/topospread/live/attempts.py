@@ -40,7 +40,7 @@ class AssumingScheduler(Scheduler):
     def __init__(self, cluster: Cluster, frameworks: Mapping[str, Framework], volumes: Volumes) -> None:
         super().__init__(cluster, frameworks)
         self._volumes = volumes
-        self._pledge: VolumeReservation | None = None
+        self._reservation: VolumeReservation | None = None
         self._topology_labels = TopologyLabels(cluster)
 
     def reserve(self, pod_class: PodClass, row: int) -> str:
@@ -49,17 +49,17 @@ class AssumingScheduler(Scheduler):
         for each in reserved:
             if not isinstance(each, ReservedVolumes):
                 return each.bind()
-            self._pledge = self._volumes.reserve(each)
+            self._reservation = self._volumes.reserve(each)
         return ""
 
     def labels_bound_pods(self, so: bool) -> None:
         """Set whether assumed pods get the labels of their node, like from the API server."""
         self.topology_labels = self._topology_labels if so else None
 
-    def take_pledge(self) -> VolumeReservation | None:
+    def take_reservation(self) -> VolumeReservation | None:
         """Return the volumes reserved for the pod that was just placed."""
-        pledge, self._pledge = self._pledge, None
-        return pledge
+        reservation, self._reservation = self._reservation, None
+        return reservation
 
 
 class Attempts:
@@ -127,10 +127,10 @@ class Attempts:
         parts.observer.decided(profile, monotonic() - started)
         parts.queue.done(info.uid)
         assumption = parts.pods.assume(info.key, pod, placement.node)
-        pledge = scheduler.take_pledge()
+        reservation = scheduler.take_reservation()
         framework = scheduler.framework_of(assumption.pod_class)
         timeout = framework.profile.args.volume_binding.bind_timeout_seconds
-        self._bind(Placed(info, assumption, profile, pledge, started, timeout, measured))
+        self._bind(Placed(info, assumption, profile, reservation, started, timeout, measured))
 
     def _why(self, pod: ReadPod, profile: str, measured: bool) -> Failure:
         """Return why a pod found no node, and the result of preemption."""

@@ -47,6 +47,6 @@ class BatchingSelector(selectors.DefaultSelector):
         return events
 
 
-def patient_loop() -> asyncio.SelectorEventLoop:
+def batching_loop() -> asyncio.SelectorEventLoop:
     """Return an event loop with this selector."""
     return asyncio.SelectorEventLoop(BatchingSelector())

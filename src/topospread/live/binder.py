@@ -46,7 +46,7 @@ class Placed:
     """A placed pod, to be bound.
 
     Attributes:
-        pledge: reserved volumes; None without volumes.
+        reservation: reserved volumes; None without volumes.
         started: start of the attempt, in seconds of a monotonic clock.
         volumes_timeout: time limit for binding volumes, in seconds.
         measured: whether its plugins' durations are reported.
@@ -55,7 +55,7 @@ class Placed:
     info: QueuedPodInfo
     assumption: Assumption
     profile: str
-    pledge: VolumeReservation | None
+    reservation: VolumeReservation | None
     started: float
     volumes_timeout: float
     measured: bool = False
@@ -160,9 +160,9 @@ class Binder:
     async def _run(self, placed: Placed) -> None:
         parts = self._parts
         try:
-            if placed.pledge is not None and not placed.pledge.nothing_to_do:
+            if placed.reservation is not None and not placed.reservation.nothing_to_do:
                 with self._measuring(placed, "PreBind", "VolumeBinding"):
-                    await self._bind_volumes(placed, placed.pledge)
+                    await self._bind_volumes(placed, placed.reservation)
             await parts.statuses.close(placed.assumption.key)
             with self._measuring(placed, "Bind", "DefaultBinder"):
                 await self._bind(placed)
@@ -172,15 +172,15 @@ class Binder:
             if self._forget(placed):
                 parts.failures.put_back(placed.info)
         except BindConflict:
-            if placed.pledge is not None:
-                parts.volumes.unreserve(placed.pledge)
+            if placed.reservation is not None:
+                parts.volumes.unreserve(placed.reservation)
         else:
             self._succeeded(placed)
 
     def _measuring(self, placed: Placed, point: str, plugin: str) -> AbstractContextManager[None]:
         return self._parts.times.point(point, plugin, placed.profile) if placed.measured else nullcontext()
 
-    async def _bind_volumes(self, placed: Placed, pledge: VolumeReservation) -> None:
+    async def _bind_volumes(self, placed: Placed, reservation: VolumeReservation) -> None:
         """Run PreBind. nominatedNodeName tells others, such as the cluster autoscaler, where the pod will be."""
         parts, key = self._parts, placed.assumption.key
         parts.statuses.want(placed.pod, nominated=placed.assumption.node)
@@ -189,7 +189,9 @@ class Binder:
         self._waiting_for_volumes[key] = task
         self._count(-1)
         try:
-            await parts.volumes.bind(pledge, lambda: self._is_there(placed), placed.pod.name, placed.volumes_timeout)
+            await parts.volumes.bind(
+                reservation, lambda: self._is_there(placed), placed.pod.name, placed.volumes_timeout
+            )
         except VolumesNotBound as error:
             raise NotBound(f'running PreBind plugin "VolumeBinding": {error}') from error
         except asyncio.CancelledError:
@@ -269,8 +271,8 @@ class Binder:
     def _forget(self, placed: Placed) -> bool:
         """Unreserve and forget the pod (``unreserveAndForget``). The queue treats that as a deletion."""
         parts = self._parts
-        if placed.pledge is not None:
-            parts.volumes.unreserve(placed.pledge)
+        if placed.reservation is not None:
+            parts.volumes.unreserve(placed.reservation)
         if not parts.pods.forget(placed.assumption):
             return False
         parts.pods.released(placed.assumption)

@@ -115,7 +115,7 @@ class LiveScheduler:
         self.queue = InstrumentedQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules, observer)
         self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone, self._opts_in)
         self.pods.tells_of_promises = rules_for(RequeueingRules, settings.gates).handles_nominations
-        self.world = ObjectCache(self.cluster, self.queue, self._changed)
+        self.objects = ObjectCache(self.cluster, self.queue, self._changed)
         self._parts = self._workings(client)
         self._scheduler = AssumingScheduler(self.cluster, self._frameworks, self._parts.volumes)
         self._figures = SpreadFigures(self._scheduler, self._deployment_of)
@@ -124,7 +124,7 @@ class LiveScheduler:
         self._comparer = CacheComparer(
             client,
             (
-                ComparedKind(nodes, ComparedNodes(self.world.of(Node)), self._arrivals(nodes)),
+                ComparedKind(nodes, ComparedNodes(self.objects.of(Node)), self._arrivals(nodes)),
                 ComparedKind(pods, ComparedPods(self.pods), self._arrivals(pods)),
             ),
             observer,
@@ -139,7 +139,7 @@ class LiveScheduler:
         """Create the parts that carry out and report decisions, with their write order."""
         settings, observer = self._settings, self._observer
         order = WriteOrder(_WRITES_AT_ONCE, self._binds)
-        volumes = Volumes(client, order, self.world)
+        volumes = Volumes(client, order, self.objects)
         statuses = Statuses(client, order, self._now, observer)
         events = Events(client, order, settings.host, self._now, observer)
         return SchedulerContext(
@@ -156,7 +156,7 @@ class LiveScheduler:
             self._clock,
             Explanations(events, self._now) if settings.explain_events else None,
             PluginTimes(observer),
-            Fallbacks(self.world.of(Node).known.values, events, self._now),
+            Fallbacks(self.objects.of(Node).known.values, events, self._now),
         )
 
     @property
@@ -266,7 +266,7 @@ class LiveScheduler:
             self._parts.volumes.changed(item)
 
     def _sink_of(self, watched: Watched) -> Sink:
-        return self.pods if watched.struct is ReadPod else self.world.sink(watched)
+        return self.pods if watched.struct is ReadPod else self.objects.sink(watched)
 
     def _now(self) -> float:
         return self._clock() / SECOND
@@ -340,7 +340,7 @@ class LiveScheduler:
         return self._figures.skews(), self._figures.blocked(rejected)
 
     def _deployment_of(self, namespace: str, replica_set: str) -> str:
-        known = self.world.of(ReplicaSet).known.get((namespace, replica_set))
+        known = self.objects.of(ReplicaSet).known.get((namespace, replica_set))
         owner = known.metadata.controller if known is not None else None
         return owner.name if owner is not None and owner.kind == "Deployment" else ""
 

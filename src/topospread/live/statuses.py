@@ -52,7 +52,7 @@ def condition_patch(pod: ReadPod, condition: Condition, now: float) -> Json | No
         "lastProbeTime": None,
     }
     if old is None or old.status != condition.status:
-        changed["lastTransitionTime"] = _time(now)
+        changed["lastTransitionTime"] = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if pod.metadata.generation:
         changed["observedGeneration"] = pod.metadata.generation
     return changed
@@ -60,10 +60,6 @@ def condition_patch(pod: ReadPod, condition: Condition, now: float) -> Json | No
 
 def _same(old: ReadCondition, new: Condition) -> bool:
     return (old.status, old.reason or "", old.message or "") == (new.status, new.reason, new.message)
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(slots=True)

@@ -69,15 +69,15 @@ class Volumes:
     """Binds volumes.
 
     Args:
-        world: the watched nodes, volumes and claims.
+        objects: the watched nodes, volumes and claims.
     """
 
-    def __init__(self, client: ApiClient, order: WriteOrder, world: ObjectCache) -> None:
+    def __init__(self, client: ApiClient, order: WriteOrder, objects: ObjectCache) -> None:
         self._client = client
         self._order = order
-        self._nodes = world.of(Node)
-        self._volumes = world.of(PersistentVolume)
-        self._claims = world.of(PersistentVolumeClaim)
+        self._nodes = objects.of(Node)
+        self._volumes = objects.of(PersistentVolume)
+        self._claims = objects.of(PersistentVolumeClaim)
         self._waiting: set[asyncio.Event] = set()
 
     def changed(self, item: KubeObject) -> None:
@@ -88,26 +88,28 @@ class Volumes:
 
     def reserve(self, reserved: ReservedVolumes) -> VolumeReservation:
         """Assume the volumes and claims in the states that will be written."""
-        pledge = VolumeReservation(reserved.cluster.nodes.names[reserved.row])
+        reservation = VolumeReservation(reserved.cluster.nodes.names[reserved.row])
         for claim, volume in reserved.bindings:
             promised = _promised(volume, claim)
             self._volumes.assume(promised)
-            pledge.volumes.append((claim, promised))
+            reservation.volumes.append((claim, promised))
         for claim in reserved.provisions:
-            annotations = replace(claim.metadata.annotations or Annotations(), selected_node=pledge.node)
+            annotations = replace(claim.metadata.annotations or Annotations(), selected_node=reservation.node)
             chosen = replace(claim, metadata=replace(claim.metadata, annotations=annotations))
             self._claims.assume(chosen)
-            pledge.claims.append(chosen)
-        return pledge
+            reservation.claims.append(chosen)
+        return reservation
 
-    def unreserve(self, pledge: VolumeReservation) -> None:
+    def unreserve(self, reservation: VolumeReservation) -> None:
         """Undo assumptions. Written states stay."""
-        for _, volume in pledge.volumes:
+        for _, volume in reservation.volumes:
             self._volumes.revert(volume)
-        for claim in pledge.claims:
+        for claim in reservation.claims:
             self._claims.revert(claim)
 
-    async def bind(self, pledge: VolumeReservation, is_there: Callable[[], bool], pod: str, timeout: float) -> None:
+    async def bind(
+        self, reservation: VolumeReservation, is_there: Callable[[], bool], pod: str, timeout: float
+    ) -> None:
         """Write the reservation, and wait until the controllers have bound every claim.
 
         Args:
@@ -118,12 +120,12 @@ class Volumes:
         Raises:
             VolumesNotBound: if a write is denied, a claim is reset, or it takes too long.
         """
-        versions = await self._write(pledge)
+        versions = await self._write(reservation)
         woken = asyncio.Event()
         self._waiting.add(woken)
         try:
             async with asyncio.timeout(timeout):
-                while not self._all_bound(pledge, versions, is_there, pod):
+                while not self._all_bound(reservation, versions, is_there, pod):
                     woken.clear()
                     try:
                         # Not wait_for: in Python 3.11 it can swallow a cancellation that arrives together with the
@@ -137,16 +139,16 @@ class Volumes:
         finally:
             self._waiting.discard(woken)
 
-    async def _write(self, pledge: VolumeReservation) -> dict[str, int]:
+    async def _write(self, reservation: VolumeReservation) -> dict[str, int]:
         """Write volumes and claims (``bindAPIUpdate``). Return name → new resource version."""
         versions: dict[str, int] = {}
         try:
-            for claim, volume in pledge.volumes:
+            for claim, volume in reservation.volumes:
                 path = f"/api/v1/persistentvolumes/{volume.name}"
                 versions[volume.name] = await self._patch(path, _volume_patch(volume, claim))
-            for claim in pledge.claims:
+            for claim in reservation.claims:
                 path = f"/api/v1/namespaces/{claim.namespace}/persistentvolumeclaims/{claim.name}"
-                metadata = {"annotations": {_SELECTED_NODE: pledge.node}}
+                metadata = {"annotations": {_SELECTED_NODE: reservation.node}}
                 versions[f"{claim.namespace}/{claim.name}"] = await self._patch(
                     path, {"metadata": metadata | {"resourceVersion": claim.metadata.resource_version}}
                 )
@@ -160,19 +162,19 @@ class Volumes:
         return version_of(msgspec.json.decode(body, type=_Written).metadata)
 
     def _all_bound(
-        self, pledge: VolumeReservation, versions: dict[str, int], is_there: Callable[[], bool], pod: str
+        self, reservation: VolumeReservation, versions: dict[str, int], is_there: Callable[[], bool], pod: str
     ) -> bool:
         """``checkBindings``."""
-        node = self._nodes.known.get(("", pledge.node))
+        node = self._nodes.known.get(("", reservation.node))
         if node is None:
             raise VolumesNotBound(
-                f'binding volumes: failed to get node "{pledge.node}": node "{pledge.node}" not found'
+                f'binding volumes: failed to get node "{reservation.node}": node "{reservation.node}" not found'
             )
         if not is_there():
             raise VolumesNotBound(f'binding volumes: pod does not exist any more: pod "{pod}" not found')
         return all(
-            [self._is_taken(claim, volume.name, node, versions) for claim, volume in pledge.volumes]
-            + [self._is_made(claim, node, versions) for claim in pledge.claims]
+            [self._is_taken(claim, volume.name, node, versions) for claim, volume in reservation.volumes]
+            + [self._is_made(claim, node, versions) for claim in reservation.claims]
         )
 
     def _is_taken(self, claim: PersistentVolumeClaim, name: str, node: Node, versions: dict[str, int]) -> bool:

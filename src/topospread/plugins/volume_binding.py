@@ -112,7 +112,7 @@ class VolumeBinding:
         found = list(pod_claims(pod_class.pod, cluster.objects))
         if not found:
             return Prepared()
-        refused = self._refused(found, pod_class.pod)
+        refused = next(filter(None, (self._refusal(each, pod_class.pod) for each in found)), "")
         if refused:
             return Prepared(rejected=Status(UNRESOLVABLE, (refused,)))
         claims, unbound = sorted_claims(found, cluster.objects)
@@ -133,10 +133,6 @@ class VolumeBinding:
     def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> ReservedVolumes:
         """Reserve the volumes that Filter found for the pod's claims on the node."""
         return reserve(cluster, pod_class, row, attributes_classes=self._rules.attributes_classes)
-
-    def _refused(self, claims: Iterable[PodClaim], pod: Pod) -> str:
-        """Return why the pod is pending regardless of nodes; "" if it is not (``podHasPVCs``)."""
-        return next(filter(None, (self._refusal(each, pod) for each in claims)), "")
 
     def _refusal(self, each: PodClaim, pod: Pod) -> str:
         rules, claim, words = self._rules, each.claim, ""

@@ -76,7 +76,7 @@ class Asking:
             budget: the limits of the search for each question.
             rollout: a Deployment, ``[NS/]deploy/NAME``: every course of its rolling update is searched, with all other
                 pods placed before.
-            sources: ``cluster`` and ``manifests`` of the drill's file that plays an order again.
+            sources: ``cluster`` and ``manifests`` of the Drill file that replays an order.
 
         Raises:
             InputError: if an object is not valid.
@@ -129,7 +129,7 @@ class Asking:
         """Return the answer to a question on a prepared run.
 
         Args:
-            ask: returns the question.
+            ask: builds the question from the run.
             deep: whether to search; False only counts.
         """
         begun, question = self.begun, ask(self.run)

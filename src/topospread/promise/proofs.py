@@ -42,15 +42,15 @@ class Proof:
     """
 
     def __init__(
-        self, run: Run, queue: Sequence[QueuedPod], standing: Sequence[Pod] | None = None, surge: int = 0
+        self, run: Run, queue: Sequence[QueuedPod], existing: Sequence[Pod] | None = None, surge: int = 0
     ) -> None:
         self._surge = surge
-        self._standing = standing or ()
+        self._existing = existing or ()
         self._run = run
         self._queue = queue
         self._scheduler = run.scheduler
-        self._goes_on = standing is not None
-        pods = [each.pod for each in queue] + [placeable(each) for each in standing or ()]
+        self._goes_on = existing is not None
+        pods = [each.pod for each in queue] + [placeable(each) for each in existing or ()]
         classes = {name: run.cluster.shared_class(pod) for name, pod in {id(each): each for each in pods}.items()}
         self.classes = [classes[id(each)] for each in pods]
         self._distinct = list({each.index: each for each in self.classes}.values())
@@ -87,7 +87,7 @@ class Proof:
         coming = IncomingPods.of(self.classes, goes_on=self._goes_on, at_once=at_once)
         cluster = self._run.cluster
         with cluster.savepoint():
-            for each in self._standing:
+            for each in self._existing:
                 if pod_key(each.namespace, each.name) in cluster.placed:
                     cluster.unbind(pod_key(each.namespace, each.name))
             return open_to_all(self._scheduler, coming, classes)

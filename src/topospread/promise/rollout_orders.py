@@ -75,37 +75,37 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         InputError: an object that the API server would refuse.
         UsageError: the target is none that is rolled out pod by pod.
     """
-    world = DrillState(inventory, options)
-    world.rest()
+    state = DrillState(inventory, options)
+    state.rest()
     step = read_rollout(target, "--rollout")
-    key = the_workload(step.target, [key_of(each) for each in world.run.plan.workloads])
+    key = the_workload(step.target, [key_of(each) for each in state.run.plan.workloads])
     if key[0] != "Deployment":
         raise UsageError(f"--rollout {target}: Deployments are searched, not a {key[0]}")
-    roll_out(world, step, None)
-    workload, item = world.workload(key), template_item(world, key)
+    roll_out(state, step, None)
+    workload, item = state.workload(key), template_item(state, key)
     assert workload is not None
     assert isinstance(item, Deployment)
     strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
     if strategy is None:
         raise UsageError(f"--rollout {target}: it is recreated: all old pods go before new ones come")
-    there = world.pods.of(key)
-    stored = {pod_key(each.namespace, each.name): each for each in world.inventory().pods}
+    there = state.pods.of(key)
+    stored = {pod_key(each.namespace, each.name): each for each in state.inventory().pods}
     template = workload.template
-    settled = all(each.node and not each.terminating and world.is_ready(each) for each in there)
-    if template is None or not settled or len(there) != workload.replicas or world.pods.waiting:
+    settled = all(each.node and not each.terminating and state.is_ready(each) for each in there)
+    if template is None or not settled or len(there) != workload.replicas or state.pods.waiting:
         why = "not all pods are ready before the rollout begins"
     else:
         why = "the rollout is paused" if item.spec.paused else ""
     old = [stored[each.key] for each in there]
     read = {pod_key(each.namespace, each.name) for each in inventory.pods}
     return RolloutBegin(
-        world.run,
+        state.run,
         workload,
         strategy,
-        list(world.successors.replicas(workload, workload.replicas)),
+        list(state.successors.replicas(workload, workload.replicas)),
         old,
         [each for each in old if pod_key(each.namespace, each.name) not in read],
-        begin_of(inventory) + world.now,
+        begin_of(inventory) + state.now,
         why,
     )
 
@@ -234,14 +234,14 @@ class RolloutSearch:
     def _controller(self) -> Moves:
         rollout, waiting = self._rollout, self._created - len(self._placed)
         starting = len(self._placed) - self._ready
-        standing = RolloutStatus(rollout.workload.replicas, self._ready, waiting + starting, len(self._old), 0)
-        created = to_create(standing, rollout.strategy)
+        status = RolloutStatus(rollout.workload.replicas, self._ready, waiting + starting, len(self._old), 0)
+        created = to_create(status, rollout.strategy)
         if created:
             self._created += created
             yield
             self._created -= created
             return
-        number = sum(to_remove(standing, rollout.strategy))
+        number = sum(to_remove(status, rollout.strategy))
         if not number:
             return
         known: set[Hashable] = set()

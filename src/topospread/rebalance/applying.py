@@ -111,7 +111,7 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
             where = new.spec.node_name or ""
             worse = foretold.surprise(move, {key: domains(where, key) for key in move.domains})
             if worse:
-                raise _UnexpectedOutcomeError(f"{new.name}, which came in its place, is on {where}: {worse}")
+                raise _UnexpectedOutcomeError(f"its replacement {new.name} is on {where}: {worse}")
         except (_UnexpectedOutcomeError, RequestError) as error:
             found.surprise = f"{move.namespace}/{name}: {error}"
             return found
@@ -193,7 +193,7 @@ class _NamespacePods:
                     return each
                 _check_schedulable(each)
             await asyncio.sleep(_EVERY)
-        raise _UnexpectedOutcomeError(f"no pod with a node came in its place within {self._patience:g} seconds")
+        raise _UnexpectedOutcomeError(f"it has no replacement with a node within {self._patience:g} seconds")
 
     async def whole(self, new: Pod, uid: str) -> None:
         """Wait until the new pod is ready and the old pod has disappeared."""
@@ -202,7 +202,7 @@ class _NamespacePods:
             there = await self.pods()
             now = there.get(new.name)
             if now is None or now.metadata.uid != new.metadata.uid:
-                raise _UnexpectedOutcomeError(f"{new.name}, which came in its place, is gone again")
+                raise _UnexpectedOutcomeError(f"its replacement {new.name} was deleted again")
             if _is_ready(now) and all(each.metadata.uid != uid for each in there.values()):
                 return
             await asyncio.sleep(_EVERY)
@@ -218,7 +218,7 @@ def _same(one: OwnerReference | None, other: OwnerReference | None) -> bool:
 def _check_schedulable(pod: Pod) -> None:
     for each in (pod.status.conditions if pod.status else None) or ():
         if each.type == "PodScheduled" and each.status == "False":
-            raise _UnexpectedOutcomeError(f"{pod.name}, which came in its place, stays pending: {each.reason}")
+            raise _UnexpectedOutcomeError(f"its replacement {pod.name} stays pending: {each.reason}")
 
 
 def _is_ready(pod: Pod) -> bool:

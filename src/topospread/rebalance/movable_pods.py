@@ -28,20 +28,20 @@ class MovablePods(msgspec.Struct):
     refused: dict[str, str] = {}
 
 
-def movable_pods(world: DrillState) -> MovablePods:
+def movable_pods(state: DrillState) -> MovablePods:
     """Return the pods that may be evicted in the current state.
 
     Budgets allow the same before every eviction, because each waits for the previous replacement.
     """
-    found, rules = MovablePods(), world.run.plan.new_pods
-    for each in world.pods.by_key.values():
-        if not each.node or each.terminating or each.node in world.down or treatment(each.pod) != "evicted":
+    found, rules = MovablePods(), state.run.plan.new_pods
+    for each in state.pods.by_key.values():
+        if not each.node or each.terminating or each.node in state.down or treatment(each.pod) != "evicted":
             continue
-        why = why_not_evicted(world, each)
+        why = why_not_evicted(state, each)
         if why:
             found.refused[each.key] = why
         else:
-            for movable in _movable(world, each):
+            for movable in _movable(state, each):
                 who, words = rules.refusal(movable.successor) if rules else ("", "")
                 if who:
                     found.refused[each.key] = f"{who} refuses its new pod: {words}"
@@ -50,22 +50,22 @@ def movable_pods(world: DrillState) -> MovablePods:
     return found
 
 
-def why_not_evicted(world: DrillState, pod: FollowedPod) -> str:
+def why_not_evicted(state: DrillState, pod: FollowedPod) -> str:
     """Return why the Eviction API would deny an eviction now; "" if it would allow it."""
-    budgets = [(budget.name, budget.healthy, budget.needed) for budget in world.health.budgets_of(pod)]
-    return why_not(budgets, healthy=world.is_ready(pod))
+    budgets = [(budget.name, budget.healthy, budget.needed) for budget in state.health.budgets_of(pod)]
+    return why_not(budgets, healthy=state.is_ready(pod))
 
 
-def _movable(world: DrillState, each: FollowedPod) -> Iterator[Movable]:
-    workload, cluster = each.workload, world.cluster
+def _movable(state: DrillState, each: FollowedPod) -> Iterator[Movable]:
+    workload, cluster = each.workload, state.cluster
     if workload is None or workload.template is None or workload.kind in _NOT_MOVED:
         return
     row = cluster.placed.get(each.key)
     if row is None:
         return
-    successor = world.successors.like(workload, each)
-    if (successor.spec.scheduler_name or "default-scheduler") not in world.run.scheduler.frameworks:
+    successor = state.successors.like(workload, each)
+    if (successor.spec.scheduler_name or "default-scheduler") not in state.run.scheduler.frameworks:
         return
     yield Movable(
-        each.key, workload, each.pod, successor, world.successors.waits(workload), row, cluster.on_node[row][each.key]
+        each.key, workload, each.pod, successor, state.successors.waits(workload), row, cluster.on_node[row][each.key]
     )

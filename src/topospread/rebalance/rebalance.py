@@ -51,46 +51,46 @@ class CarriedOut(msgspec.Struct, frozen=True):
     surprise: Ban | None = None
 
 
-def carry_out(world: DrillState, plan: Sequence[PlannedMove], keys: Sequence[str]) -> CarriedOut:
+def carry_out(state: DrillState, plan: Sequence[PlannedMove], keys: Sequence[str]) -> CarriedOut:
     """Evict pods one after another, each once the previous replacement has a node.
 
     ``keys`` are the topology keys whose domains are recorded.
     """
-    waiting, done = set(world.pods.waiting), list[PodMove]()
+    waiting, done = set(state.pods.waiting), list[PodMove]()
     for each in plan:
-        movable, target = each.movable, world.cluster.nodes.names[each.target]
-        node = world.cluster.nodes.names[movable.row]
+        movable, target = each.movable, state.cluster.nodes.names[each.target]
+        node = state.cluster.nodes.names[movable.row]
         ban = (key_of(movable.workload), node)
-        pod = _pod_of(world, each, node)
-        if pod is None or why_not_evicted(world, pod):
+        pod = _pod_of(state, each, node)
+        if pod is None or why_not_evicted(state, pod):
             return CarriedOut(tuple(done), ban)
-        before = {other.key for other in world.pods.of(key_of(movable.workload))} - {pod.key}
-        world.delete([pod], "rebalanced")
-        world.settle()
-        made = [other for other in world.pods.of(key_of(movable.workload)) if other.key not in before]
+        before = {other.key for other in state.pods.of(key_of(movable.workload))} - {pod.key}
+        state.delete([pod], "rebalanced")
+        state.settle()
+        made = [other for other in state.pods.of(key_of(movable.workload)) if other.key not in before]
         new = next((other for other in made if other.node), None)
-        if new is None or len(made) != 1 or world.pods.waiting.keys() - waiting:
+        if new is None or len(made) != 1 or state.pods.waiting.keys() - waiting:
             return CarriedOut(tuple(done), ban)
-        domains = {key: (_domain(world, key, node), _domain(world, key, new.node)) for key in keys}
-        if any(_domain(world, key, target) != after for key, (_, after) in domains.items()):
+        domains = {key: (_domain(state, key, node), _domain(state, key, new.node)) for key in keys}
+        if any(_domain(state, key, target) != after for key, (_, after) in domains.items()):
             return CarriedOut(tuple(done), ban)
         uid = pod.pod.metadata.uid or ""
         done.append(PodMove(pod.namespace, pod.name, owner_of(pod), node, new.name, new.node, domains, uid))
     return CarriedOut(tuple(done))
 
 
-def _pod_of(world: DrillState, each: PlannedMove, node: str) -> FollowedPod | None:
+def _pod_of(state: DrillState, each: PlannedMove, node: str) -> FollowedPod | None:
     """Return the pod to evict; if an earlier move created it, an equivalent pod on the node."""
     movable = each.movable
-    known = world.pods.by_key.get(movable.key)
+    known = state.pods.by_key.get(movable.key)
     if known is not None and known.node == node:
         return known
-    there = world.pods.of(key_of(movable.workload))
+    there = state.pods.of(key_of(movable.workload))
     return next((pod for pod in there if pod.node == node and pod.labels == movable.pod.labels), None)
 
 
-def _domain(world: DrillState, key: str, node: str) -> str:
-    return world.node(node).labels.get(key, "")
+def _domain(state: DrillState, key: str, node: str) -> str:
+    return state.node(node).labels.get(key, "")
 
 
 _DEEPER = 3
@@ -138,7 +138,7 @@ class _Begun(msgspec.Struct, frozen=True):
         unjudged: unmodelled parts that alone keep pods pending.
     """
 
-    world: DrillState
+    state: DrillState
     trials: Trials
     may_move: MovablePods
     before: Sequence[GoalCounts]
@@ -229,19 +229,19 @@ def _as_far_as_it_goes(
 
 
 def _begun(inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, banned: set[Ban]) -> _Begun:
-    world = DrillState(inventory, options)
-    world.rest()
-    may_move = movable_pods(world)
-    trials = _trials(world, wished, may_move, banned)
+    state = DrillState(inventory, options)
+    state.rest()
+    may_move = movable_pods(state)
+    trials = _trials(state, wished, may_move, banned)
     before = [counts_of(each, trials.scheduler) for each in trials.goals]
-    return _Begun(world, trials, may_move, before, len(world.pods.waiting), list(_unjudged(world)))
+    return _Begun(state, trials, may_move, before, len(state.pods.waiting), list(_unjudged(state)))
 
 
-def _unjudged(world: DrillState) -> Iterator[tuple[NotJudgedError, str]]:
+def _unjudged(state: DrillState) -> Iterator[tuple[NotJudgedError, str]]:
     """Yield the unmodelled parts that alone keep pods pending, with these pods."""
-    scheduler = world.run.scheduler
-    for each in world.pods.waiting.values():
-        pod_class = world.cluster.shared_class(each.pod)
+    scheduler = state.run.scheduler
+    for each in state.pods.waiting.values():
+        pod_class = state.cluster.shared_class(each.pod)
         if (each.pod.spec.scheduler_name or "default-scheduler") not in scheduler.frameworks:
             continue
         try:
@@ -254,42 +254,42 @@ def _unjudged(world: DrillState) -> Iterator[tuple[NotJudgedError, str]]:
 
 def _carried_out(begun: _Begun, plan: RebalancePlan) -> CarriedOut:
     keys = {each.topology_key for each in begun.trials.goals if each.wanted}
-    return carry_out(begun.world, plan.moves, sorted(keys))
+    return carry_out(begun.state, plan.moves, sorted(keys))
 
 
 def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: RebalanceOptions) -> Rebalance:
-    world = begun.world
+    state = begun.state
     return Rebalance(
-        nodes=len(world.cluster.nodes),
+        nodes=len(state.cluster.nodes),
         moves=done.moves,
         constraints=tuple(_changes(begun.before, begun.trials.scheduler)),
         unmet=plan.unmet,
         bound=None if plan.unmet else plan.bound.at_least,
         bound_by=plan.bound.by,
         impossible=plan.bound.impossible,
-        soft=_soft_beyond(world, wished) if wished.max_skew is None else 0,
+        soft=_soft_beyond(state, wished) if wished.max_skew is None else 0,
         pending=begun.waiting,
-        warnings=tuple(world.warnings),
-        notes=(*world.notes, *([] if _chosen(world, wished) else [_NOBODY])),
+        warnings=tuple(state.warnings),
+        notes=(*state.notes, *([] if _chosen(state, wished) else [_NOBODY])),
         unjudged=merged(unjudged_of(begun.unjudged), *(each.unjudged for each in plan.unmet)),
     )
 
 
-def _trials(world: DrillState, wished: RebalanceOptions, may_move: MovablePods, banned: set[Ban]) -> Trials:
-    names = world.cluster.nodes.names
+def _trials(state: DrillState, wished: RebalanceOptions, may_move: MovablePods, banned: set[Ban]) -> Trials:
+    names = state.cluster.nodes.names
     movables = [each for each in may_move.pods if (key_of(each.workload), names[each.row]) not in banned]
-    scheduler = world.run.scheduler
-    goals = goals_of(world.run.plan.workloads, scheduler, wished.max_skew, _chosen(world, wished))
+    scheduler = state.run.scheduler
+    goals = goals_of(state.run.plan.workloads, scheduler, wished.max_skew, _chosen(state, wished))
     return Trials(scheduler, goals, movables)
 
 
-def _chosen(world: DrillState, wished: RebalanceOptions) -> list[Workload]:
+def _chosen(state: DrillState, wished: RebalanceOptions) -> list[Workload]:
     """Return the workloads to fix.
 
     Raises:
         UsageError: if the namespace has none, or the selector matches none.
     """
-    every = world.run.plan.workloads
+    every = state.run.plan.workloads
     found = [each for each in every if wished.namespace in (None, each.namespace)]
     if not found and wished.namespace is not None:
         there = sorted({each.namespace for each in every})
@@ -350,8 +350,8 @@ def _changes(before: Sequence[GoalCounts], scheduler: Scheduler) -> Iterator[Con
             )
 
 
-def _soft_beyond(world: DrillState, wished: RebalanceOptions) -> int:
+def _soft_beyond(state: DrillState, wished: RebalanceOptions) -> int:
     """Return how many soft constraints of the chosen workloads have more skew than their maxSkew."""
-    scheduler, chosen = world.run.scheduler, _chosen(world, wished)
+    scheduler, chosen = state.run.scheduler, _chosen(state, wished)
     soft = (each for each in goals_of(chosen, scheduler, 0, chosen) if not each.hard)
     return sum(counts_of(each, scheduler).skew > each.constraint.max_skew for each in soft)

@@ -42,9 +42,7 @@ def unmet_of(trials: Trials, stuck: Mapping[Goal, Evidence], refused: Mapping[st
             topology_key=goal.topology_key,
             skew=counts.skew,
             highest=goal.highest,
-            why=_why(trials, goal, evidence, refused)
-            if returned is None
-            else _comes_back(trials, goal, *returned, kept_out),
+            why=_why(goal, evidence, refused) if returned is None else _comes_back(trials, goal, *returned, kept_out),
             returns=returned is not None and pending is None,
             helps=tuple(each for each in helps if each.tried or not kept_out),
             unjudged=unjudged_of(_unjudged(trials, evidence)),
@@ -105,7 +103,7 @@ def _comes_back(trials: Trials, goal: Goal, movable: Movable, tried: Tried, kept
     again = "the same node" if tried.row == movable.row else where
     how = "its scores put" if not (goal.hard or kept_out) else "it puts"
     return (
-        f"kube-scheduler undoes it: {how} the pod that comes instead of {movable.key} on "
+        f"kube-scheduler undoes it: {how} the replacement of {movable.key} on "
         f"{names[movable.row]}{_in_domain(trials, goal, movable.row)} on {again}"
         f"{', as ' if kept_out else ''}{kept_out}"
     )
@@ -117,20 +115,20 @@ def _in_domain(trials: Trials, goal: Goal, row: int) -> str:
     return f" ({name})" if name and name != trials.cluster.nodes.names[row] else ""
 
 
-def _why(trials: Trials, goal: Goal, evidence: Evidence, refused: Mapping[str, str]) -> str:
+def _why(goal: Goal, evidence: Evidence, refused: Mapping[str, str]) -> str:
     if not evidence:
         own = {f"{each.namespace}/{each.name}" for each in goal.workload.existing}
         budget = next((why for key, why in refused.items() if key in own), "")
         return (
-            f"no pod that is too many may be evicted: {budget}"
+            f"no surplus pod may be evicted: {budget}"
             if budget
-            else ("no pod that is too many may be evicted: nobody would create it anew elsewhere")
+            else "no surplus pod may be evicted: no controller would replace it"
         )
     movable, tried = evidence[0]
     if tried.row is None:
-        return f"the pod that comes instead of {movable.key} finds no node: {tried.message}"
+        return f"the replacement of {movable.key} finds no node: {tried.message}"
     if tried.differs:
-        return f"where the pod that comes instead of {movable.key} goes hangs on whether the old one is gone by then"
+        return f"the node of {movable.key}'s replacement depends on whether the old pod has ended by then"
     return f"evicting {movable.key} would make another constraint worse, if only on the way"
 
 

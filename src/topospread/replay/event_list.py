@@ -97,11 +97,7 @@ def _moments(item: Any, place: Place) -> Iterator[EventOccurrence]:
     words = [one_line(str(each or "")) for each in (item.get("reason"), item.get("note") or item.get("message"))]
     whom = [one_line(str(about.get(each, ""))) for each in ("kind", "namespace", "name")]
     for at in dict.fromkeys((first, last)):
-        yield EventOccurrence(_in_microseconds(at), *words, *whom)
-
-
-def _in_microseconds(at: str) -> str:
-    return f"{at[:-1]}.000000Z" if len(at) == _WHOLE_SECOND else at
+        yield EventOccurrence(f"{at[:-1]}.000000Z" if len(at) == _WHOLE_SECOND else at, *words, *whom)
 
 
 def _mapping(item: Json, name: str) -> Json:

@@ -48,8 +48,9 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
 
 
 def taints_changed(old: Node, new: Node) -> Hashable | None:
-    """Return a key that is equal for nodes with the same label keys and the same change of taints; ``None`` if
-    labels changed.
+    """Return a key of the change of taints; ``None`` if labels changed.
+
+    Nodes with the same label keys and the same change of taints have equal keys.
     """
     if old.labels != new.labels:
         return None

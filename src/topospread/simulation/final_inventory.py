@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from topospread.admission.names import made_up_uid
+from topospread.admission.names import generated_uid
 from topospread.api.device_claims import ResourceClaim
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
@@ -77,7 +77,7 @@ def _stored(kind: str, item: Object) -> Object:
     """Return the object with a uid."""
     if item.metadata.uid:
         return item
-    uid = made_up_uid(kind, item.namespace, item.name)
+    uid = generated_uid(kind, item.namespace, item.name)
     return replace(item, metadata=replace(item.metadata, uid=uid))
 
 
@@ -85,7 +85,7 @@ def _of_stored_pods(claim: ResourceClaim) -> ResourceClaim:
     """Return a claim with the generated uids of its users and owner."""
 
     def uid(known: str, name: str) -> str:
-        return made_up_uid("Pod", claim.namespace, name) if known == pod_key(claim.namespace, name) else known
+        return generated_uid("Pod", claim.namespace, name) if known == pod_key(claim.namespace, name) else known
 
     users = [replace(each, uid=uid(each.uid, each.name)) for each in claim.status.reserved_for or ()]
     owners = [replace(each, uid=uid(each.uid, each.name)) for each in claim.metadata.owner_references or ()]

@@ -111,7 +111,7 @@ def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = No
     first: dict[int, QueuedPod] = {}
     for queued in run.queue:
         outcome = run.outcomes[id(queued)]
-        if queued.after is None or not _is_not_created(outcome):
+        if queued.after is None or not (outcome.pending and outcome.verdict is None and not outcome.evicted):
             continue
         first[id(queued)] = awaited = first.get(id(queued.after), queued.after)
         outcome.placement = _not_created(queued, awaited)
@@ -139,10 +139,6 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
         tried += 1
         if progress is not None:
             progress(tried, tried + len(queue))
-
-
-def _is_not_created(outcome: PodOutcome) -> bool:
-    return outcome.pending and outcome.verdict is None and not outcome.evicted
 
 
 def _not_created(queued: QueuedPod, awaited: QueuedPod) -> Placement:

@@ -32,7 +32,7 @@ from .objects import ObjectReader, ReadObject
 from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import SnapshotFacts, note_of, unread_kinds, warnings_of, warnings_when_read
-from .synthetic_cluster import is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
+from .synthetic_cluster import is_synthetic, is_unasked, synthetic_nodes, synthetic_storage_classes
 from .text import Text, shown_path
 from .yaml import read_documents
 from .yaml_list import YamlList
@@ -113,7 +113,7 @@ def load(  # noqa: PLR0913 - keyword arguments
 
     Args:
         paths: files, folders and ``-``, applied in this order after ``cluster``.
-        cluster: a synthetic cluster (`made_up.GRAMMAR`), or a path of files.
+        cluster: a synthetic cluster (`synthetic_cluster.GRAMMAR`), or a path of files.
         stdin: input for the path ``-``.
         strict: reject unknown fields, like ``kubectl --validate=strict``.
         namespace: namespace of objects without ``metadata.namespace``.
@@ -157,7 +157,7 @@ def load(  # noqa: PLR0913 - keyword arguments
                     live = live([each for objects in read for each in objects])
                 collection.add_path(live.objects)
                 reader.snapshots.insert(0, (live.facts, live.place))
-            _add_made_up(collection, cluster)
+            _add_synthetic(collection, cluster)
             empty = []
             for path, objects in zip(paths_read, read, strict=True):
                 begun = iter(objects)
@@ -184,7 +184,7 @@ def load(  # noqa: PLR0913 - keyword arguments
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
         if reader.foreign:
             inventory.notes.append(f"{listed_paths(reader.foreign)}: not a Kubernetes object, skipped")
-        if cluster is not None and is_made_up(cluster):
+        if cluster is not None and is_synthetic(cluster):
             _leave_out_unasked_class(inventory, cluster)
         return inventory
 
@@ -196,11 +196,11 @@ def _rereadable(stdin: BinaryIO | None, every: Iterable[Sequence[Source]]) -> Bi
     return BytesIO(stdin.read())
 
 
-def _add_made_up(collection: Collection, cluster: str | None) -> None:
+def _add_synthetic(collection: Collection, cluster: str | None) -> None:
     """Add the nodes and StorageClasses of a synthetic cluster."""
-    if cluster is not None and is_made_up(cluster):
-        collection.add_path(ReadObject("Node", node, place) for node, place in made_up_nodes(cluster))
-        classes = made_up_storage_classes(cluster)
+    if cluster is not None and is_synthetic(cluster):
+        collection.add_path(ReadObject("Node", node, place) for node, place in synthetic_nodes(cluster))
+        classes = synthetic_storage_classes(cluster)
         collection.add_path(ReadObject("StorageClass", item, place) for item, place in classes)
 
 
@@ -212,7 +212,7 @@ def _parameter_kinds(inventory: Inventory) -> frozenset[tuple[str, str]]:
 
 def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
     """Return the paths in the order of application, with the cluster's file first."""
-    if cluster is None or is_made_up(cluster):
+    if cluster is None or is_synthetic(cluster):
         return list(paths)
     if cluster != STANDARD_INPUT and not os.path.exists(cluster):
         raise InputError(

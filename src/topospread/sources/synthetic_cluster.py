@@ -22,7 +22,7 @@ from topospread.api.well_known_labels import ARCH, HOSTNAME, OS, REGION, ZONE
 from topospread.errors import InputError, Place, UsageError
 
 GRAMMAR: Final = """\
-A made-up cluster is a list of KEY=VALUE, separated by commas:
+A synthetic cluster is a list of KEY=VALUE, separated by commas:
 
   nodes=12             nodes in all, dealt to the zones in turn; one a zone
                        by default; nodes=5+3+1 gives each zone its number
@@ -63,7 +63,7 @@ PROVISIONER: Final = "topospread.dev/made-up"
 """Provisioner of synthetic StorageClasses."""
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _CLASS_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
-_MADE_UP: Final = re.compile(r"[A-Za-z0-9_./-]+=")
+_SYNTHETIC: Final = re.compile(r"[A-Za-z0-9_./-]+=")
 _PLACE: Final = Place(source="--on")
 
 
@@ -83,22 +83,22 @@ class _Wishes(msgspec.Struct):
     storage_classes: list[str] = []
 
 
-def is_made_up(text: str) -> bool:
+def is_synthetic(text: str) -> bool:
     """Return whether ``--on`` is a synthetic cluster rather than a file.
 
     Raises:
         UsageError: if a file has the same name, because a pull request may have added it.
     """
-    if _MADE_UP.match(text) is None or text.startswith((".", "/")):
+    if _SYNTHETIC.match(text) is None or text.startswith((".", "/")):
         return False
     if not os.path.exists(text):
         return True
     if any(part.partition("=")[0] in _KEYS for part in text.split(",")):
-        raise UsageError(f"{text} is a made-up cluster and a file; write ./{text} for the file")
+        raise UsageError(f"{text} is both a synthetic cluster and a file; write ./{text} for the file")
     return False
 
 
-def made_up_nodes(text: str) -> list[tuple[Node, Place]]:
+def synthetic_nodes(text: str) -> list[tuple[Node, Place]]:
     """Return the nodes of a synthetic cluster, with their places.
 
     Raises:
@@ -117,7 +117,7 @@ def made_up_nodes(text: str) -> list[tuple[Node, Place]]:
     return [(node, Place(source="--on", object=f"Node {node.name}")) for node in nodes]
 
 
-def made_up_storage_classes(text: str) -> list[tuple[StorageClass, Place]]:
+def synthetic_storage_classes(text: str) -> list[tuple[StorageClass, Place]]:
     """Return the StorageClasses of a synthetic cluster, the default first, with their places.
 
     Raises:

@@ -170,7 +170,7 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
     selector = wanted.selector
     if selector is None:
         return found
-    selected = [each for each in found if _is_selected(run, *each, selector)]
+    selected = [each for each in found if _is_selected(*each, selector)]
     if not selected and not wanted.allow_empty:
         raise nothing_selected(selector)
     return selected
@@ -195,7 +195,7 @@ def _check(run: Run, every: list[Workload], namespace: str | None, keys: Collect
             raise UsageError(f'no node has the label "{key}"')
 
 
-def _is_selected(run: Run, workload: Workload, members: Members, selector: Selector) -> bool:
+def _is_selected(workload: Workload, members: Members, selector: Selector) -> bool:
     """Return whether the workload's newest pods match the selector, or those of an unknown owner."""
     if workload.template is not None:
         return selector.matches(workload.template.labels)

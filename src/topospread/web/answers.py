@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -12,25 +12,23 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from topospread.answers.remedies import tried_words
-from topospread.api.inventory import Inventory
 from topospread.controllers.scale import KIND_OF, short_target
 from topospread.drill.pods import WorkloadKey
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.render.pages.promise_show import event_rows
-from topospread.simulation.run import Run
 from topospread.simulation.unknown import is_unjudged
 from topospread.text import shell_line
 from topospread.whole_number import whole_number
 
 from .differences import difference
 from .pages import Pages
-from .placement_snapshot import ClusterStanding, WorkloadRow, moves
+from .placement_snapshot import PlacementSnapshot, WorkloadRow, moves
 from .served import ServedCluster
-from .timeline import Frame, Timeline
+from .timeline import SCHEDULED, Frame, Timeline
 from .trials import TrialStep, title
-from .trying import PlayedTrials
-from .why import PodAnswer, explained, linted, pending, promised
+from .trying import PlayedTrials, Question
+from .why import explained, linted, pending, promised
 from .writing import as_command, as_copies, as_file
 
 T = TypeVar("T")
@@ -117,6 +115,7 @@ class Answers:
         self._pages = pages
         self.trials = PlayedTrials(served)
         self._drawn: dict[int, Json] = {}
+        self._says: dict[str, str] = {}
 
     def warm_up(self) -> None:
         """Compute the data for the first picture and the first explanation in advance.
@@ -126,7 +125,7 @@ class Answers:
         """
         found = self.trials.timeline(())
         for frame in found.frames:
-            assert frame.picture
+            assert frame.packed
         self.trials.ready(as_read=first_shown(found) == 0)
 
     def timeline(self, asked: PageQuestion) -> tuple[Timeline, int]:
@@ -151,6 +150,10 @@ class Answers:
         """The map's data."""
         return self._frame(asked).picture
 
+    def packed(self, asked: PageQuestion) -> bytes:
+        """The same as gzip."""
+        return self._frame(asked).packed
+
     def changes(self, revision: int) -> Json | None:
         """Return the changes of the picture without steps since a revision; ``None`` if unknown or too large.
 
@@ -169,7 +172,7 @@ class Answers:
         """Return the result of each step, the trial's command and file, and the frame to show first."""
         found, at = self.timeline(asked)
         frame = found.frames[at]
-        went = moves(found.frames[at - 1].standing, frame.standing) if at > 1 else []
+        went = moves(found.frames[at - 1].snapshot, frame.snapshot) if at > 1 else []
         return {
             "at": at,
             "frames": [_told(each) for each in found.frames],
@@ -179,21 +182,21 @@ class Answers:
         }
 
     def progress(self, asked: PageQuestion) -> Json:
-        """Return the progress of a running trial; "" if it is not running."""
-        return {"says": self.trials.progress(asked.steps)}
+        """Return the progress of a running trial, or of a question about a pod; "" if neither is running."""
+        return {"says": self._says.get(_named(asked)) or self.trials.progress(asked.steps)}
 
     def workload(self, asked: PageQuestion) -> Json:
         """A workload: its constraints domain by domain, and its pods."""
         frame = self._frame(asked)
         key = _key(asked)
-        row = frame.standing.workload_row(key)
+        row = frame.snapshot.workload_row(key)
         if row is None:
             raise NotFoundError(f"there is no {key[0]} {key[1]}/{key[2]}")
-        constraints = [_constraint(each) for each in frame.standing.spreads.get(key, ())]
-        pods = _pods(frame.standing, workload=row)
+        constraints = [_constraint(each) for each in frame.snapshot.spreads.get(key, ())]
+        pods = _pods(frame.snapshot, workload=row)
         html = self._pages.page(
             "workload.html",
-            workload=frame.standing.workloads[row],
+            workload=frame.snapshot.workloads[row],
             constraints=constraints,
             pods=pods,
             waiting=sum(not each["node"] for each in pods),
@@ -201,34 +204,34 @@ class Answers:
             is_linted=key[0] in _HAVE_TEMPLATES or key[0] in _PODS,
             is_promised=key[0] in _SCALED,
         )
-        forms = self._pages.page("forms.html", **editable(frame.standing.workloads[row]))
+        forms = self._pages.page("forms.html", **editable(frame.snapshot.workloads[row]))
         return {"constraints": constraints, "forms": forms, "html": html}
 
     def node(self, asked: PageQuestion) -> Json:
         """A node: its labels, taints, room, and pods."""
-        standing = self._frame(asked).standing
-        row = standing.row_of(asked.word("name"))
+        snapshot = self._frame(asked).snapshot
+        row = snapshot.row_of(asked.word("name"))
         if row is None:
             raise NotFoundError(f"there is no node {asked.word('name')}")
-        node = standing.nodes[row]
+        node = snapshot.nodes[row]
         html = self._pages.page(
             "node.html",
             node=node,
-            silent=node.name in standing.silent,
-            allocatable=standing.allocatable[row].tolist(),
-            used=standing.used[row].tolist(),
-            pods=_pods(standing, node=row),
+            silent=node.name in snapshot.silent,
+            allocatable=snapshot.allocatable[row].tolist(),
+            used=snapshot.used[row].tolist(),
+            pods=_pods(snapshot, node=row),
         )
         return {"html": html}
 
     def find(self, asked: PageQuestion) -> Json:
         """Pods and nodes whose names contain a text: how many, and the first `_MOST_FOUND` of each."""
-        standing = self._frame(asked).standing
+        snapshot = self._frame(asked).snapshot
         text = asked.word("q").lower()
-        nodes = [each.name for each in standing.nodes if text in each.name.lower()]
+        nodes = [each.name for each in snapshot.nodes if text in each.name.lower()]
         pods = [
-            f"{standing.workloads[int(standing.pods.workload[at])].key[1]}/{name}"
-            for at, name in enumerate(standing.pods.names)
+            f"{snapshot.workloads[int(snapshot.pods.workload[at])].key[1]}/{name}"
+            for at, name in enumerate(snapshot.pods.names)
             if text in name.lower()
         ]
         return {
@@ -237,43 +240,51 @@ class Answers:
         }
 
     def why(self, asked: PageQuestion) -> Json:
-        """Return `why`'s answer without suggested changes, as HTML, and the reason for which each node is rejected."""
+        """Return `why`'s answer without suggested changes, as HTML, and the names of the nodes that are rejected."""
         found = self._explained(asked, suggest=False)
-        html = self._pages.page("why.html", **found.values, target=asked.word("target"))
-        return {"html": html, "rejected": found.rejected}
+        html = self._pages.page("why.html", **found, target=asked.word("target"))
+        return {"html": html, "rejected": [node for each in found["rejected"] for node in each["nodes"]]}
 
     def fixes(self, asked: PageQuestion) -> Json:
         """Changes that would let a pending pod in, as HTML for the page."""
-        return {"html": self._pages.page("fixes.html", **self._explained(asked, suggest=True).values)}
+        return {"html": self._pages.page("fixes.html", **self._explained(asked, suggest=True))}
 
-    def _explained(self, asked: PageQuestion, *, suggest: bool) -> PodAnswer:
+    def _explained(self, asked: PageQuestion, *, suggest: bool) -> Json:
         target, words = asked.word("target"), self._served.input.words
-        found = self._ask(asked, partial(explained, self.trials.asked_by, target, suggest))
+        found = self._ask(asked, partial(explained, target, suggest))
         # A namespace of a snapshot may begin as an option does.
         about = [*words, "--", target] if target.startswith("-") else [target, *words]
-        found.values["command"] = shell_line(["topospread", "why", *about])
-        return found
+        return found | {"command": shell_line(["topospread", "why", *about])}
 
     def pending(self, asked: PageQuestion) -> Json:
         """The pods without a node, grouped by cause, as HTML for the page."""
-        groups = self._ask(asked, pending)
+        groups = self._ask(asked, pending) if (self._frame(asked).snapshot.pods.node < 0).any() else []
         return {"html": self._pages.page("pending.html", groups=groups, tried_words=tried_words)}
 
     def promises(self, asked: PageQuestion) -> Json:
         """The pods that a workload keeps after losses, drains and rollouts, as HTML for the page."""
-        found = self._ask(asked, partial(promised, self.trials.asked_by, _key(asked)))
+        found = self._ask(asked, partial(promised, _key(asked)))
         rows = event_rows(found.workloads[0])
         command = shell_line(["topospread", "promise", "show", short_target(_key(asked)), *self._served.input.words])
         return {"html": self._pages.page("promises.html", found=found, rows=rows, command=command)}
 
     def findings(self, asked: PageQuestion) -> Json:
         """Lint findings about a workload, as HTML for the page."""
-        found = self._ask(asked, partial(linted, self.trials.asked_by, _key(asked)))
+        found = self._ask(asked, partial(linted, _key(asked)))
         return {"html": self._pages.page("findings.html", findings=found)}
 
-    def _ask(self, asked: PageQuestion, question: Callable[[Inventory, Run], T]) -> T:
-        _, at = self.timeline(asked)
-        return self.trials.ask(asked.steps, at, question, asked.abandoned)
+    def _ask(self, asked: PageQuestion, question: Question[T]) -> T:
+        found, at = self.timeline(asked)
+        name, first = _named(asked), _expected(found.frames[1], asked.words.get("target", "")) if at == 0 else ""
+
+        def told(words: str) -> None:
+            self._says[name] = f"{first} {words}"
+
+        told("")
+        try:
+            return self.trials.ask(asked.steps, at, question, asked.abandoned, told)
+        finally:
+            self._says.pop(name, None)
 
     def drill_file(self, asked: PageQuestion) -> tuple[str, bytes]:
         """Return the trial as a Drill file: its name and content.
@@ -291,11 +302,29 @@ def _key(asked: PageQuestion) -> WorkloadKey:
     return asked.word("kind"), asked.word("namespace"), asked.word("name")
 
 
+def _named(asked: PageQuestion) -> str:
+    return "\n".join([asked.at, asked.words.get("target", ""), *map(str, asked.steps)])
+
+
+def _expected(frame: Frame, target: str) -> str:
+    """Return in words where a pod is once all pods are placed, which is known before the reason."""
+    snapshot, (namespace, _, name) = frame.snapshot, target.partition("/")
+    for row, each in enumerate(snapshot.pods.names):
+        if each == name and snapshot.workloads[int(snapshot.pods.workload[row])].key[1] == namespace:
+            node = int(snapshot.pods.node[row])
+            if node >= 0:
+                return f"{SCHEDULED.capitalize()}, it is on {snapshot.nodes[node].name}."
+            groups = frame.outcome.pending if frame.outcome else ()
+            says = (each.message for each in groups if each.namespace == namespace and name in each.pods)
+            return f"{SCHEDULED.capitalize()}, it has no node: {next(says, '')}"
+    return ""
+
+
 def first_shown(timeline: Timeline) -> int:
     """Return the last frame of a trial; without steps, the cluster as read or the manifests as placed."""
     if timeline.steps:
         return len(timeline.frames) - 1
-    return 0 if bool((timeline.frames[0].standing.pods.node >= 0).any()) else 1
+    return 0 if bool((timeline.frames[0].snapshot.pods.node >= 0).any()) else 1
 
 
 def _step(step: TrialStep, number: int, served: ServedCluster) -> Json:
@@ -313,7 +342,7 @@ def _unjudged(frame: Frame, key: WorkloadKey) -> int:
 
 def _told(frame: Frame) -> Json:
     outcome = frame.outcome
-    waiting = int((frame.standing.pods.node < 0).sum())
+    waiting = int((frame.snapshot.pods.node < 0).sum())
     return {
         "label": frame.label,
         "waiting": waiting,
@@ -359,20 +388,20 @@ def _ends(domains: Any) -> list[tuple[str, int, int]]:
     return [(domains[at].name, domains[at].matching, domains[at].nodes) for at in dict.fromkeys(which)]
 
 
-def _pods(standing: ClusterStanding, *, workload: int | None = None, node: int | None = None) -> list[Json]:
+def _pods(snapshot: PlacementSnapshot, *, workload: int | None = None, node: int | None = None) -> list[Json]:
     """Pods of a workload or on a node: those that wait first, then by node and name."""
-    pods = standing.pods
+    pods = snapshot.pods
     column, value = (pods.workload, workload) if node is None else (pods.node, node)
     found = []
     for at in (column == value).nonzero()[0].tolist():
         place = int(pods.node[at])
-        key: WorkloadKey = standing.workloads[int(pods.workload[at])].key
+        key: WorkloadKey = snapshot.workloads[int(pods.workload[at])].key
         found.append(
             {
                 "name": pods.names[at],
                 "namespace": key[1],
                 "workload": f"{key[0]} {key[2]}",
-                "node": standing.nodes[place].name if place >= 0 else "",
+                "node": snapshot.nodes[place].name if place >= 0 else "",
                 "terminating": bool(pods.terminating[at]),
             }
         )

@@ -168,8 +168,10 @@ def _answer(what: Callable[[Answers, PageQuestion], object]) -> Handler:
 
 
 async def _picture(request: Request) -> Response:
-    found = await _answered(request, Answers.picture)
-    return Response(found, media_type="application/json", headers=_NEVER_STORED)
+    packs = "gzip" in request.headers.get("accept-encoding", "")
+    found = await _answered(request, Answers.packed if packs else Answers.picture)
+    headers = _NEVER_STORED | {"Vary": "Accept-Encoding"} | ({"Content-Encoding": "gzip"} if packs else {})
+    return Response(found, media_type="application/json", headers=headers)
 
 
 @cache

@@ -1,7 +1,8 @@
 """Differences of JSON values, which update a page without sending the whole value.
 
-An object's difference maps keys to differences. A list of one item replaces the value; two items are changed places and
-their differences; three items are a place, the number of items removed there, and the items inserted.
+An object's difference maps keys to differences. A list's difference is a list: one item is the new value, two are the
+indexes of changed items and their differences, three are an index, the number of items removed there, and the items
+inserted there.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from topospread.simulation.run import prepare
 from topospread.sources.collection import applied
 from topospread.sources.files import STANDARD_INPUT
 from topospread.sources.load import load
-from topospread.sources.synthetic_cluster import is_made_up, made_up_nodes
+from topospread.sources.synthetic_cluster import is_synthetic, synthetic_nodes
 
 from .trial_limits import pods_asked
 
@@ -46,7 +46,7 @@ MOST_PODS: Final = 5_000
 MOST_NODES: Final = 1_000
 """Most nodes of a synthetic cluster."""
 
-MADE_UP: Final = "zones=3,nodes=6,cpu=4,memory=16Gi"
+SYNTHETIC: Final = "zones=3,nodes=6,cpu=4,memory=16Gi"
 
 OF_EXAMPLE: Final = "example:"
 """Prefix of an example's name; the example supplies the cluster."""
@@ -173,9 +173,9 @@ def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
         if found is None:
             raise UsageError("there is no example of this name")
         return load([STANDARD_INPUT], stdin=io.BytesIO(found.cluster.encode()))
-    if not is_made_up(given):
-        raise UsageError(f"a cluster is made up in words like {MADE_UP}")
-    if len(made_up_nodes(given)) > MOST_NODES:
+    if not is_synthetic(given):
+        raise UsageError(f"specify a synthetic cluster as in {SYNTHETIC}")
+    if len(synthetic_nodes(given)) > MOST_NODES:
         raise UsageError(f"the editor makes clusters of {MOST_NODES:,} nodes up, and no larger ones")
     return load([], cluster=given)
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from topospread.errors import UsageError
 
 from .application import worked_out
-from .editing import MADE_UP, MOST_NODES, examples, judge_draft
+from .editing import MOST_NODES, SYNTHETIC, examples, judge_draft
 from .picture import picture
 from .timeline import begin
 
@@ -28,7 +28,7 @@ def editor_routes() -> list[Route]:
 
 async def _page(request: Request) -> Response:
     pages = request.app.state.pages
-    return HTMLResponse(pages.page("editor.html", examples=examples().values(), made_up=MADE_UP, here=ADDRESS))
+    return HTMLResponse(pages.page("editor.html", examples=examples().values(), synthetic=SYNTHETIC, here=ADDRESS))
 
 
 async def _example(request: Request) -> Response:
@@ -56,5 +56,5 @@ def _judged(text: bytes, cluster: str, state: State) -> Json:
             told["landing"] = state.pages.page("landing.html", simulation=told["simulation"])
         if found.whole is not None and len(found.whole.nodes) <= MOST_NODES:
             frames = begin(found.whole, served.options).frames
-            told["picture"] = picture(frames[-1].standing)
+            told["picture"] = picture(frames[-1].snapshot)
         return told

@@ -136,10 +136,10 @@ class Guard:
     """Admits permitted requests and adds the security headers to every response."""
 
     def __init__(
-        self, app: AsgiApp, entrance: AccessPolicy, most: int = MOST_BODY, seconds: float = BODY_SECONDS
+        self, app: AsgiApp, policy: AccessPolicy, most: int = MOST_BODY, seconds: float = BODY_SECONDS
     ) -> None:
         self._app = app
-        self._entrance = entrance
+        self._policy = policy
         self._most = most
         self._seconds = seconds
 
@@ -172,7 +172,7 @@ class Guard:
             _Refused: one of them is not what our own pages and people's own programs send.
         """
         hosts = headers.get("host", [])
-        if len(hosts) != 1 or not self._entrance.knows_host(hosts[0]):
+        if len(hosts) != 1 or not self._policy.knows_host(hosts[0]):
             raise _Refused(421, "topospread was not started for this host: --host and --known-as name those it is.")
         _check_origin(scope, headers, hosts[0])
         if scope["method"] not in _METHODS:
@@ -189,7 +189,7 @@ class Guard:
         Raises:
             _Refused: if the request has neither token nor cookie.
         """
-        token, session = self._entrance.token, self._entrance.session
+        token, session = self._policy.token, self._policy.session
         name = _cookie_name(scope)
         if any(_same(each, session) for each in _cookies(headers, name)):
             in_url = scope["method"] in _READING and b"token=" in scope.get("query_string", b"")

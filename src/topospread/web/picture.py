@@ -15,7 +15,7 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.result import PendingGroup
 from topospread.simulation.unknown import is_unjudged
 
-from .placement_snapshot import ClusterStanding
+from .placement_snapshot import PlacementSnapshot
 
 Json = dict[str, Any]
 
@@ -29,23 +29,23 @@ _MIB = 1 << 20
 _OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def picture(standing: ClusterStanding, pending: Sequence[PendingGroup] = ()) -> Json:
+def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -> Json:
     """The map's data; see docs/reference/page.md for the fields."""
-    workloads, keys = standing.workloads, _keys(standing)
+    workloads, keys = snapshot.workloads, _keys(snapshot)
     unjudged = [each for each in pending if is_unjudged(each)]
     of: Counter[tuple[str, str]] = Counter()
     for each in unjudged:
         of[each.namespace, each.workload] += len(each.pods)
-    waiting = Counter(standing.pods.workload[standing.pods.node < 0].tolist())
+    waiting = Counter(snapshot.pods.workload[snapshot.pods.node < 0].tolist())
     return {
         "apiVersion": API_VERSION,
         "kind": "Picture",
         "nodes": {
-            "name": [each.name for each in standing.nodes],
-            "flags": [_flags(each, standing.silent, unjudged) for each in standing.nodes],
-            "allocatable": _amounts(standing.allocatable),
-            "used": _amounts(standing.used),
-            "pods": _pods_by_node(standing),
+            "name": [each.name for each in snapshot.nodes],
+            "flags": [_flags(each, snapshot.silent, unjudged) for each in snapshot.nodes],
+            "allocatable": _amounts(snapshot.allocatable),
+            "used": _amounts(snapshot.used),
+            "pods": _pods_by_node(snapshot),
         },
         "keys": keys,
         "workloads": {
@@ -55,9 +55,9 @@ def picture(standing: ClusterStanding, pending: Sequence[PendingGroup] = ()) -> 
             "replicas": [each.replicas for each in workloads],
             "waiting": [waiting[row] for row in range(len(workloads))],
             "unjudged": [of[each.key[1], f"{each.key[0]}/{each.key[2]}"] for each in workloads],
-            "excess": [_excess(standing, row, hard=True) for row in range(len(workloads))],
-            "softExcess": [_excess(standing, row, hard=False) for row in range(len(workloads))],
-            "spreads": [_spreads(standing, row, keys) for row in range(len(workloads))],
+            "excess": [_excess(snapshot, row, hard=True) for row in range(len(workloads))],
+            "softExcess": [_excess(snapshot, row, hard=False) for row in range(len(workloads))],
+            "spreads": [_spreads(snapshot, row, keys) for row in range(len(workloads))],
         },
         "waiting": sum(waiting.values()),
     }
@@ -75,12 +75,12 @@ def _amounts(columns: Any) -> Json:
     return {"cpu": columns[:, 0].tolist(), "memory": (columns[:, 1] // _MIB).tolist(), "pods": columns[:, 2].tolist()}
 
 
-def _pods_by_node(standing: ClusterStanding) -> list[list[int]]:
+def _pods_by_node(snapshot: PlacementSnapshot) -> list[list[int]]:
     """Node → workload, number, workload, number, …"""
-    pods = standing.pods
-    found: list[list[int]] = [[] for _ in standing.nodes]
+    pods = snapshot.pods
+    found: list[list[int]] = [[] for _ in snapshot.nodes]
     there = pods.node >= 0
-    width = len(standing.workloads)
+    width = len(snapshot.workloads)
     pairs, numbers = np.unique(pods.node[there] * width + pods.workload[there], return_counts=True)
     for pair, number in zip(pairs.tolist(), numbers.tolist(), strict=True):
         node, workload = divmod(pair, width)
@@ -88,19 +88,19 @@ def _pods_by_node(standing: ClusterStanding) -> list[list[int]]:
     return found
 
 
-def _keys(standing: ClusterStanding) -> list[Json]:
+def _keys(snapshot: PlacementSnapshot) -> list[Json]:
     """Topology keys that make columns: those of constraints first, the usual ones, then other labels of few values."""
-    used = dict.fromkeys(each.topology_key for found in standing.spreads.values() for each in found)
+    used = dict.fromkeys(each.topology_key for found in snapshot.spreads.values() for each in found)
     wanted = [each for each in dict.fromkeys((*_KEYS_FIRST, *used)) if each != HOSTNAME]
     values: dict[str, set[str]] = {}
-    for node in standing.nodes:
+    for node in snapshot.nodes:
         for key, value in node.labels.items():
             values.setdefault(key, set()).add(value)
     wanted += [
         each for each in sorted(values) if each not in (*wanted, HOSTNAME) and 1 < len(values[each]) <= _MOST_COLUMNS
     ]
     there = [each for each in wanted if each in values and (each in used or len(values[each]) <= _MOST_COLUMNS * 8)]
-    return [_column(standing.nodes, key, sorted(values[key])) for key in there[:_MOST_KEYS]]
+    return [_column(snapshot.nodes, key, sorted(values[key])) for key in there[:_MOST_KEYS]]
 
 
 def _column(nodes: list[Node], key: str, values: list[str]) -> Json:
@@ -108,13 +108,13 @@ def _column(nodes: list[Node], key: str, values: list[str]) -> Json:
     return {"key": key, "values": values, "of": [code.get(each.labels.get(key), -1) for each in nodes]}
 
 
-def _excess(standing: ClusterStanding, row: int, *, hard: bool) -> int:
+def _excess(snapshot: PlacementSnapshot, row: int, *, hard: bool) -> int:
     """By how much the worst constraint of its kind is exceeded."""
-    found = standing.spreads.get(standing.workloads[row].key, ())
+    found = snapshot.spreads.get(snapshot.workloads[row].key, ())
     return max((max(each.skew - each.max_skew, 0) for each in found if each.hard == hard), default=0)
 
 
-def _spreads(standing: ClusterStanding, row: int, keys: list[Json]) -> list[Json]:
+def _spreads(snapshot: PlacementSnapshot, row: int, keys: list[Json]) -> list[Json]:
     """Return the constraints over the map's columns, so that choosing a workload needs no further answer."""
     numbers = {each["key"]: number for number, each in enumerate(keys) if len(each["values"]) <= _MOST_COLUMNS}
     return [
@@ -125,7 +125,7 @@ def _spreads(standing: ClusterStanding, row: int, keys: list[Json]) -> list[Json
             "minimum": each.minimum,
             "pods": _counts(each, keys[numbers[each.topology_key]]["values"]),
         }
-        for each in standing.spreads.get(standing.workloads[row].key, ())
+        for each in snapshot.spreads.get(snapshot.workloads[row].key, ())
         if each.topology_key in numbers
     ]
 

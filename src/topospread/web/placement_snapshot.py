@@ -39,7 +39,7 @@ class WorkloadRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacementSnapshot:
+class PodColumns:
     """Pods as columns.
 
     Attributes:
@@ -56,14 +56,14 @@ class PlacementSnapshot:
 
 
 @dataclass(frozen=True)
-class ClusterStanding:
-    """One moment.
+class PlacementSnapshot:
+    """The placement at one moment.
 
     Attributes:
         nodes: in the order of the input.
         allocatable, used: node → millicores, bytes and pods, int64[nodes, 3].
-        silent: names of nodes that tell nothing of themselves.
-        spreads: workload → how its constraints stand.
+        silent: names of NotReady nodes whose kubelets stopped reporting.
+        spreads: workload → its constraints with counts.
     """
 
     nodes: list[Node]
@@ -71,7 +71,7 @@ class ClusterStanding:
     used: Ints
     silent: frozenset[str]
     workloads: list[WorkloadRow]
-    pods: PlacementSnapshot
+    pods: PodColumns
     spreads: Spreads
 
     def row_of(self, name: str) -> int | None:
@@ -83,7 +83,7 @@ class ClusterStanding:
         return next((row for row, each in enumerate(self.workloads) if each.key == key), None)
 
 
-def moves(before: ClusterStanding, after: ClusterStanding) -> list[tuple[str, str, int]]:
+def moves(before: PlacementSnapshot, after: PlacementSnapshot) -> list[tuple[str, str, int]]:
     """Return the moves of each workload's pods between zones, or to pending: (from, to, pods)."""
     was, now = _by_zone(before), _by_zone(after)
     found: Counter[tuple[str, str]] = Counter()
@@ -97,24 +97,24 @@ def moves(before: ClusterStanding, after: ClusterStanding) -> list[tuple[str, st
     return sorted((source, target, pods) for (source, target), pods in found.items() if pods)
 
 
-def _by_zone(standing: ClusterStanding) -> dict[WorkloadKey, Counter[str]]:
-    zones = [*(each.labels.get(ZONE, "no zone") for each in standing.nodes), "pending"]
-    found: dict[WorkloadKey, Counter[str]] = {each.key: Counter() for each in standing.workloads}
-    there = ~standing.pods.terminating
-    pairs = zip(standing.pods.workload[there].tolist(), standing.pods.node[there].tolist(), strict=True)
+def _by_zone(snapshot: PlacementSnapshot) -> dict[WorkloadKey, Counter[str]]:
+    zones = [*(each.labels.get(ZONE, "no zone") for each in snapshot.nodes), "pending"]
+    found: dict[WorkloadKey, Counter[str]] = {each.key: Counter() for each in snapshot.workloads}
+    there = ~snapshot.pods.terminating
+    pairs = zip(snapshot.pods.workload[there].tolist(), snapshot.pods.node[there].tolist(), strict=True)
     for (workload, node), number in Counter(pairs).items():
-        found[standing.workloads[workload].key][zones[node]] += number
+        found[snapshot.workloads[workload].key][zones[node]] += number
     return found
 
 
-def standing_of_world(world: DrillState) -> ClusterStanding:
-    """Return the state of a drill's world now."""
-    run = world.run
-    silent = world.down | {each.name for each in _nodes(run.cluster) if is_silent(each)}
-    return _standing(run, world.pods.by_key.values(), silent)
+def snapshot_of(state: DrillState) -> PlacementSnapshot:
+    """Return the present state of a drill."""
+    run = state.run
+    silent = state.down | {each.name for each in _nodes(run.cluster) if is_silent(each)}
+    return _snapshot(run, state.pods.by_key.values(), silent)
 
 
-def standing_as_read(run: Run, pods: Iterable[FollowedPod]) -> ClusterStanding:
+def snapshot_as_read(run: Run, pods: Iterable[FollowedPod]) -> PlacementSnapshot:
     """Return the state as read, before pods are placed or removed."""
     owners = owners_of(run)
     there = list(pods)
@@ -123,14 +123,14 @@ def standing_as_read(run: Run, pods: Iterable[FollowedPod]) -> ClusterStanding:
             run.cluster.add_pod(pod)
             owner = owners.get(f"{pod.namespace}/{pod.name}")
             there.append(FollowedPod(pod, pod.namespace, pod.name, owner, pod.spec.node_name))
-    return _standing(run, there, {each.name for each in _nodes(run.cluster) if is_silent(each)})
+    return _snapshot(run, there, {each.name for each in _nodes(run.cluster) if is_silent(each)})
 
 
 def _nodes(cluster: Cluster) -> list[Node]:
     return [each for each in cluster.nodes.nodes if each is not None]
 
 
-def _standing(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) -> ClusterStanding:
+def _snapshot(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) -> PlacementSnapshot:
     table = run.cluster.nodes
     rows = np.flatnonzero(table.alive[: table.size])
     place = {table.names[row]: position for position, row in enumerate(rows.tolist())}
@@ -148,13 +148,13 @@ def _standing(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) ->
         workloads.setdefault(key, len(workloads))
     filled = np.array(columns, dtype=np.int64).reshape(len(columns), 3)
     found = spreads(run)
-    return ClusterStanding(
+    return PlacementSnapshot(
         nodes=[node for row in rows.tolist() if (node := table.nodes[row]) is not None],
         allocatable=table.allocatable[rows][:, amounts].copy(),
         used=table.used[rows][:, amounts].copy(),
         silent=frozenset(silent),
         workloads=[_row(key, named.get(key)) for key in workloads],
-        pods=PlacementSnapshot(names, filled[:, 0], filled[:, 1], filled[:, 2].astype(bool)),
+        pods=PodColumns(names, filled[:, 0], filled[:, 1], filled[:, 2].astype(bool)),
         spreads={key_of(each): found[id(each)] for each in run.plan.workloads if id(each) in found},
     )
 

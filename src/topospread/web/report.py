@@ -20,7 +20,7 @@ from topospread.errors import TopospreadError
 from .answers import Answers, NotFoundError, PageQuestion
 from .one_file import RecordedAnswer, one_file
 from .pages import Pages
-from .placement_snapshot import NOWHERE, ClusterStanding
+from .placement_snapshot import NOWHERE, PlacementSnapshot
 from .served import ServedCluster
 from .trials import TrialStep
 
@@ -82,14 +82,14 @@ class _Recording:
             self._keep("/api/trial", at, Answers.trial)
             self._keep("/api/picture", at, Answers.picture)
         for number, frame in enumerate(found.frames):
-            for each in frame.standing.workloads:
+            for each in frame.snapshot.workloads:
                 self._keep("/api/workload", str(number), Answers.workload, _words(each.key))
-        standing = found.frames[first].standing
-        for each in standing.workloads if len(standing.workloads) <= _MOST_LINTED else ():
+        snapshot = found.frames[first].snapshot
+        for each in snapshot.workloads if len(snapshot.workloads) <= _MOST_LINTED else ():
             self._keep("/api/findings", str(first), Answers.findings, _words(each.key))
-        for node in standing.nodes:
+        for node in snapshot.nodes:
             self._keep("/api/node", str(first), Answers.node, {"name": node.name})
-        for target in dict.fromkeys((*filter(None, [self._view.shown.get("pod")]), *_explained(standing))):
+        for target in dict.fromkeys((*filter(None, [self._view.shown.get("pod")]), *_explained(snapshot))):
             self._keep("/api/why", str(first), Answers.why, {"target": target})
             self._keep("/api/fixes", str(first), Answers.fixes, {"target": target})
         self._keep("/api/pending", str(first), Answers.pending)
@@ -125,9 +125,9 @@ def _words(key: WorkloadKey) -> dict[str, str]:
     return dict(zip(("kind", "namespace", "name"), key, strict=True))
 
 
-def _explained(standing: ClusterStanding) -> Iterable[str]:
+def _explained(snapshot: PlacementSnapshot) -> Iterable[str]:
     """Pods whose why is kept: all of few, otherwise one that waits of each workload."""
-    pods, workloads = standing.pods, standing.workloads
+    pods, workloads = snapshot.pods, snapshot.workloads
     rows = range(len(pods.names))
     if len(pods.names) > _MOST_PLACED:
         waiting = {int(pods.workload[row]): row for row in reversed(rows) if pods.node[row] == NOWHERE}

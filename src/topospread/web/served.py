@@ -53,6 +53,7 @@ class ServedCluster:
         options: version, gates and configuration to act with.
         trouble: why the state is old; "" if it is current.
         server: a text unique to the process; revisions of two processes are not comparable.
+        events: number of new states and changes of the trouble.
     """
 
     options: SimulationOptions
@@ -60,8 +61,8 @@ class ServedCluster:
     reading: ClusterState
     trouble: str = ""
     server: str = field(default_factory=lambda: secrets.token_hex(8))
-    _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
-    _events: int = 0
+    events: int = 0
+    _changing: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
     def begin(cls, inventory: Inventory, options: SimulationOptions, words: InputWords) -> ServedCluster:
@@ -79,32 +80,25 @@ class ServedCluster:
         """Seconds since the state was read."""
         return max(time.time() - self.reading.at, 0.0)
 
-    @property
-    def events(self) -> int:
-        """Number of new states and changes of the trouble."""
-        return self._events
-
     def replace(self, inventory: Inventory, trouble: str = "", at: float | None = None) -> None:
         """A newer state was read; in trouble a part of it may be as old as ``at``, seconds since 1970."""
-        with self._changed:
+        with self._changing:
             self.reading = ClusterState(self.reading.revision + 1, inventory, time.time() if at is None else at)
             self.trouble = trouble
-            self._events += 1
-            self._changed.notify_all()
+            self.events += 1
 
     def confirmed(self) -> None:
         """Record that the state is current and unchanged."""
-        with self._changed:
+        with self._changing:
             self.reading = ClusterState(self.reading.revision, self.reading.inventory, time.time())
             self._settle("")
 
     def failed(self, why: str) -> None:
         """Record why no newer state is available."""
-        with self._changed:
+        with self._changing:
             self._settle(why)
 
     def _settle(self, trouble: str) -> None:
         if trouble != self.trouble:
             self.trouble = trouble
-            self._events += 1
-            self._changed.notify_all()
+            self.events += 1

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +23,7 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import prepare
 
 from .picture import picture
-from .placement_snapshot import ClusterStanding, standing_as_read, standing_of_world
+from .placement_snapshot import PlacementSnapshot, snapshot_as_read, snapshot_of
 from .trial_limits import TrialLimits
 from .trials import TrialStep, manifest_name, title
 
@@ -39,13 +40,18 @@ class Frame:
     """
 
     label: str
-    standing: ClusterStanding
+    snapshot: PlacementSnapshot
     outcome: StepOutcome | None = None
 
     @cached_property
     def picture(self) -> bytes:
         """The map's data as JSON."""
-        return msgspec.json.encode(picture(self.standing, self.outcome.pending if self.outcome else ()))
+        return msgspec.json.encode(picture(self.snapshot, self.outcome.pending if self.outcome else ()))
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The same compressed, once and better than there is time for while somebody waits."""
+        return gzip.compress(self.picture, 7, mtime=0)
 
 
 class StepError(TopospreadError):
@@ -85,11 +91,11 @@ def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
         InputError: an object that the API server would refuse.
     """
     run = prepare(inventory, options, with_spreads=False)
-    first = Frame(AS_READ, standing_as_read(run, planned_pods(run)))
+    first = Frame(AS_READ, snapshot_as_read(run, planned_pods(run)))
     applied: dict[str, Inventory] = {}
     play = DrillRun(inventory, options, applied)
     outcome = play.begin()
-    frames = [first, Frame(SCHEDULED, standing_of_world(play.world), outcome)]
+    frames = [first, Frame(SCHEDULED, snapshot_of(play.state), outcome)]
     return Timeline((), frames, {}, play.drill([outcome]), play, applied)
 
 
@@ -112,28 +118,28 @@ def go_on(before: Timeline, steps: Sequence[TrialStep], told: Callable[[str], No
     """
     play, before.play = before.play, None
     assert play is not None, "asked for before"
-    first = before.frames[0].standing
+    first = before.frames[0].snapshot
     limits = TrialLimits(len(first.nodes), len(first.pods.names))
-    number, begun = len(before.steps), play.world.now
+    number, begun = len(before.steps), play.state.now
 
     def look() -> None:
         limits.check_work()
-        passed, waiting = play.world.now - begun, len(play.world.pods.waiting)
+        passed, waiting = play.state.now - begun, len(play.state.pods.waiting)
         told(f"step {number + 1} of {len(steps)}, {passed:.0f} s in it: {waiting} pods without a node")
 
-    play.world.before_round = look
+    play.state.before_round = look
     frames, manifests = list(before.frames), dict(before.manifests)
     for number in range(len(before.steps), len(steps)):
-        begun = play.world.now
+        begun = play.state.now
         following = steps[number + 1] if number + 1 < len(steps) else None
         try:
             step = _playable(steps[number], number, play, manifests, before._applied)
             applied = [*before._applied[step.path].objects()] if isinstance(step, Apply) else []
-            limits.check(step, play.world, applied)
+            limits.check(step, play.state, applied)
             outcome = play.take(step, following if isinstance(following, Wait) else None)
         except TopospreadError as error:
             raise StepError(number, error) from error
-        frames.append(Frame(title(steps[number]), standing_of_world(play.world), outcome))
+        frames.append(Frame(title(steps[number]), snapshot_of(play.state), outcome))
     outcomes = [each.outcome for each in frames if each.outcome is not None]
     return Timeline(tuple(steps), frames, manifests, play.drill(outcomes), play, before._applied)
 
@@ -145,7 +151,7 @@ def _playable(
     if not isinstance(step, PatchedObject):
         return step
     name = manifest_name(number)
-    there = play.world.inventory()
+    there = play.state.inventory()
     manifests[name] = manifest(there, step)
     applied[name] = patched(there, step)
     return Apply(name)

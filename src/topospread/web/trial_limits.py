@@ -48,11 +48,11 @@ class TrialLimits:
         if time.monotonic() > self._until:
             raise TrialTooLongError(f"this takes more than {MOST_SECONDS:g} s of work; the command has no such limit")
 
-    def check(self, step: Step, world: DrillState, applied: Sequence[KubeObject]) -> None:
+    def check(self, step: Step, state: DrillState, applied: Sequence[KubeObject]) -> None:
         """Check a step before the engine starts it.
 
         Args:
-            world: the cluster before the step.
+            state: the cluster before the step.
             applied: the objects that the step applies.
 
         Raises:
@@ -62,12 +62,12 @@ class TrialLimits:
         if isinstance(step, Wait) and step.seconds > MOST_WAITED:
             raise UsageError(f"wait at most {MOST_WAITED / 3600:g}h, got {step.seconds / 3600:g}h")
         self.check_work()
-        current = world.run.plan.inventory
+        current = state.run.plan.inventory
         new = step.number if isinstance(step, AddNodes) else 0
-        nodes = len(world.cluster.nodes) + new
+        nodes = len(state.cluster.nodes) + new
         self._bounded(nodes, max(MOST_NODES, 2 * self.nodes), "nodes")
         of_daemon_sets = new * len(current.daemon_sets) + nodes * sum(isinstance(each, DaemonSet) for each in applied)
-        pods = len(world.pods.by_key) + sum(_more(step, current, applied)) + of_daemon_sets
+        pods = len(state.pods.by_key) + sum(_more(step, current, applied)) + of_daemon_sets
         self._bounded(pods, max(MOST_PODS, 2 * self.pods), "pods")
 
     def _bounded(self, asked: int, most: int, what: str) -> None:

@@ -32,26 +32,41 @@ T = TypeVar("T")
 Key = tuple[int, tuple[str, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The state that a question is about: all objects, their prepared run, and the receiver of progress messages."""
+
+    inventory: Inventory
+    run: Run
+    options: SimulationOptions
+    told: Told
+
+
+Question = Callable[[Moment], T]
+
+
 @dataclass(slots=True)
 class Held:
     """The contents of a trial's process.
 
     Attributes:
         inventory: all objects as read.
+        options: of questions.
         timeline: the trial so far, which can be continued.
         ready: prepared runs for questions: the state as read (True), and the trial's end (False).
     """
 
     inventory: Inventory
+    options: SimulationOptions
     timeline: Timeline
     ready: dict[bool, tuple[Inventory, Run]] = field(default_factory=dict)
 
-    def prepare(self, as_read: bool, options: SimulationOptions) -> tuple[Inventory, Run]:
+    def prepare(self, as_read: bool) -> tuple[Inventory, Run]:
         """Return the objects of a frame and their prepared run, which is kept."""
         if as_read not in self.ready:
             assert self.timeline.play is not None, "it can be gone on from"
-            inventory = self.inventory if as_read else self.timeline.play.world.inventory()
-            self.ready[as_read] = inventory, prepare(inventory, options, with_spreads=False)
+            inventory = self.inventory if as_read else self.timeline.play.state.inventory()
+            self.ready[as_read] = inventory, prepare(inventory, self.options, with_spreads=False)
         return self.ready[as_read]
 
 
@@ -73,9 +88,6 @@ class _Job:
 
     def is_over(self) -> bool:
         return all(each.is_set() for each in self.askers)
-
-    def told(self, words: str) -> None:
-        self.says = words
 
     def end(self) -> None:
         if self.process is not None:
@@ -133,8 +145,9 @@ class PlayedTrials:
         self,
         steps: tuple[TrialStep, ...],
         at: int,
-        question: Callable[[Inventory, Run], T],
+        question: Question[T],
         abandoned: threading.Event | None = None,
+        told: Told = lambda _: None,
     ) -> T:
         """Answer a question about one frame of a trial, in a process of its own.
 
@@ -143,6 +156,7 @@ class PlayedTrials:
             at: number of the frame: 0 as read, 1 with pending pods placed, then one for each step.
             question: a function that can be pickled; its changes to the prepared run are undone.
             abandoned: stops the work once it is set, unless the trial's process answers.
+            told: receives progress messages.
 
         Raises:
             InputError, StepError: as for `timeline`.
@@ -150,11 +164,11 @@ class PlayedTrials:
             TopospreadError: if the question raises it.
         """
         part = steps[: max(at - 1, 0)]
-        about = partial(_about, question, part, at == 0, self.asked_by)
+        about = partial(_about, question, part, at == 0)
         if not part:
             process = self._process(self.ready(as_read=at == 0))
             try:
-                found = process.ask(about, abandoned.is_set if abandoned else bool, lambda _: None)
+                found = process.ask(about, abandoned.is_set if abandoned else bool, told)
                 assert found is not None, "it holds no trial"
                 return found[0]
             finally:
@@ -165,7 +179,7 @@ class PlayedTrials:
             with self._listing:
                 job = self._jobs.get(key)
             if job is not None and job.process is not None:
-                found = job.process.ask(about, bool, job.told)
+                found = job.process.ask(about, bool, told)
                 if found:
                     return found[0]
             with self._listing:  # a longer trial has its process
@@ -183,8 +197,8 @@ class PlayedTrials:
         with self.explaining:
             key = _key(reading, ())
             if self._base is None or self._base[0] != key:
-                self._base = key, Held(reading.inventory, found)
-            self._base[1].prepare(as_read, self.asked_by)
+                self._base = key, Held(reading.inventory, self.asked_by, found)
+            self._base[1].prepare(as_read)
             return self._base[1]
 
     def progress(self, steps: tuple[TrialStep, ...]) -> str:
@@ -193,7 +207,7 @@ class PlayedTrials:
         return job.says if job is not None else ""
 
     def _process(self, held: Held) -> HeldProcess[Held]:
-        return HeldProcess(held, lambda: Held(held.inventory, begin(held.inventory, self._served.options)))
+        return HeldProcess(held, lambda: replace(held, timeline=begin(held.inventory, self._served.options), ready={}))
 
     def _forget_oldest(self, kept: Key) -> None:
         while len(self._jobs) > _KEPT:
@@ -237,8 +251,8 @@ class PlayedTrials:
                     job.process, shorter.process = shorter.process, None
                     before = shorter.done.result()
             if job.process is None:
-                job.process = self._process(Held(reading.inventory, before))
-            told = job.process.ask(partial(_go_on, job.steps), job.is_over, job.told)
+                job.process = self._process(Held(reading.inventory, self.asked_by, before))
+            told = job.process.ask(partial(_go_on, job.steps), job.is_over, partial(setattr, job, "says"))
         finally:
             self._room.release()
         return replace(told, frames=[*before.frames, *told.frames])
@@ -254,25 +268,20 @@ def _go_on(steps: tuple[TrialStep, ...], held: Held, told: Told) -> Timeline:
     held.ready.clear()
     held.timeline = go_on(held.timeline, steps, told)
     new = held.timeline.frames[known:]
-    assert all(each.picture for each in new), "worked out here, where nobody waits for it"
+    assert all(each.packed for each in new), "worked out here, where nobody waits for it"
     return replace(held.timeline, frames=new, play=None, _applied={})
 
 
 def _about(
-    question: Callable[[Inventory, Run], T],
-    steps: tuple[TrialStep, ...],
-    as_read: bool,
-    options: SimulationOptions,
-    held: Held,
-    _: Told,
+    question: Question[T], steps: tuple[TrialStep, ...], as_read: bool, held: Held, told: Told
 ) -> tuple[T] | None:
     """Return what a question gives, ``None`` if the process holds a longer trial by now."""
     if held.timeline.steps != steps:
         return None
-    inventory, run = held.prepare(as_read, options)
+    inventory, run = held.prepare(as_read)
     beginning, queue = RepeatedSimulation(run), tuple(run.queue)
     try:
-        return (question(inventory, run),)
+        return (question(Moment(inventory, run, held.options, told)),)
     finally:
         beginning.restore()
         run.queue[:] = queue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
 
@@ -13,22 +12,23 @@ from topospread.answers.pending_pods import Pending, pending_groups
 from topospread.answers.promise_show import PromiseShow, promise_show
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
-from topospread.api.inventory import Inventory
 from topospread.api.yaml_text import yaml_text
 from topospread.controllers.scale import short_target
+from topospread.drill.held_process import Told
 from topospread.drill.patching import PatchedObject, manifest
 from topospread.drill.pods import WorkloadKey
 from topospread.lint.problem import FieldEdit
 from topospread.lint.reading import Question
 from topospread.lint.run import run as lint
 from topospread.render.pages.why import outcome_words
-from topospread.simulation.options import SimulationOptions
-from topospread.simulation.run import Run
+from topospread.simulation.placing import Progress
 from topospread.sources.files import STANDARD_INPUT
 from topospread.sources.positions import parse_path
 from topospread.text import shell_line
 from topospread.why.explain import explain, explain_pending
 from topospread.why.result import Explanation
+
+from .trying import Moment
 
 Json = dict[str, Any]
 
@@ -36,38 +36,23 @@ _MOST_DRILLED: Final = 3
 """Domains and nodes of which each event is played, the fullest first."""
 
 
-@dataclass(frozen=True)
-class PodAnswer:
-    """An answer.
-
-    Attributes:
-        explanation: as `explain -o json` has it.
-        rejected: ``reasons``, each with its plugin, and ``nodes``: node name → index in ``reasons``.
-        values: what the template is given.
-    """
-
-    explanation: Json
-    rejected: Json
-    values: dict[str, Any]
-
-
-def pending(inventory: Inventory, run: Run) -> list[Pending]:
+def pending(of: Moment) -> list[Pending]:
     """Return the pods without a node, grouped by cause, with changes that help."""
-    workloads = run.plan.workloads
-    waiting = explain_pending(inventory, run, set(workloads), suggest=True)
-    return list(pending_groups(inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
+    workloads = of.run.plan.workloads
+    waiting = explain_pending(of.inventory, of.run, set(workloads), suggest=True, progress=_words(of.told))
+    return list(pending_groups(of.inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
 
 
-def promised(options: SimulationOptions, key: WorkloadKey, inventory: Inventory, _: Run) -> PromiseShow:
+def promised(key: WorkloadKey, of: Moment) -> PromiseShow:
     """Return what a workload keeps after losses, drains and rollouts."""
-    return promise_show(inventory, [short_target(key)], options, most=_MOST_DRILLED)
+    return promise_show(of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED)
 
 
-def linted(options: SimulationOptions, key: WorkloadKey, inventory: Inventory, _: Run) -> list[Json]:
+def linted(key: WorkloadKey, of: Moment) -> list[Json]:
     """Return what lint finds in a workload, each finding with its mechanical fix as a step of a trial."""
-    document = manifest(inventory, PatchedObject(*key, "[]"))
-    question = Question(paths=[STANDARD_INPUT], config=options.config, kube_version=options.kube_version)
-    found = lint(question, BytesIO(yaml_text(document).encode()), cluster=inventory)
+    document = manifest(of.inventory, PatchedObject(*key, "[]"))
+    question = Question(paths=[STANDARD_INPUT], config=of.options.config, kube_version=of.options.kube_version)
+    found = lint(question, BytesIO(yaml_text(document).encode()), cluster=of.inventory)
     told = [lint_finding(each) for each in found.limited()]
     return [each.to_dict() | {"step": str(PatchedObject(*key, _patch(each.fix))) if each.fix else ""} for each in told]
 
@@ -83,8 +68,8 @@ def _patch(fix: Sequence[FieldEdit]) -> str:
     return json.dumps(operations, separators=(",", ":"))
 
 
-def explained(options: SimulationOptions, target: str, suggest: bool, inventory: Inventory, run: Run) -> PodAnswer:
-    """Return `why`'s answer on ``NAMESPACE/POD`` or ``NAMESPACE/KIND/NAME``.
+def explained(target: str, suggest: bool, of: Moment) -> Json:
+    """Return `why`'s answer on ``NAMESPACE/POD`` or ``NAMESPACE/KIND/NAME``, and what else its page shows.
 
     Args:
         suggest: try changes that would let a pending pod in, which takes longer than all else.
@@ -92,25 +77,24 @@ def explained(options: SimulationOptions, target: str, suggest: bool, inventory:
     Raises:
         UsageError: there is no such pod.
     """
-    found = explain(inventory, target, options, suggest=suggest, run=run)
+    found = explain(of.inventory, target, of.options, suggest=suggest, run=of.run, progress=_words(of.told))
     answer = why_answer(found)
-    written = answer.to_dict()
     suggestions = [
         {
             "title": each.says,
             "comes_to": outcome_words(each, found.pending),
             "step": _step(each, answer),
             "tried": each.tried.verdict,
-        }
-        | {
             "yaml": "".join(yaml_text(list(one.patch)) for one in each.parts if one.patch),
             "command": " && ".join(shell_line(one.command) for one in each.parts if one.command),
         }
         for each in answer.remedies
     ]
-    return PodAnswer(
-        written, _rejected(found), {"why": written, "suggestions": suggestions, "rejected": _by_reason(found)}
-    )
+    return {"why": answer.to_dict(), "suggestions": suggestions, "rejected": _rejected(found)}
+
+
+def _words(told: Told) -> Progress:
+    return lambda tried, pods: told(f"{tried:,} of {pods:,} pods tried")
 
 
 def _step(each: TriedChange, found: Answered) -> str:
@@ -126,22 +110,11 @@ def _step(each: TriedChange, found: Answered) -> str:
     return str(PatchedObject(target["kind"], target.get("namespace", ""), target["name"] or "new", patch))
 
 
-def _rejected(found: Explanation) -> Json:
-    """Every node that a filter rejects, and why, each reason told once."""
-    if found.verdict is None or found.verdict.error:
-        return {"reasons": [], "nodes": {}}
-    reasons: dict[tuple[str, str], int] = {}
-    nodes = {
-        node: reasons.setdefault((each.plugin, ", ".join(each.reasons)), len(reasons))
-        for node, each in found.verdict.rejected.items()
-    }
-    return {"reasons": [{"plugin": plugin, "reason": reason} for plugin, reason in reasons], "nodes": nodes}
-
-
-def _by_reason(found: Explanation) -> list[Json]:
-    """The same, reason after reason with its nodes."""
-    told = _rejected(found)
-    rows: list[Json] = [{**each, "nodes": []} for each in told["reasons"]]
-    for node, number in told["nodes"].items():
-        rows[number]["nodes"].append(node)
-    return sorted((each | {"number": len(each["nodes"])} for each in rows), key=lambda each: -each["number"])
+def _rejected(found: Explanation) -> list[Json]:
+    """Every reason for which filters reject nodes, with its nodes, those of most nodes first."""
+    nodes: dict[tuple[str, str], list[str]] = {}
+    if found.verdict is not None and not found.verdict.error:
+        for node, each in found.verdict.rejected.items():
+            nodes.setdefault((each.plugin, ", ".join(each.reasons)), []).append(node)
+    rows = [{"plugin": plugin, "reason": reason, "nodes": names} for (plugin, reason), names in nodes.items()]
+    return sorted(rows, key=lambda each: -len(each["nodes"]))

@@ -127,7 +127,7 @@ def _constraint_change(owner: Owned, constraint: Constraint, what: What, fields:
     at = constraint.position if owner.spec.topology_spread_constraints else _place_in(owner, constraint)
     changed = _changed(own[at], fields)
     if _repeats(changed, own[:at] + own[at + 1 :]):
-        return _dropped(owner, constraint, own, at)
+        return _dropped(owner, constraint, at)
     if constraint.origin == "pod":
         patch = tuple(_set_fields(f"{owner.path}/topologySpreadConstraints/{at}", own[at], fields))
     else:
@@ -155,8 +155,8 @@ def topology_key_change(owner: Owned, constraint: Constraint, key: str) -> Chang
     return _constraint_change(owner, constraint, what, {"topologyKey": key})
 
 
-def _dropped(owner: Owned, constraint: Constraint, own: list[TopologySpreadConstraint], at: int) -> Change:
-    """The hard constraint taken away where a soft one of the same key stands beside it."""
+def _dropped(owner: Owned, constraint: Constraint, at: int) -> Change:
+    """Return the change that removes a DoNotSchedule constraint next to a ScheduleAnyway one with its key."""
     path = f"{owner.path}/topologySpreadConstraints/{at}"
 
     def of_pod(pod: Pod) -> Pod:

@@ -190,8 +190,8 @@ class _Search:
         play = DrillRun(begun.inventory, begun.options, begun.manifests)
         play.says_how_spread = False
         play.play(begun.steps)
-        waiting = play.world.pods.waiting.values()
-        scheduler = play.world.run.scheduler
+        waiting = play.state.pods.waiting.values()
+        scheduler = play.state.run.scheduler
         for harmed in sorted(self._drill.harm.pending, key=lambda each: -each.pods)[:_WORKLOADS]:
             for each in waiting:
                 workload = each.workload

@@ -203,6 +203,10 @@ def _pending_pods(ended: Run | None, run: Run, queue: Iterable[QueuedPod]) -> It
     yield from ((queued, queued.waits) for queued in (*run.plan.gated, *run.plan.refused))
 
 
+_Moment = tuple[Verdict | None, dict[str, Any], str | None]
+"""A verdict on a pod that is about to be bound, the facts about its node, and the node."""
+
+
 class _Explainer:
     """One explanation in the making."""
 
@@ -291,16 +295,23 @@ class _Explainer:
     def _queued(self, pods: list[QueuedPod]) -> Explanation:
         """The first of some queued pods that stays pending, or else the first of them."""
         simulation = RepeatedSimulation(self._run)
-        ended = self._ended = simulation.carry_out(progress=self._progress)
+        seen: list[_Moment] = []
+        if len(pods) == 1:
+            seen, ended = self._watched(simulation, pods[0], None)
+        else:
+            ended = simulation.carry_out(progress=self._progress)
+        self._ended = ended
         outcomes = _latest(ended, pods)
         waiting = [(each, outcome) for each, outcome in outcomes if outcome.pending]
         queued, outcome = (waiting or outcomes)[0]
-        if not outcome.pending:
-            simulation.restore()
-            return self._placed(simulation, queued, outcome.placement)
-        if outcome.verdict is None:
+        if outcome.pending and outcome.verdict is None:
             return self._waiting(queued, outcome.placement.message)
-        return self._pending(simulation, ended, queued, outcome)
+        if outcome.pending:
+            return self._pending(simulation, ended, queued, outcome)
+        if len(pods) > 1 or outcome.placement.hinted:
+            simulation.restore()
+            seen, ended = self._watched(simulation, queued, outcome.placement)
+        return self._placed(queued, outcome.placement, seen, ended)
 
     def _pending(
         self, simulation: RepeatedSimulation, ended: Run, queued: QueuedPod, outcome: PodOutcome
@@ -348,16 +359,21 @@ class _Explainer:
             facts["suggestions"], facts["untried"] = suggestions(simulation, self._inventory, queued, found)
         return self._explanation(queued, "pending", None, verdict, facts)
 
-    def _placed(self, simulation: RepeatedSimulation, queued: QueuedPod, placement: Placement) -> Explanation:
-        seen: list[tuple[Verdict | None, dict[str, Any], str | None]] = []
-        key = pod_key(queued.namespace, queued.name)
-        hinted = placement.node if placement.hinted else None
+    def _watched(
+        self, simulation: RepeatedSimulation, queued: QueuedPod, placement: Placement | None
+    ) -> tuple[list[_Moment], Run]:
+        """Carry a simulation out; return what was there whenever the pod was about to be bound, and the end."""
+        seen: list[_Moment] = []
+        hinted = placement.node if placement is not None and placement.hinted else None
 
         def look(scheduler: Scheduler, verdict: Verdict, nominated: str) -> None:
             chosen = nominated if nominated in verdict.total else hinted or verdict.best[0]
             seen.append((verdict, self._choice(scheduler, queued, verdict, chosen), chosen))
 
-        ended = simulation.watch(key, queued.pod, look)
+        return seen, simulation.watch(pod_key(queued.namespace, queued.name), queued.pod, look, self._progress)
+
+    def _placed(self, queued: QueuedPod, placement: Placement, seen: list[_Moment], ended: Run) -> Explanation:
+        key = pod_key(queued.namespace, queued.name)
         # A profile whose plugins cannot score places a pod all the same where a single node is feasible.
         verdict, facts, node = seen[-1] if seen else (None, {}, _latest(ended, [queued])[0][1].placement.node)
         baseline = _baseline(ended, queued.workload)

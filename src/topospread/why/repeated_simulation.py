@@ -56,10 +56,10 @@ class RepeatedSimulation:
         """
         return self._place(self.run.scheduler, self.queue if queue is None else queue, progress, later)
 
-    def watch(self, key: str, pod: Pod, look: Look) -> Run:
+    def watch(self, key: str, pod: Pod, look: Look, progress: Progress | None = None) -> Run:
         """Place the queue and call `look` before each binding of the pod."""
         witness = _Witness(self.run, key, pod, look)
-        return self._place(witness, self.queue, None)
+        return self._place(witness, self.queue, progress)
 
     def _place(
         self,

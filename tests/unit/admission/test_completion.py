@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.controllers.manifests import inventory
 from topospread.admission.completion import completed
-from topospread.admission.names import Names, made_up_uid
+from topospread.admission.names import Names, generated_uid
 from topospread.api.inventory import Inventory
 from topospread.errors import InvalidError
 
@@ -64,7 +64,7 @@ def test_a_generated_name_has_its_place_and_no_name_at_all_is_refused() -> None:
 
 
 def test_a_controller_without_a_uid_has_that_of_its_own_objects_or_one_that_is_made_up() -> None:
-    assert made(replica_set()).replica_sets[0].metadata.uid == made_up_uid("ReplicaSet", "default", "web")
+    assert made(replica_set()).replica_sets[0].metadata.uid == generated_uid("ReplicaSet", "default", "web")
     assert made(replica_set(uid="1"), pod("7")).replica_sets[0].metadata.uid == "1"
     assert made(replica_set(), pod("7"), pod("8", name="q")).replica_sets[0].metadata.uid == "7"
     assert made(replica_set(), pod("7", namespace="other")).replica_sets[0].metadata.uid != "7"

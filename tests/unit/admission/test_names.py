@@ -10,7 +10,7 @@ import pytest
 from topospread.admission.names import (
     ALPHABET,
     Names,
-    made_up_uid,
+    generated_uid,
     parent_and_ordinal,
     pod_prefix,
     replica_set_name,
@@ -58,11 +58,11 @@ def test_hashes_are_of_the_alphabet_and_differ() -> None:
 
 def test_uids_are_of_version_8_and_each_object_has_its_own() -> None:
     found = {
-        made_up_uid(*each) for each in (("Pod", "a", "b"), ("Pod", "b", "a"), ("Job", "a", "b"), ("Pod", "a", "c"))
+        generated_uid(*each) for each in (("Pod", "a", "b"), ("Pod", "b", "a"), ("Job", "a", "b"), ("Pod", "a", "c"))
     }
     assert len(found) == 4
     assert all(re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", each) for each in found)
-    assert made_up_uid("Pod", "ns", "web") == made_up_uid("Pod", "ns", "web")
+    assert generated_uid("Pod", "ns", "web") == generated_uid("Pod", "ns", "web")
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ class TestNewDeployment:
             owner = each.pod.metadata.controller
             assert (owner.api_version, owner.kind, owner.name) == ("apps/v1", "ReplicaSet", made.name)
             assert owner.uid == made.metadata.uid != ""
-        assert "the one that the Deployment controller will give" in " ".join(result.notes)
+        assert "the Deployment controller will give them another" in " ".join(result.notes)
 
     def test_replicas_share_one_pod(self):
         result = plan(inventory(workload("Deployment", "web", replicas=50)))

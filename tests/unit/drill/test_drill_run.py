@@ -327,7 +327,7 @@ def test_a_place_that_gets_free_goes_to_who_waits_for_it_unless_controllers_are_
     for number in (0, 5):
         play = DrillRun(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
         play.play([Scale("deploy/web", 2), Rollout("ds/log")])
-        ends.append(sorted(each.labels["app"] for each in play.world.pods.on(["a1"])))
+        ends.append(sorted(each.labels["app"] for each in play.state.pods.on(["a1"])))
     assert ends == [["web", "web"], ["log", "web"]]
 
 
@@ -335,7 +335,7 @@ def test_an_ordinal_that_waits_for_its_predecessor_is_not_there_yet() -> None:
     there = [node("a1", "a", cpu="1"), workload("StatefulSet", "db", 3)]
     play = DrillRun(inventory(*there), SimulationOptions(), {})
     play.play([Cordon(at("node=a1"))])
-    assert [each.name for each in play.world.inventory().pods] == ["db-0", "db-1"]
+    assert [each.name for each in play.state.inventory().pods] == ["db-0", "db-1"]
 
 
 def test_which_of_equal_pods_is_removed_is_drawn() -> None:
@@ -344,7 +344,7 @@ def test_which_of_equal_pods_is_removed_is_drawn() -> None:
     for number in range(8):
         play = DrillRun(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
         play.play([Scale("deploy/web", 2)])
-        left.add(tuple(sorted(each.name for each in play.world.pods.by_key.values())))
+        left.add(tuple(sorted(each.name for each in play.state.pods.by_key.values())))
     assert len(left) > 1
 
 
@@ -361,7 +361,7 @@ def test_who_is_evicted_first_by_a_drain_or_a_failure_is_drawn() -> None:
         for number in range(8):
             play = DrillRun(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
             play.play([Uncordon(at("node=b1")), step])
-            placed += [each.labels["app"] for each in play.world.pods.on(["b1"])]
+            placed += [each.labels["app"] for each in play.state.pods.on(["b1"])]
         assert (len(placed), placed[0], set(placed)) == (8, "api", {"api", "web"})
 
 
@@ -377,7 +377,7 @@ def test_what_follows_an_eviction_may_be_done_before_the_next() -> None:
     for number in range(16):
         play = DrillRun(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
         play.play([Uncordon(at("node=b1")), Drain(at("node=a1"))])
-        placed |= {(number % 8 < 4, each.labels["app"]) for each in play.world.pods.on(["b1"])}
+        placed |= {(number % 8 < 4, each.labels["app"]) for each in play.state.pods.on(["b1"])}
     assert placed == {(slow, app) for slow in (True, False) for app in ("db", "web")}
 
 
@@ -396,9 +396,9 @@ def test_a_pod_of_an_ordered_set_stays_when_the_one_before_it_waits() -> None:
     ordered = workload("StatefulSet", "db", 3, podManagementPolicy="OrderedReady")
     play = DrillRun(inventory(node("n0", "a", cpu="1"), node("n1", "b", cpu="1"), ordered), SimulationOptions(), {})
     play.play([Fail(at("zone=a")), Recover(at("zone=a"))])
-    assert {each.name: each.spec.node_name for each in play.world.inventory().pods} == {
+    assert {each.name: each.spec.node_name for each in play.state.inventory().pods} == {
         "db-0": None,
         "db-1": "n1",
         "db-2": "n0",
     }
-    assert [each.node for each in simulate(play.world.inventory()).placements] == [None]
+    assert [each.node for each in simulate(play.state.inventory()).placements] == [None]

@@ -58,7 +58,7 @@ def test_pods_that_stay_pending_have_hard_constraints_again() -> None:
     assert [sum(len(group.pods) for group in each.pending) for each in steps] == [0, 1, 0]
     said = Counter(
         each.when_unsatisfiable
-        for pod in play.world.pods.by_key.values()
+        for pod in play.state.pods.by_key.values()
         for each in pod.pod.spec.topology_spread_constraints or ()
     )
     # One pod was placed while the zone was lost. The other, for which there was no room, was placed after that.

@@ -156,7 +156,7 @@ def test_it_gets_stuck_where_explain_says_so(
 def _placed(there: list[Json], item: Json) -> Inventory:
     play = DrillRun(inventory(*there, item), SimulationOptions(), {})
     play.play([])
-    return play.world.inventory()
+    return play.state.inventory()
 
 
 def _strategy(by: tuple[int | str, int | str], replicas: int) -> Strategy:

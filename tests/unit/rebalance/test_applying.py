@@ -115,13 +115,13 @@ def test_a_budget_that_allows_it_later_is_waited_for() -> None:
         (
             [pod("one", "a1")],
             replaced_on("c1"),
-            "onex, which came in its place, is on c1: zone is c there",
+            "its replacement onex is on c1: zone is c there",
         ),
-        ([pod("one", "a1")], replaced_on(""), "no pod with a node came in its place within 0.05 seconds"),
+        ([pod("one", "a1")], replaced_on(""), "it has no replacement with a node within 0.05 seconds"),
         (
             [pod("one", "a1")],
             replaced_on("", [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]),
-            "onex, which came in its place, stays pending: Unschedulable",
+            "its replacement onex stays pending: Unschedulable",
         ),
         ([pod("one", "a1")], replaced_on("b1", []), "onex is not ready, or the old pod not gone, within 0.05 seconds"),
     ],

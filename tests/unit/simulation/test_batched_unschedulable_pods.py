@@ -35,7 +35,7 @@ def lost() -> tuple[DrillRun, StepOutcome]:
 
 
 def waiting(play: DrillRun) -> Queued:
-    infos = play.world.queue.queue.unschedulable.infos
+    infos = play.state.queue.queue.unschedulable.infos
     return [(each.key, each.timestamp, each.attempts, each.unschedulable_count) for each in infos]
 
 
@@ -49,9 +49,9 @@ def test_an_event_that_moves_many_pods_takes_up_few_of_them(monkeypatch: pytest.
         put(pods, info)
 
     monkeypatch.setattr(UnschedulablePods, "put", noted)
-    before = play.world.queue.queue.cycle
+    before = play.state.queue.queue.cycle
     play.go_on(Fail(at("node=n1")))
-    tried = play.world.queue.queue.cycle - before
+    tried = play.state.queue.queue.cycle - before
 
     assert tried > 80, "the taints brought all of them back"
     assert len(taken_up) < tried / 4
@@ -63,7 +63,7 @@ def test_pods_of_a_crowd_stand_where_they_would_one_by_one(monkeypatch: pytest.M
         monkeypatch.setattr(batched_unschedulable_pods, "MANY", many)
         play, first = lost()
         second = play.go_on(Cordon(at("node=n1")))
-        found.append((first.events, second.events, waiting(play), play.world.queue.queue.cycle))
+        found.append((first.events, second.events, waiting(play), play.state.queue.queue.cycle))
 
     assert found[0] == found[1]
     assert max(attempts for _, _, attempts, _ in found[0][2]) > 10
@@ -72,12 +72,12 @@ def test_pods_of_a_crowd_stand_where_they_would_one_by_one(monkeypatch: pytest.M
 def test_a_pod_that_is_deleted_out_of_a_crowd_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batched_unschedulable_pods, "MANY", 1)
     play, _ = lost()
-    pods, keys = play.world.queue.queue.unschedulable, [key for key, *_ in waiting(play)]
-    play.world.change_node(with_taints(play.world.node("n1"), [Taint(key="k", effect="NoSchedule")]))
-    play.world.queue.queue.delete(keys[0])
+    pods, keys = play.state.queue.queue.unschedulable, [key for key, *_ in waiting(play)]
+    play.state.change_node(with_taints(play.state.node("n1"), [Taint(key="k", effect="NoSchedule")]))
+    play.state.queue.queue.delete(keys[0])
 
     assert pods.batch is not None
     assert keys[0] not in pods.batch
     assert keys[1] in pods.batch
-    play.world.settle()
+    play.state.settle()
     assert {key for key, *_ in waiting(play)} == set(keys[1:])

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from topospread.admission.names import made_up_uid
+from topospread.admission.names import generated_uid
 from topospread.api.admission_policy import ValidatingAdmissionPolicy
 from topospread.api.kinds import KINDS
 from topospread.api.meta import ObjectMeta
@@ -282,7 +282,7 @@ def test_random_uids_stay_and_uids_made_of_names_do_not() -> None:
     random = "0f3c9f0e-5b7a-4e2d-9c1b-2a6d5e4f3c2b"
     assert NAMES.uid(random) == random
     for number in range(200):
-        made = made_up_uid("Pod", "shop", f"web-{number}")
+        made = generated_uid("Pod", "shop", f"web-{number}")
         assert NAMES.uid(made) != made
     assert NAMES.uid("namespace-shop") != "namespace-shop"
 

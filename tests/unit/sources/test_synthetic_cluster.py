@@ -7,15 +7,15 @@ from topospread.sources.synthetic_cluster import (
     RACK,
     REGION,
     ZONE,
-    is_made_up,
-    made_up_nodes,
-    made_up_storage_classes,
+    is_synthetic,
+    synthetic_nodes,
+    synthetic_storage_classes,
     zone_name,
 )
 
 
 def nodes(text: str) -> list:
-    return [node for node, _ in made_up_nodes(text)]
+    return [node for node, _ in synthetic_nodes(text)]
 
 
 def labels(text: str, key: str) -> list[str | None]:
@@ -126,7 +126,7 @@ class TestMarks:
 )
 def test_what_cannot_be_made_up_is_named(text, words):
     with pytest.raises(InputError, match=words) as caught:
-        made_up_nodes(text)
+        synthetic_nodes(text)
     assert str(caught.value).startswith("--on: ")
 
 
@@ -137,38 +137,38 @@ def test_the_grammar_names_every_key():
 
 def test_a_file_with_an_equals_sign_is_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert is_made_up("zones=3")
-    assert not is_made_up("nodes.yaml")
+    assert is_synthetic("zones=3")
+    assert not is_synthetic("nodes.yaml")
     for name in ("a=b.yaml", "zones=3"):
         (tmp_path / name).write_text("")
-    assert not is_made_up("a=b.yaml")
-    assert not is_made_up("./zones=3")
+    assert not is_synthetic("a=b.yaml")
+    assert not is_synthetic("./zones=3")
     # A pull request may have added it, to have its changes judged against a cluster of its own.
     with pytest.raises(UsageError, match=r"write \./zones=3 for the file"):
-        is_made_up("zones=3")
+        is_synthetic("zones=3")
 
 
 def test_labels_and_nodes_are_not_too_many_together():
     labels = ",".join(f"label=a{number}=b" for number in range(1000))
     with pytest.raises(InputError, match="1000 labels, taints and cordons are too many for 100000 nodes"):
-        made_up_nodes(f"nodes=100000,{labels}")
+        synthetic_nodes(f"nodes=100000,{labels}")
 
 
 class TestStorageClasses:
     def test_there_is_a_default_one_that_waits_for_its_first_consumer(self):
-        ((found, place),) = made_up_storage_classes("zones=3")
+        ((found, place),) = synthetic_storage_classes("zones=3")
         assert (found.name, found.volume_binding_mode) == ("standard", "WaitForFirstConsumer")
         assert found.metadata.annotations
         assert found.metadata.annotations.is_default_class == "true"
         assert str(place) == "--on: StorageClass standard"
 
     def test_the_first_that_is_named_is_the_default(self):
-        found = [each for each, _ in made_up_storage_classes("zones=3,storage-class=gp3,storage-class=io2")]
+        found = [each for each, _ in synthetic_storage_classes("zones=3,storage-class=gp3,storage-class=io2")]
         defaults = [bool(each.metadata.annotations) for each in found]
         assert ([each.name for each in found], defaults) == (["gp3", "io2"], [True, False])
 
     def test_there_may_be_none(self):
-        assert made_up_storage_classes("zones=3,storage-class=none") == []
+        assert synthetic_storage_classes("zones=3,storage-class=none") == []
 
     @pytest.mark.parametrize(
         "text",
@@ -182,4 +182,4 @@ class TestStorageClasses:
     )
     def test_what_is_no_name_or_contradicts_is_refused(self, text):
         with pytest.raises(InputError, match="storage-class"):
-            made_up_nodes(f"zones=3,{text}")
+            synthetic_nodes(f"zones=3,{text}")

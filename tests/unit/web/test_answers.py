@@ -175,9 +175,9 @@ def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedClu
     found = answers.why(asked(target="shop/deploy/web"))
 
     own = why_answer(explain(served.reading.inventory, "shop/deploy/web")).to_dict()
-    told = answers._explained(asked(at="1", target="shop/deploy/web"), suggest=True).explanation
+    told = answers._explained(asked(at="1", target="shop/deploy/web"), suggest=True)["why"]
     assert [each["says"] for each in told["remedies"]] == [each["says"] for each in own["remedies"]]
-    assert sorted(found["rejected"]["nodes"]) == ["node-1", "node-2", "node-3"]
+    assert sorted(found["rejected"]) == ["node-1", "node-2", "node-3"]
     assert own["message"].replace("'", "&#39;").replace('"', "&#34;") in found["html"]
 
 
@@ -225,7 +225,7 @@ def test_every_suggestion_that_can_be_tried_lets_in_what_it_says(answers: Answer
     found = answers._explained(asked(at="1", target="shop/deploy/web"), suggest=True)
     tried = [
         (each["step"], told)
-        for each, told in zip(found.values["suggestions"], found.explanation["remedies"], strict=True)
+        for each, told in zip(found["suggestions"], found["why"]["remedies"], strict=True)
         if each["step"]
     ]
 
@@ -248,8 +248,8 @@ def test_steps_are_played_and_can_be_gone_back_in(answers: Answers) -> None:
 
 def test_moves_by_zone_add_up_to_the_pods_that_left(answers: Answers) -> None:
     frames = answers.timeline(asked("fail node=node-1"))[0].frames
-    found = moves(frames[1].standing, frames[2].standing)
-    before = frames[1].standing
+    found = moves(frames[1].snapshot, frames[2].snapshot)
+    before = frames[1].snapshot
     lost = int((before.pods.node == before.row_of("node-1")).sum())
     assert {source for source, _, _ in found} == {"zone-a"}
     assert sum(pods for _, _, pods in found) == lost
@@ -279,14 +279,14 @@ def test_another_frame_is_explained_as_it_stands_there(answers: Answers) -> None
     answers.trial(asked(*steps, "scale shop/deploy/web=9"))
 
     later = asked(*steps, "scale shop/deploy/web=9", at="2", target="shop/deploy/web")
-    found = answers._explained(later, suggest=True).explanation
+    found = answers._explained(later, suggest=True)["why"]
     assert found["pods"]["wanted"] == 6
     assert "unschedulable" in found["message"]
 
 
 def test_questions_leave_a_trial_s_process_as_it_was(served: ServedCluster, answers: Answers) -> None:
     def explained(of: Answers, at: int, target: str) -> Any:
-        return of._explained(asked("cordon node=node-1", at=str(at), target=target), suggest=True).explanation
+        return of._explained(asked("cordon node=node-1", at=str(at), target=target), suggest=True)["why"]
 
     targets = ["shop/deploy/web", "shop/deploy/db", "shop/deploy/web"]
     told = [[explained(answers, at, each) for each in targets] for at in (0, 1, 2, 2, 1, 0)]
@@ -298,6 +298,32 @@ def test_the_verdict_comes_without_changes_that_would_help(answers: Answers) -> 
     question = asked(target="shop/deploy/web")
     assert "Try it on the map" not in answers.why(question)["html"]
     assert "Try it on the map" in answers.fixes(question)["html"]
+
+
+@pytest.mark.parametrize(
+    ("pod", "words"),
+    [
+        (0, r"With everything placed that waits, it is on node-\d\. 1 of 9 pods tried"),
+        (5, "With everything placed that waits, it has no node: 0/3 nodes are available: .* 1 of 9 pods tried"),
+    ],
+)
+def test_where_a_pod_will_be_is_said_before_it_is_known_why(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch, pod: int, words: str
+) -> None:
+    snapshot = answers.timeline(asked())[0].frames[0].snapshot
+    web = next(row for row, each in enumerate(snapshot.workloads) if each.key[2] == "web")
+    names = [name for name, row in zip(snapshot.pods.names, snapshot.pods.workload, strict=True) if row == web]
+    question, seen, ask = asked(at="0", target=f"shop/{names[pod]}"), [], answers.trials.ask
+
+    def watched(steps: Any, at: int, what: Any, abandoned: Any, told: Any) -> Any:
+        told("1 of 9 pods tried")
+        seen.append(answers.progress(question)["says"])
+        return ask(steps, at, what, abandoned, told)
+
+    monkeypatch.setattr(answers.trials, "ask", watched)
+    answers.why(question)
+    assert re.fullmatch(words, seen[0])
+    assert answers.progress(question)["says"] == ""
 
 
 @pytest.mark.parametrize(
@@ -410,4 +436,4 @@ def test_a_namespace_is_no_option_of_the_command_that_explains_its_pod(tmp_path:
     inventory = topospread.load(tmp_path / "app.json", cluster="nodes=1")
     served = ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json", ("-f", "app.json")))
     told = Answers(served, Pages(served))._explained(asked(at="0", target="-osvg=/a"), suggest=True)
-    assert told.values["command"] == "topospread why -f app.json -- -osvg=/a"
+    assert told["command"] == "topospread why -f app.json -- -osvg=/a"

@@ -28,7 +28,7 @@ MOST_OF_AN_ANSWER = 200_000
 
 
 def many(folder: Path, nodes: int, workloads: int, replicas: int) -> Any:
-    """The application about a made-up cluster."""
+    """The application about a synthetic cluster."""
     words = many_nodes(folder, nodes, workloads, replicas)
     inventory = topospread.load(words[1], cluster=words[3])
     return application(ServedCluster.begin(inventory, SimulationOptions(), InputWords("many")))

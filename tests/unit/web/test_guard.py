@@ -40,7 +40,7 @@ async def echo(scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable
 def ask(
     path: str = "/",
     *,
-    entrance: AccessPolicy = OPEN,
+    policy: AccessPolicy = OPEN,
     method: str = "GET",
     headers: dict[str, str] | None = None,
     parts: tuple[bytes, ...] = (b"",),
@@ -49,7 +49,7 @@ def ask(
 ) -> Got:
     """One request."""
     target, _, query = path.partition("?")
-    shown = {"authorization": f"Bearer {TOKEN}"} if entrance is OPEN else {}
+    shown = {"authorization": f"Bearer {TOKEN}"} if policy is OPEN else {}
     given = [*(("host", host) for host in hosts), *(shown | (headers or {})).items()]
     scope = {
         "type": "http",
@@ -73,7 +73,7 @@ def ask(
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run((guard or Guard(echo, entrance))(scope, receive, send))
+    asyncio.run((guard or Guard(echo, policy))(scope, receive, send))
     start, *rest = sent
     told = {name.decode(): value.decode() for name, value in start["headers"]}
     return Got(start["status"], told, b"".join(each["body"] for each in rest))
@@ -107,11 +107,11 @@ def test_a_host_that_is_not_ours_is_refused(hosts: tuple[str, ...]) -> None:
 
 
 def test_addresses_will_do_where_we_listen_everywhere_and_names_have_to_be_given() -> None:
-    entrance = AccessPolicy.listening_on("0.0.0.0", ["Desk.example"], TOKEN)
+    policy = AccessPolicy.listening_on("0.0.0.0", ["Desk.example"], TOKEN)
 
-    assert ask(f"/?token={TOKEN}", entrance=entrance, hosts=("192.168.0.7:8080",)).status == 303
-    assert ask(f"/?token={TOKEN}", entrance=entrance, hosts=("desk.example",)).status == 303
-    assert ask(f"/?token={TOKEN}", entrance=entrance, hosts=("rebound.example",)).status == 421
+    assert ask(f"/?token={TOKEN}", policy=policy, hosts=("192.168.0.7:8080",)).status == 303
+    assert ask(f"/?token={TOKEN}", policy=policy, hosts=("desk.example",)).status == 303
+    assert ask(f"/?token={TOKEN}", policy=policy, hosts=("rebound.example",)).status == 421
 
 
 @pytest.mark.parametrize(
@@ -250,25 +250,25 @@ def test_a_websocket_is_closed() -> None:
 
 def test_without_the_token_nobody_comes_in() -> None:
     for path in ("/", "/static/page.js", "/?token=wrong", "/?token=", f"/?token={TOKEN}x"):
-        got = ask(path, entrance=WITH_TOKEN)
+        got = ask(path, policy=WITH_TOKEN)
         assert got.status == 403
         assert TOKEN.encode() not in got.body
 
 
 def test_the_token_is_taken_once_and_leaves_the_url() -> None:
-    first = ask(f"/what-if?fail=zone-a&token={TOKEN}&token=x", entrance=WITH_TOKEN)
+    first = ask(f"/what-if?fail=zone-a&token={TOKEN}&token=x", policy=WITH_TOKEN)
     cookie = first.headers["set-cookie"].partition(";")[0]
 
     assert first.status == 303
     assert first.headers["location"] == "/what-if?fail=zone-a"
     assert "HttpOnly" in first.headers["set-cookie"]
     assert TOKEN not in first.headers["set-cookie"]
-    assert ask("/", entrance=WITH_TOKEN, headers={"cookie": f"a=b; {cookie}"}).body == b"through:"
-    assert ask("/", entrance=WITH_TOKEN, headers={"cookie": cookie[:-1]}).status == 403
+    assert ask("/", policy=WITH_TOKEN, headers={"cookie": f"a=b; {cookie}"}).body == b"through:"
+    assert ask("/", policy=WITH_TOKEN, headers={"cookie": cookie[:-1]}).status == 403
 
 
 def test_the_token_redirects_to_nobody_else() -> None:
-    got = ask(f"//evil.example/x?token={TOKEN}", entrance=WITH_TOKEN)
+    got = ask(f"//evil.example/x?token={TOKEN}", policy=WITH_TOKEN)
 
     assert got.headers["location"] == "/evil.example/x"
 
@@ -276,15 +276,15 @@ def test_the_token_redirects_to_nobody_else() -> None:
 def test_a_program_brings_the_token_in_a_header() -> None:
     right = {"authorization": f"Bearer {TOKEN}"}
 
-    assert ask(method="POST", entrance=WITH_TOKEN, headers=right, parts=(b"x",)).body == b"through:x"
-    assert ask(method="POST", entrance=WITH_TOKEN, headers={"authorization": "Bearer x"}).status == 403
+    assert ask(method="POST", policy=WITH_TOKEN, headers=right, parts=(b"x",)).body == b"through:x"
+    assert ask(method="POST", policy=WITH_TOKEN, headers={"authorization": "Bearer x"}).status == 403
 
 
 def test_a_cookie_of_another_process_is_worth_nothing() -> None:
-    cookie = ask(f"/?token={TOKEN}", entrance=WITH_TOKEN).headers["set-cookie"].partition(";")[0]
+    cookie = ask(f"/?token={TOKEN}", policy=WITH_TOKEN).headers["set-cookie"].partition(";")[0]
     another = AccessPolicy.listening_on("0.0.0.0", token=TOKEN)
 
-    assert ask("/", entrance=another, headers={"cookie": cookie}).status == 403
+    assert ask("/", policy=another, headers={"cookie": cookie}).status == 403
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "localhost", "0.0.0.0"])
@@ -292,7 +292,7 @@ def test_a_token_is_made_up_for_every_address(address: str) -> None:
     made, other = (AccessPolicy.listening_on(address).token for _ in range(2))
     assert len(made) >= 32
     assert made != other
-    assert ask(entrance=AccessPolicy.listening_on(address)).status == 403
+    assert ask(policy=AccessPolicy.listening_on(address)).status == 403
 
 
 def test_the_url_to_open_holds_the_token() -> None:

@@ -36,7 +36,7 @@ from .security import check_container_security
 
 
 def check_mounts(path: str, container: Json, volumes: Mapping[str, Json]) -> Iterator[FieldError]:
-    """``volumeMounts``; ``volumes`` are the pod's volumes that are valid, by name."""
+    """Check ``volumeMounts``; ``volumes`` are the pod's volumes that are valid, by name."""
     devices = {each.get("name", ""): each.get("devicePath", "") for each in container.get("volumeDevices", ())}
     mounted: set[str] = set()
     for index, mount in enumerate(container.get("volumeMounts", ())):
@@ -63,11 +63,7 @@ def check_mounts(path: str, container: Json, volumes: Mapping[str, Json]) -> Ite
             if sub_path:
                 yield invalid(f"{inner}.subPathExpr", expression, "subPathExpr and subPath are mutually exclusive")
             yield from check_descending(f"{path}.subPathExpr", expression)
-        yield from _check_options(path, mount, privileged=_is_privileged(container))
-
-
-def _is_privileged(container: Json) -> bool:
-    return bool(container.get("securityContext", {}).get("privileged"))
+        yield from _check_options(path, mount, privileged=bool(container.get("securityContext", {}).get("privileged")))
 
 
 def _check_options(path: str, mount: Json, *, privileged: bool) -> Iterator[FieldError]:
@@ -85,7 +81,7 @@ def _check_options(path: str, mount: Json, *, privileged: bool) -> Iterator[Fiel
 
 
 def check_devices(path: str, container: Json, volumes: Mapping[str, Json]) -> Iterator[FieldError]:
-    """``volumeDevices``; ``volumes`` as for mounts."""
+    """Check ``volumeDevices``; ``volumes`` as for mounts."""
     mounts = {each.get("name", ""): each.get("mountPath", "") for each in container.get("volumeMounts", ())}
     names: set[str] = set()
     paths: set[str] = set()
@@ -131,7 +127,7 @@ _LIFECYCLE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
 
 
 def check_probes(path: str, container: Json, grace_period: int | None) -> Iterator[FieldError]:
-    """Liveness, readiness and startup probe of a container."""
+    """Check liveness, readiness and startup probe of a container."""
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         probe = container.get(name)
         if probe is None:
@@ -155,7 +151,7 @@ def _check_probe(path: str, probe: Json, grace_period: int | None) -> Iterator[F
 
 
 def check_lifecycle(path: str, lifecycle: Json, grace_period: int | None) -> Iterator[FieldError]:
-    """postStart and preStop of a container."""
+    """Check postStart and preStop of a container."""
     for name in ("postStart", "preStop"):
         if name in lifecycle:
             yield from _check_handler(f"{path}.{name}", lifecycle[name], _LIFECYCLE_HANDLERS, grace_period)
@@ -238,7 +234,7 @@ class PodContext(msgspec.Struct, frozen=True):
 
 
 def check_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
-    """``containers``; ``path`` is that of the list."""
+    """Check ``containers``; ``path`` is that of the list."""
     containers = pod.spec.get("containers", ())
     if not containers:
         yield required(path)
@@ -256,7 +252,7 @@ def check_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
 
 
 def check_init_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
-    """``initContainers``; ``path`` is that of the list."""
+    """Check ``initContainers``; ``path`` is that of the list."""
     seen = {container.get("name", "") for container in pod.spec.get("containers", ())}
     for index, container in enumerate(pod.spec.get("initContainers", ())):
         inner = f"{path}[{index}]"
@@ -286,7 +282,7 @@ def check_init_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
 
 
 def check_ephemeral_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
-    """``ephemeralContainers``; ``path`` is that of the list."""
+    """Check ``ephemeralContainers``; ``path`` is that of the list."""
     others = {each.get("name", "") for kind in ("containers", "initContainers") for each in pod.spec.get(kind, ())}
     seen = set(others)
     for index, container in enumerate(pod.spec.get("ephemeralContainers", ())):
@@ -310,7 +306,7 @@ def check_ephemeral_containers(path: str, pod: PodContext) -> Iterator[FieldErro
 
 
 def check_image_padding(path: str, container: Json) -> Iterator[FieldError]:
-    """An image without whitespace around it, asked of pods but not of templates."""
+    """Check that an image has no surrounding whitespace; templates are not checked."""
     image = container.get("image", "")
     if image != image.strip():
         yield invalid(f"{path}.image", image, "must not have leading or trailing whitespace")

@@ -36,7 +36,7 @@ _INIT_ANNOTATIONS: Final = tuple(
 
 
 def default_pod(pod: Json) -> None:
-    """Defaults of a Pod, and what creating one changes: label keys merged into selectors, pod-level resources."""
+    """Set a Pod's defaults and apply its creation: merged label keys, pod-level resources."""
     spec = pod.setdefault("spec", {})
     if spec.get("terminationGracePeriodSeconds", 0) < 0:
         spec["terminationGracePeriodSeconds"] = 1
@@ -67,20 +67,20 @@ def default_pod(pod: Json) -> None:
 
 
 def default_template(template: Json) -> None:
-    """Defaults of a pod template: fewer than a pod's, as the pods made from it get the rest."""
+    """Set defaults of a pod template, which are fewer than a pod's."""
     spec = template.setdefault("spec", {})
     _default_spec(spec)
     _drop_disabled(spec, template.setdefault("metadata", {}))
 
 
 def containers_of(spec: Json, *lists: str) -> Iterator[Json]:
-    """The containers of a spec, in the order of the lists named (all three kinds when none is)."""
+    """Yield the containers of a spec, in the order of the lists named (all three lists by default)."""
     for name in lists or CONTAINER_LISTS:
         yield from spec.get(name, ())
 
 
 def placed_containers(path: str, spec: Json) -> Iterator[tuple[str, Json]]:
-    """The containers of a spec, each with its path; ``path`` is the spec's."""
+    """Yield the containers of a spec, each with its path; ``path`` is the spec's."""
     for name in CONTAINER_LISTS:
         for index, container in enumerate(spec.get(name, ())):
             yield f"{path}.{name}[{index}]", container
@@ -144,7 +144,7 @@ def _round(resources: dict[str, Quantity] | None) -> None:
 
 
 def _drop_disabled(spec: Json, metadata: Json) -> None:
-    """Fields behind feature gates that are off in 1.37 are dropped on the way in."""
+    """Drop fields whose feature gates are off in 1.37."""
     spec.pop("schedulingGroup", None)
     spec.pop("evictionResponders", None)
     for volume in spec.get("volumes", ()):
@@ -164,7 +164,7 @@ def _drop_disabled(spec: Json, metadata: Json) -> None:
 
 
 def _drop_users(volume: Json) -> None:
-    """Users of files are dropped from the first source there is, in this order: the others are too many anyway."""
+    """Drop users of files from the first source, in this order; further sources are an error anyway."""
     kind = next((each for each in _FILE_SOURCES if each in volume), None)
     if kind is None:
         return
@@ -195,7 +195,7 @@ def _merge_into(term: Json, labels: dict[str, str]) -> None:
 
 
 def _copy_app_armor_annotations(spec: Json, annotations: dict[str, str]) -> None:
-    """The deprecated annotation of a container becomes its field, unless the pod's profile says the same."""
+    """Copy a container's deprecated annotation to its field, unless the pod's profile is equal."""
     if spec.get("os", {}).get("name") == "windows" or not annotations:
         return
     for container in containers_of(spec):

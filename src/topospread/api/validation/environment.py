@@ -54,7 +54,7 @@ _SOURCES: Final = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKey
 
 
 def check_environment(path: str, variables: Sequence[Json]) -> Iterator[FieldError]:
-    """``env`` of a container."""
+    """Check ``env`` of a container."""
     for index, variable in enumerate(variables):
         inner = f"{path}[{index}]"
         yield from check_fields(inner, "EnvVar", variable)
@@ -83,7 +83,7 @@ def _check_value_from(path: str, source: Json, value: str) -> Iterator[FieldErro
 
 
 def check_field_reference(path: str, reference: Json, known: Sequence[str]) -> Iterator[FieldError]:
-    """A field of the pod, by its path, maybe with a key in brackets (validateObjectFieldSelector)."""
+    """Check a field of the pod, by its path, optionally with a key in brackets (validateObjectFieldSelector)."""
     version, field = reference.get("apiVersion", ""), reference.get("fieldPath", "")
     if not version:
         yield required(f"{path}.apiVersion")
@@ -124,7 +124,7 @@ def _conversion_problem(version: str, field: str, name: str, key: str | None) ->
 
 
 def check_resource_reference(path: str, reference: Json, *, in_volume: bool) -> Iterator[FieldError]:
-    """A request or limit of a container (validateContainerResourceFieldSelector)."""
+    """Check a request or limit of a container (validateContainerResourceFieldSelector)."""
     resource = reference.get("resource", "")
     if in_volume and not reference.get("containerName"):
         yield required(f"{path}.containerName")
@@ -158,7 +158,7 @@ def _check_file_reference(path: str, reference: Json) -> Iterator[FieldError]:
 
 
 def check_environment_sources(path: str, sources: Sequence[Json]) -> Iterator[FieldError]:
-    """``envFrom`` of a container."""
+    """Check ``envFrom`` of a container."""
     for index, source in enumerate(sources):
         inner = f"{path}[{index}]"
         yield from check_fields(inner, "EnvFromSource", source)

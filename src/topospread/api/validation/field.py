@@ -36,7 +36,7 @@ class Named(str):
 
 
 def printed(value: object) -> str:
-    """A refused value as Go prints it: strings with ``%q``, numbers plain, all else as JSON.
+    """Return a value in Go's output: strings with ``%q``, plain numbers, everything else as JSON.
 
     Dicts are printed in their own order: give structs in the order of Go's fields and maps sorted by key.
     """
@@ -61,18 +61,18 @@ def _error(kind: str, words: str, path: str, detail: str) -> FieldError:
 
 
 def invalid(path: str, value: object, detail: str) -> FieldError:
-    """A malformed value (failed pattern, out of bounds)."""
+    """Return an error for a malformed value (failed pattern, out of bounds)."""
     return _error("FieldValueInvalid", f"Invalid value: {printed(value)}", path, detail)
 
 
 def all_invalid(path: str, value: object, details: Iterable[str]) -> Iterator[FieldError]:
-    """One refusal of the same value for each reason."""
+    """Yield one error about the value for each reason."""
     for detail in details:
         yield invalid(path, value, detail)
 
 
 def required(path: str, detail: str = "") -> FieldError:
-    """A value that must be there is not (missing, null or empty)."""
+    """Return an error for a required value that is missing, null or empty."""
     return _error("FieldValueRequired", "Required value", path, detail)
 
 
@@ -99,30 +99,30 @@ def not_found(path: str, value: object, detail: str = "") -> FieldError:
 
 
 def too_long(path: str, limit: int, unit: str = "byte") -> FieldError:
-    """A text longer than ``limit`` bytes (or characters)."""
+    """Return an error for a text longer than ``limit`` bytes (or characters)."""
     detail = f"may not be more than {limit} {unit}{'' if limit == 1 else 's'}" if limit >= 0 else "value is too long"
     return _error("FieldValueTooLong", "Too long", path, detail)
 
 
 def too_many(path: str, actual: int, limit: int) -> FieldError:
-    """A list of ``actual`` items where at most ``limit`` may be."""
+    """Return an error for a list of ``actual`` items, more than ``limit``."""
     detail = f"must have at most {limit} item{'' if limit == 1 else 's'}" if limit >= 0 else "has too many items"
     return _error("FieldValueTooMany", "Too many" + (f": {actual}" if actual >= 0 else ""), path, detail)
 
 
 def type_error(path: str, words: str) -> FieldError:
-    """A value of another type than its field's; Go refuses to decode it, so the words are our own."""
+    """Return an error for a value of a wrong type. Go fails to decode it, so the message is our own."""
     return FieldError("FieldValueTypeInvalid", path, f"{path}: {words}" if path else words)
 
 
 def not_negative(path: str, value: int) -> Iterator[FieldError]:
-    """A refusal of a number below 0 (ValidateNonnegativeField)."""
+    """Yield an error for a number below 0 (ValidateNonnegativeField)."""
     if value < 0:
         yield invalid(path, value, "must be greater than or equal to 0")
 
 
 def positive(path: str, value: int) -> Iterator[FieldError]:
-    """A refusal of a number below 1 (ValidatePositiveField)."""
+    """Yield an error for a number below 1 (ValidatePositiveField)."""
     if value <= 0:
         yield invalid(path, value, "must be greater than zero")
 
@@ -134,7 +134,7 @@ def one_of(path: str, value: str, supported: Sequence[str]) -> Iterator[FieldErr
 
 
 def report(errors: Iterable[FieldError]) -> list[FieldError]:
-    """The refusals as they are reported: each once, sorted by message."""
+    """Return the errors without duplicates, sorted by message."""
     return sorted(dict.fromkeys(errors), key=lambda error: error.message)
 
 

@@ -138,7 +138,7 @@ _MANY_AT_ONCE: Final = 10_000
 
 
 def default_job(job: Json) -> None:
-    """Defaults of a Job, and the labels and selector by which it will find its pods."""
+    """Set defaults of a Job, including the labels and selector of its pods."""
     spec = job.setdefault("spec", {})
     metadata = job.setdefault("metadata", {})
     metadata["generation"] = 1
@@ -157,7 +157,7 @@ def default_job(job: Json) -> None:
 
 
 def default_cron_job(cron_job: Json) -> None:
-    """Defaults of a CronJob."""
+    """Set defaults of a CronJob."""
     spec = cron_job.setdefault("spec", {})
     cron_job.setdefault("metadata", {})["generation"] = 1
     job_spec = spec.setdefault("jobTemplate", {}).setdefault("spec", {})
@@ -165,7 +165,7 @@ def default_cron_job(cron_job: Json) -> None:
 
 
 def check_job(job: Json, *, options: Options) -> Iterator[FieldError]:
-    """A Job."""
+    """Check a Job."""
     spec, metadata = job["spec"], job["metadata"]
     yield from check_metadata(metadata, names.subdomain)
     if not spec.get("manualSelector"):
@@ -188,7 +188,7 @@ def check_job(job: Json, *, options: Options) -> Iterator[FieldError]:
 
 
 def _check_generated_selector(spec: Json, metadata: Json) -> Iterator[FieldError]:
-    """Labels given by hand must be those that the API server would have generated."""
+    """Check that labels of a manual selector equal the API server's generated labels."""
     labels = spec["template"]["metadata"].get("labels", {})
     name, uid = metadata.get("name", ""), metadata["uid"]
     expected: dict[str, str] = {key: name for key in _NAME_LABELS}  # noqa: C420 - fromkeys may hold None, says mypy
@@ -202,7 +202,7 @@ def _check_generated_selector(spec: Json, metadata: Json) -> Iterator[FieldError
 
 
 def check_cron_job(cron_job: Json, *, options: Options) -> Iterator[FieldError]:
-    """A CronJob."""
+    """Check a CronJob."""
     spec, metadata = cron_job["spec"], cron_job["metadata"]
     yield from check_metadata(metadata, names.subdomain)
     name = metadata.get("name", "")

@@ -28,7 +28,7 @@ _OWNER_FIELDS: Final = ("apiVersion", "kind", "name", "uid", "controller", "bloc
 def check_metadata(
     metadata: Json, check_name: Callable[[str], names.Reasons], *, prefix_too: bool = True
 ) -> Iterator[FieldError]:
-    """Metadata of a namespaced object; ``prefix_too``: generateName must make a name that ``check_name`` allows."""
+    """Check metadata of a namespaced object; ``prefix_too``: check names from generateName as well."""
     prefix = metadata.get("generateName", "")
     if prefix and prefix_too:
         yield from all_invalid("metadata.generateName", prefix, check_name(names.name_prefix(prefix)))
@@ -128,7 +128,7 @@ _is_cost = re.compile("0|-[0-9]+|[1-9][0-9]*").fullmatch
 def check_pod_annotations(
     path: str, annotations: Mapping[str, str], spec: Json, options: Options
 ) -> Iterator[FieldError]:
-    """The annotations of a pod or template; ``path`` is theirs."""
+    """Check the annotations of a pod or template; ``path`` is theirs."""
     if _MIRROR in annotations and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         yield invalid(f"{path}[{_MIRROR}]", annotations[_MIRROR], detail)
@@ -168,7 +168,7 @@ def _check_app_armor(path: str, container: str, profile: str, spec: Json) -> Ite
 
 
 def check_profiles_match(path: str, annotations: Mapping[str, str], spec: Json) -> Iterator[FieldError]:
-    """Seccomp and AppArmor profiles given as annotation and as field must agree; ``path`` is the spec's."""
+    """Check that seccomp and AppArmor annotations agree with the fields; ``path`` is the spec's."""
     if not annotations:
         return
     of_pod = spec.get("securityContext", {})

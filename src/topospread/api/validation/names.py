@@ -52,19 +52,19 @@ Reasons = tuple[str, ...]
 
 @lru_cache(maxsize=8192)
 def label_key(key: str) -> Reasons:
-    """A label key (IsQualifiedName)."""
+    """Check a label key (IsQualifiedName)."""
     return tuple(label_syntax.label_key_problems(key))
 
 
 @lru_cache(maxsize=8192)
 def label_value(value: str) -> Reasons:
-    """A label value (IsValidLabelValue)."""
+    """Check a label value (IsValidLabelValue)."""
     return tuple(label_syntax.label_value_problems(value))
 
 
 @lru_cache(maxsize=8192)
 def subdomain(name: str) -> Reasons:
-    """The name of most objects (IsDNS1123Subdomain)."""
+    """Check the name of most objects (IsDNS1123Subdomain)."""
     reasons = _at_most(name, 253)
     if not _is_subdomain(name):
         reasons += (_SUBDOMAIN_RULE.format(allowed="'-'", pattern=_SUBDOMAIN),)
@@ -73,7 +73,7 @@ def subdomain(name: str) -> Reasons:
 
 @lru_cache(maxsize=8192)
 def dns_label(name: str) -> Reasons:
-    """The name of a container, a volume, a namespace (IsDNS1123Label)."""
+    """Check the name of a container, a volume, a namespace (IsDNS1123Label)."""
     reasons = _at_most(name, 63)
     if not _is_dns_label(name):
         reasons += ("must not contain dots" if _is_subdomain(name) else _LABEL_RULE,)
@@ -88,7 +88,7 @@ def path_segment(name: str) -> Reasons:
 
 
 def underscore_subdomain(name: str) -> Reasons:
-    """A DNS search path (IsDNS1123SubdomainWithUnderscore)."""
+    """Check a DNS search path (IsDNS1123SubdomainWithUnderscore)."""
     reasons = _at_most(name, 253)
     if not _is_underscore_subdomain(name):
         reasons += (_SUBDOMAIN_RULE.format(allowed="'_', '-'", pattern=_UNDERSCORE_SUBDOMAIN),)
@@ -101,7 +101,7 @@ def name_prefix(name: str) -> str:
 
 
 def port_name(name: str) -> Reasons:
-    """The name of a port (IsValidPortName)."""
+    """Check the name of a port (IsValidPortName)."""
     reasons = _at_most(name, 15)
     if not _is_port_name(name):
         reasons += ("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)",)
@@ -115,22 +115,22 @@ def port_name(name: str) -> Reasons:
 
 
 def port_number(port: int) -> Reasons:
-    """The number of a port (IsValidPortNum)."""
+    """Check the number of a port (IsValidPortNum)."""
     return in_range(port, 1, 65535)
 
 
 def user_or_group(number: int) -> Reasons:
-    """The number of a user or group (IsValidUserID, IsValidGroupID)."""
+    """Check the number of a user or group (IsValidUserID, IsValidGroupID)."""
     return in_range(number, 0, 2**31 - 1)
 
 
 def in_range(number: int, low: int, high: int) -> Reasons:
-    """A number from ``low`` to ``high`` (IsInRange)."""
+    """Check a number from ``low`` to ``high`` (IsInRange)."""
     return () if low <= number <= high else (f"must be between {low} and {high}, inclusive",)
 
 
 def environment_variable(name: str) -> Reasons:
-    """The name of an environment variable (IsRelaxedEnvVarName)."""
+    """Check the name of an environment variable (IsRelaxedEnvVarName)."""
     reasons: Reasons = () if name else ("environment variable name must be non-empty",)
     if any(not " " <= character <= "~" or character == "=" for character in name):
         reasons += (_ENV_NAME_RULE,)
@@ -138,7 +138,7 @@ def environment_variable(name: str) -> Reasons:
 
 
 def config_key(key: str) -> Reasons:
-    """A key of a ConfigMap or Secret (IsConfigMapKey)."""
+    """Check a key of a ConfigMap or Secret (IsConfigMapKey)."""
     reasons = _at_most(key, 253)
     if not _is_config_key(key):
         reasons += (_CONFIG_KEY_RULE,)
@@ -150,7 +150,7 @@ def config_key(key: str) -> Reasons:
 
 
 def http_header(name: str) -> Reasons:
-    """The name of an HTTP header (IsHTTPHeaderName)."""
+    """Check the name of an HTTP header (IsHTTPHeaderName)."""
     return () if _is_header(name) else (_HEADER_RULE,)
 
 
@@ -164,20 +164,20 @@ def _at_most(text: str, length: int) -> Reasons:
 
 
 def check_no_backsteps(path: str, target: str) -> Iterator[FieldError]:
-    """A path without ``..`` as an element."""
+    """Check a path without ``..`` as an element."""
     if ".." in target.split("/"):
         yield invalid(path, target, "must not contain '..'")
 
 
 def check_descending(path: str, target: str) -> Iterator[FieldError]:
-    """A relative path that stays below where it starts."""
+    """Check a relative path that stays below where it starts."""
     if target.startswith("/"):
         yield invalid(path, target, "must be a relative path")
     yield from check_no_backsteps(path, target)
 
 
 def check_not_reserved(path: str, target: str) -> Iterator[FieldError]:
-    """A descending path that does not begin with two dots."""
+    """Check a descending path that does not begin with two dots."""
     yield from check_descending(path, target)
     if target.startswith("..") and not target.startswith("../"):
         yield invalid(path, target, "must not start with '..'")
@@ -191,19 +191,19 @@ ANNOTATIONS_LIMIT: Final = 256 * 1024
 
 
 def check_label_key(path: str, key: str) -> Iterator[FieldError]:
-    """A label key (ValidateLabelName)."""
+    """Check a label key (ValidateLabelName)."""
     yield from all_invalid(path, key, label_key(key))
 
 
 def check_labels(path: str, labels: Mapping[str, str]) -> Iterator[FieldError]:
-    """Labels, or a node selector; all refusals carry the path of the whole (ValidateLabels)."""
+    """Check labels, or a node selector; all errors have the path of the map (ValidateLabels)."""
     for key, value in labels.items():
         yield from all_invalid(path, key, label_key(key))
         yield from all_invalid(path, value, label_value(value))
 
 
 def check_annotations(path: str, annotations: Mapping[str, str]) -> Iterator[FieldError]:
-    """Annotations: keys like label keys of any case, 256 KiB in all (ValidateAnnotations)."""
+    """Check annotations: keys like label keys of any case, 256 KiB in all (ValidateAnnotations)."""
     for key in annotations:
         yield from all_invalid(path, key, label_key(key.lower()))
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())

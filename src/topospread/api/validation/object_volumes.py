@@ -26,21 +26,21 @@ _SIGNER_LIMIT: Final = 571
 
 
 def check_user(path: str, source: Json) -> Iterator[FieldError]:
-    """The user that files belong to, at ``path``, a field ``user`` or ``defaultUser`` of the source."""
+    """Check the files' user at ``path``, the field ``user`` or ``defaultUser`` of the source."""
     user = source.get(path.rpartition(".")[2])
     if user is not None:
         yield from all_invalid(path, user, names.user_or_group(user))
 
 
 def check_taken(path: str, target: str, shown: str, taken: set[str]) -> Iterator[FieldError]:
-    """A file of a projected volume that another source writes already; ``path`` is the volume's."""
+    """Check that no other source of a projected volume writes a file; ``path`` is the volume's."""
     if target in taken:
         yield invalid(path, shown, "conflicting duplicate paths")
     taken.add(target)
 
 
 def check_trust_bundle(path: str, inner: str, source: Json, taken: set[str]) -> Iterator[FieldError]:
-    """A ``clusterTrustBundle`` at ``inner``, of the volume at ``path``."""
+    """Check a ``clusterTrustBundle`` at ``inner``, of the volume at ``path``."""
     name, signer, selector = source.get("name"), source.get("signerName"), source.get("labelSelector")
     if name is not None and signer is not None:
         yield invalid(inner, _bundle_as_printed(source), "only one of name and signerName may be used")
@@ -68,7 +68,7 @@ def check_trust_bundle(path: str, inner: str, source: Json, taken: set[str]) -> 
 
 
 def _bundle_name(name: str) -> names.Reasons:
-    """A trust bundle's name: a subdomain, after its signer's name with colons for slashes if it has one."""
+    """Return a trust bundle's name: a subdomain, after its signer's name with colons for slashes if it has one."""
     signer, colon, rest = name.rpartition(":")
     if colon and not signer:
         return ('ClusterTrustBundle without signer name must not have ":" in its name',)
@@ -90,7 +90,7 @@ def _bundle_as_printed(source: Json) -> Json:
 
 
 def check_pod_certificate(path: str, inner: str, source: Json, taken: set[str]) -> Iterator[FieldError]:
-    """A ``podCertificate`` at ``inner``, of the volume at ``path``."""
+    """Check a ``podCertificate`` at ``inner``, of the volume at ``path``."""
     signer = source.get("signerName", "")
     yield from _check_signer(f"{inner}.signerName", signer)
     yield from _check_user_annotations(f"{inner}.userAnnotations", source.get("userAnnotations", {}))
@@ -116,7 +116,7 @@ def check_pod_certificate(path: str, inner: str, source: Json, taken: set[str]) 
 
 
 def _check_signer(path: str, name: str) -> Iterator[FieldError]:
-    """A signer's name: a domain, a slash, a path (ValidateSignerName)."""
+    """Check a signer's name: a domain, a slash, a path (ValidateSignerName)."""
     if not name:
         yield required(path)
         return
@@ -170,7 +170,7 @@ _PROJECTIONS: Final = (
 
 
 def check_keys(path: str, source: Json) -> Iterator[FieldError]:
-    """A volume of a ConfigMap or a Secret, but for its name."""
+    """Check a volume of a ConfigMap or a Secret, except its name."""
     for index, item in enumerate(source.get("items", ())):
         yield from _check_key_to_path(f"{path}.items[{index}]", item)
 
@@ -181,7 +181,7 @@ def _check_key_to_path(path: str, item: Json) -> Iterator[FieldError]:
 
 
 def check_downward_api(path: str, source: Json) -> Iterator[FieldError]:
-    """A volume of the pod's own fields."""
+    """Check a volume of the pod's own fields."""
     for item in source.get("items", ()):
         # The API server names the source, not its item.
         yield from _check_downward_file(path, item)
@@ -202,7 +202,7 @@ def _check_downward_file(path: str, item: Json) -> Iterator[FieldError]:
 
 
 def check_projected(path: str, source: Json) -> Iterator[FieldError]:
-    """A volume of several sources, which may not write one file twice."""
+    """Check a projected volume, whose sources must write distinct files."""
     taken: set[str] = set()
     for index, each in enumerate(source.get("sources", ())):
         yield from _check_projection(path, f"{path}.sources[{index}]", each, taken)

@@ -29,7 +29,7 @@ _is_feature = re.compile(r"[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*").fullmatch
 
 
 def check_node(made: Json) -> Iterator[FieldError]:
-    """Taints, resources and declared features of a new Node; its metadata is checked elsewhere."""
+    """Check taints, resources and declared features of a new Node; its metadata is checked elsewhere."""
     yield from _check_taints("metadata.taints", made.get("spec", {}).get("taints", ()))
     status = made.get("status", {})
     capacity = status.get("capacity", {})
@@ -168,7 +168,7 @@ def _check(kind: str, made: Json) -> Iterator[FieldError]:
 
 
 def _check_priority(made: Json) -> Iterator[FieldError]:
-    """ValidatePriorityClass."""
+    """Check a PriorityClass (ValidatePriorityClass)."""
     name, value = made["metadata"].get("name", ""), made.get("value", 0)
     if name.startswith(_SYSTEM_PREFIX):
         problem = _not_a_system_class(name, value, made.get("globalDefault", False))
@@ -193,7 +193,7 @@ def _not_a_system_class(name: str, value: int, global_default: bool) -> str:
 
 
 def _check_budget(path: str, spec: Json) -> Iterator[FieldError]:
-    """ValidatePodDisruptionBudgetSpec."""
+    """Check a budget's spec (ValidatePodDisruptionBudgetSpec)."""
     shares = [name for name in ("minAvailable", "maxUnavailable") if name in spec]
     if len(shares) == 2:
         yield invalid(path, _as_printed(spec), "minAvailable and maxUnavailable cannot be both set")
@@ -205,7 +205,7 @@ def _check_budget(path: str, spec: Json) -> Iterator[FieldError]:
 
 
 def _check_autoscaler(path: str, spec: Json) -> Iterator[FieldError]:
-    """validateHorizontalPodAutoscalerSpec, with HPAScaleToZero as 1.37 has it by default: on."""
+    """Check an autoscaler's spec with HPAScaleToZero on, as in 1.37 (validateHorizontalPodAutoscalerSpec)."""
     least, most = spec.get("minReplicas"), spec.get("maxReplicas", 0)
     if least is not None and least < 0:
         yield invalid(f"{path}.minReplicas", least, "must be greater than or equal to 0")
@@ -222,7 +222,7 @@ def _check_autoscaler(path: str, spec: Json) -> Iterator[FieldError]:
 
 
 def _as_printed(spec: Json) -> Json:
-    """A budget's spec as Go prints the internal struct, whose fields have no JSON names."""
+    """Return a budget's spec as Go prints the internal struct, whose fields have no JSON names."""
     selector = spec.get("selector")
     return {
         "MinAvailable": spec.get("minAvailable"),

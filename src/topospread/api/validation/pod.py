@@ -47,7 +47,7 @@ Json = dict[str, Any]
 
 
 def check_pod(pod: Json, *, options: Options) -> Iterator[FieldError]:
-    """A whole Pod (ValidatePodCreate)."""
+    """Check a Pod (ValidatePodCreate)."""
     metadata, spec = pod["metadata"], pod["spec"]
     annotations = metadata.get("annotations", {})
     yield from check_metadata(metadata, names.subdomain)
@@ -71,7 +71,7 @@ def check_pod(pod: Json, *, options: Options) -> Iterator[FieldError]:
 
 
 def check_pod_template(path: str, template: Json, *, options: Options) -> Iterator[FieldError]:
-    """A template of pods; ``path`` is its own, ``spec.template`` (ValidatePodTemplateSpec)."""
+    """Check a template of pods; ``path`` is its own, ``spec.template`` (ValidatePodTemplateSpec)."""
     metadata, spec = template["metadata"], template["spec"]
     annotations = metadata.get("annotations", {})
     yield from check_labels(f"{path}.labels", metadata.get("labels", {}))
@@ -84,7 +84,7 @@ def check_pod_template(path: str, template: Json, *, options: Options) -> Iterat
 
 
 def check_pod_spec(path: str, spec: Json, metadata: Json | None, *, options: Options) -> Iterator[FieldError]:
-    """A pod's spec; ``metadata`` is the pod's, None in a template (ValidatePodSpec)."""
+    """Check a pod's spec; ``metadata`` is the pod's, None in a template (ValidatePodSpec)."""
     pod_name = metadata.get("name", "") if metadata else ""
     volumes, refused = check_volumes(f"{path}.volumes", spec.get("volumes", ()), pod_name)
     yield from refused
@@ -191,7 +191,7 @@ def _check_dns(path: str, spec: Json) -> Iterator[FieldError]:
 
 
 def _check_address(path: str, address: str) -> Iterator[FieldError]:
-    """An IP address of a field that predates strict validation, now strict too."""
+    """Check an IP address strictly, also in fields that predate strict validation."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -285,7 +285,7 @@ _CLAIM_FIELDS: Final = (
 
 
 def _check_file_references(path: str, spec: Json) -> Iterator[FieldError]:
-    """Variables that are read from files: their volume must be an emptyDir (validateFileKeyRefVolumes)."""
+    """Check variables from files: their volume must be an emptyDir (validateFileKeyRefVolumes)."""
     volumes = {volume.get("name", ""): volume for volume in spec.get("volumes", ())}
     for where, container in placed_containers(path, spec):
         for position, variable in enumerate(container.get("env", ())):

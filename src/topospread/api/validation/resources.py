@@ -80,7 +80,7 @@ def is_multiple_of_page(name: str, quantity: Quantity) -> bool:
 
 
 def check_container_resource(path: str, name: str) -> Iterator[FieldError]:
-    """A resource of a container, or of the pod's overhead (ValidateContainerResourceName)."""
+    """Check a resource of a container, or of the pod's overhead (ValidateContainerResourceName)."""
     yield from _check_resource_name(path, name)
     if "/" not in name:
         if name not in _CONTAINER_RESOURCES and not is_huge_page(name):
@@ -90,7 +90,7 @@ def check_container_resource(path: str, name: str) -> Iterator[FieldError]:
 
 
 def check_pod_resource(path: str, name: str) -> Iterator[FieldError]:
-    """A resource at pod level (validatePodResourceName)."""
+    """Check a resource at pod level (validatePodResourceName)."""
     refused = list(_check_resource_name(path, name))
     yield from refused
     if not refused and not is_pod_level(name):
@@ -116,12 +116,12 @@ Amounts = dict[str, Quantity]
 
 
 def aggregated_requests(spec: dict[str, Any]) -> Amounts:
-    """Requests of all containers, or of the initialisation if that needs more."""
+    """Return the requests of all containers, or of init containers if those are larger."""
     return _aggregated(spec, "requests")
 
 
 def aggregated_limits(spec: dict[str, Any]) -> Amounts:
-    """Limits of all containers, or of the initialisation if that may use more."""
+    """Return the limits of all containers, or of init containers if those are larger."""
     return _aggregated(spec, "limits")
 
 
@@ -172,13 +172,13 @@ def check_resources(path: str, spec: Json) -> Iterator[FieldError]:
 
 
 def check_container_resources(path: str, resources: Json, claims: Sequence[str]) -> Iterator[FieldError]:
-    """``resources`` of a container; ``claims`` are the names in the pod's resourceClaims."""
+    """Check ``resources`` of a container; ``claims`` are the names in the pod's resourceClaims."""
     yield from _check_requirements(path, resources, check_container_resource)
     yield from _check_claims(f"{path}.claims", resources.get("claims", ()), claims)
 
 
 def check_overhead(path: str, overhead: Mapping[str, Quantity]) -> Iterator[FieldError]:
-    """``spec.overhead``: checked as limits of a container, which is what the path says too."""
+    """Check ``spec.overhead`` like limits of a container, also in the error's path."""
     yield from _check_requirements(path, {"limits": overhead}, check_container_resource)
 
 
@@ -219,7 +219,7 @@ def _check_requirements(path: str, resources: Json, check_name: NameCheck) -> It
 
 
 def check_amount(path: str, name: str, quantity: Quantity) -> Iterator[FieldError]:
-    """An amount of a resource: not negative, and whole where it is counted (ValidateResourceQuantityValue)."""
+    """Check an amount of a resource: not negative, and whole where it is counted (ValidateResourceQuantityValue)."""
     if quantity.sign < 0:
         yield invalid(path, str(quantity), "must be greater than or equal to 0")
     if is_counted(name) and quantity.milli_value() % 1000:
@@ -255,7 +255,7 @@ def _check_claims(path: str, claims: Sequence[Json], known: Sequence[str]) -> It
 
 
 def _check_consistency(path: str, spec: Json) -> Iterator[FieldError]:
-    """The pod's requests cover all containers', its limits each container's (validatePodResourceConsistency)."""
+    """Check that the pod's requests and limits cover those of its containers (validatePodResourceConsistency)."""
     resources = spec["resources"]
     limits, requests = resources.get("limits", {}), resources.get("requests", {})
     for name, total in aggregated_requests(spec).items():

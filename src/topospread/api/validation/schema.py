@@ -94,7 +94,7 @@ class WrongTypeError(Exception):
 
 
 def decoded(data: object, struct: str) -> Json:
-    """A copy of plain data as Go decodes it into a struct: known fields that are set, quantities parsed.
+    """Return a copy of plain data as Go decodes it into a struct: known fields that are set, quantities parsed.
 
     Raises WrongTypeError for the first value of another type than its field's.
     """
@@ -103,7 +103,7 @@ def decoded(data: object, struct: str) -> Json:
 
 
 def unknown_fields(data: object, struct: str) -> list[str]:
-    """Paths of the fields that the API server would ignore (or refuse, with strict validation)."""
+    """Return paths of the fields that the API server would ignore (or refuse, with strict validation)."""
     return list(_unknown(data, struct))
 
 
@@ -190,7 +190,7 @@ def _map_search(inner: Search) -> Search:
 
 
 def _nothing(data: object, path: str, found: dict[str, str]) -> None:
-    """A `Search` for types without fields."""
+    """Find nothing: a `Search` for types without fields."""
 
 
 @cache
@@ -331,7 +331,7 @@ def _anything(value: Any) -> Any:
 
 
 def _named(value: object) -> str:
-    """A value as an error names it."""
+    """Return the name of a value's type for errors."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

@@ -55,7 +55,7 @@ _CONTAINER_FIELDS: Final = (
 
 
 def check_windows_options(path: str, options: Json) -> Iterator[FieldError]:
-    """``windowsOptions`` of a security context."""
+    """Check ``windowsOptions`` of a security context."""
     name = options.get("gmsaCredentialSpecName")
     if name is not None:
         yield from all_invalid(f"{path}.gmsaCredentialSpecName", Named(name), names.subdomain(name))
@@ -122,14 +122,14 @@ def check_host_process(path: str, spec: Json, *, allow_privileged: bool) -> Iter
 
 
 def check_linux_pod(path: str, spec: Json) -> Iterator[FieldError]:
-    """A pod with ``os.name: linux``; ``path`` is that of the spec."""
+    """Check a pod with ``os.name: linux``; ``path`` is that of the spec."""
     for inner, each in ((path, spec), *placed_containers(path, spec)):
         if "windowsOptions" in each.get("securityContext", {}):
             yield forbidden(f"{inner}.securityContext.windowsOptions", "windows options cannot be set for a linux pod")
 
 
 def check_windows_pod(path: str, spec: Json) -> Iterator[FieldError]:
-    """A pod with ``os.name: windows``; ``path`` is that of the spec."""
+    """Check a pod with ``os.name: windows``; ``path`` is that of the spec."""
     detail = "cannot be set for a windows pod"
     context = spec.get("securityContext", {})
     for field in _POD_FIELDS:
@@ -185,7 +185,7 @@ _GO_FIELDS: Final[Mapping[str, Sequence[tuple[str, str, object]]]] = {
 
 
 def _as_printed(context: Json, struct: str) -> Json:
-    """A context as the API server prints it in a message: with Go's field names, unset ones too."""
+    """Return a context in the form of API server messages: Go's field names, including unset fields."""
     shown: Json = {}
     for go_name, name, kind in _GO_FIELDS[struct]:
         if isinstance(kind, str) and kind in _GO_FIELDS:
@@ -198,7 +198,7 @@ def _as_printed(context: Json, struct: str) -> Json:
 def check_container_security(
     path: str, context: Json, *, host_users: bool, allow_privileged: bool
 ) -> Iterator[FieldError]:
-    """``securityContext`` of a container."""
+    """Check ``securityContext`` of a container."""
     privileged, escalation = context.get("privileged"), context.get("allowPrivilegeEscalation")
     if privileged and not allow_privileged:
         yield forbidden(f"{path}.privileged", "disallowed by cluster policy")
@@ -255,7 +255,7 @@ def _check_app_armor_localhost(path: str, profile: str | None) -> Iterator[Field
 
 
 def check_pod_security(path: str, spec: Json) -> Iterator[FieldError]:
-    """``securityContext`` of a pod."""
+    """Check ``securityContext`` of a pod."""
     context = spec.get("securityContext", {})
     yield from check_fields(path, "PodSecurityContext", context)
     for index, group in enumerate(context.get("supplementalGroups", ())):

@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 
 def check_label_selector(path: str, selector: Json | None) -> Iterator[FieldError]:
-    """A label selector that may be missing (ValidateLabelSelector)."""
+    """Check a label selector that may be missing (ValidateLabelSelector)."""
     if selector is None:
         return
     yield from check_labels(f"{path}.matchLabels", selector.get("matchLabels", {}))
@@ -66,7 +66,7 @@ def _check_values(path: str, requirement: Json) -> Iterator[FieldError]:
 
 
 def check_label_keys(path: str, term: Json) -> Iterator[FieldError]:
-    """matchLabelKeys and mismatchLabelKeys beside their labelSelector, once they were merged into it.
+    """Check matchLabelKeys and mismatchLabelKeys against the labelSelector that contains them.
 
     Source: ValidateMatchLabelKeysAndMismatchLabelKeys. ``path`` is that of the constraint or term.
     """
@@ -94,7 +94,7 @@ def check_label_keys(path: str, term: Json) -> Iterator[FieldError]:
 
 
 def check_node_selector(path: str, selector: Json) -> Iterator[FieldError]:
-    """Required node selector terms (ValidateNodeSelector)."""
+    """Check required node selector terms (ValidateNodeSelector)."""
     terms = selector.get("nodeSelectorTerms", ())
     if not terms:
         yield required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
@@ -103,7 +103,7 @@ def check_node_selector(path: str, selector: Json) -> Iterator[FieldError]:
 
 
 def check_node_selector_term(path: str, term: Json, *, any_values: bool = False) -> Iterator[FieldError]:
-    """One term; ``any_values``: label values are not checked, as in preferred terms (ValidateNodeSelectorTerm)."""
+    """Check one term; ``any_values``: skip label values, as in preferred terms (ValidateNodeSelectorTerm)."""
     for index, requirement in enumerate(term.get("matchExpressions", ())):
         inner = f"{path}.matchExpressions[{index}]"
         if requirement.get("operator") in ("Gt", "Lt"):
@@ -134,12 +134,12 @@ def _check_field_requirement(path: str, requirement: Json) -> Iterator[FieldErro
 
 
 def labels_as_printed(labels: dict[str, str] | None) -> dict[str, str] | None:
-    """Labels as Go prints a map, by key."""
+    """Return labels as Go prints a map, by key."""
     return None if labels is None else dict(sorted(labels.items()))
 
 
 def selector_as_printed(selector: Json) -> Json:
-    """A label selector as Go prints it."""
+    """Return a label selector as Go prints it."""
     shown: Json = {}
     if selector.get("matchLabels"):
         shown["matchLabels"] = labels_as_printed(selector["matchLabels"])
@@ -195,7 +195,7 @@ PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def check_affinity(path: str, affinity: Json) -> Iterator[FieldError]:
-    """``spec.affinity``."""
+    """Check ``spec.affinity``."""
     node_affinity = affinity.get("nodeAffinity", {})
     if REQUIRED in node_affinity:
         yield from check_node_selector(f"{path}.nodeAffinity.{REQUIRED}", node_affinity[REQUIRED])
@@ -243,7 +243,7 @@ _is_go_decimal = re.compile("[+-]?[0-9]+").fullmatch
 
 
 def check_tolerations(path: str, tolerations: Sequence[Json], options: Options) -> Iterator[FieldError]:
-    """``spec.tolerations``."""
+    """Check ``spec.tolerations``."""
     for index, toleration in enumerate(tolerations):
         inner = f"{path}[{index}]"
         key, operator = toleration.get("key", ""), toleration.get("operator", "")
@@ -278,7 +278,7 @@ def _check_toleration_operator(path: str, toleration: Json, options: Options) ->
 
 
 def _check_number(path: str, value: str) -> Iterator[FieldError]:
-    """A value to compare with: a decimal integer of 64 bits (IsDecimalInteger, strconv.ParseInt)."""
+    """Check a value to compare with: a decimal integer of 64 bits (IsDecimalInteger, strconv.ParseInt)."""
     if not value:
         yield invalid(path, value, "must be non-empty")
     elif not _is_decimal(value):

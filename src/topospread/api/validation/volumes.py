@@ -39,7 +39,7 @@ _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadW
 
 
 def check_claim_template(path: str, template: Json) -> Iterator[FieldError]:
-    """The template of an ephemeral volume's claim: of its metadata only labels and annotations may be given."""
+    """Check the template of an ephemeral volume's claim: its metadata may have only labels and annotations."""
     metadata = template.get("metadata", {})
     yield from check_annotations(f"{path}.metadata.annotations", metadata.get("annotations", {}))
     yield from check_labels(f"{path}.metadata.labels", metadata.get("labels", {}))
@@ -51,7 +51,7 @@ def check_claim_template(path: str, template: Json) -> Iterator[FieldError]:
 
 
 def check_claim_spec(path: str, spec: Json) -> Iterator[FieldError]:
-    """``spec`` of a PersistentVolumeClaim."""
+    """Check ``spec`` of a PersistentVolumeClaim."""
     modes = spec.get("accessModes", ())
     yield from check_fields(path, "PersistentVolumeClaimSpec", spec)
     yield from check_label_selector(f"{path}.selector", spec.get("selector"))

@@ -37,7 +37,7 @@ _is_percent = re.compile("[0-9]+%").fullmatch
 
 
 def check_deployment(workload: Json, *, options: Options) -> Iterator[FieldError]:
-    """A Deployment."""
+    """Check a Deployment."""
     spec = workload["spec"]
     yield from check_metadata(workload["metadata"], names.subdomain)
     yield from _check_replica_template(spec, options=options)
@@ -58,7 +58,7 @@ def check_deployment(workload: Json, *, options: Options) -> Iterator[FieldError
 
 
 def check_replica_set(workload: Json, *, options: Options) -> Iterator[FieldError]:
-    """A ReplicaSet."""
+    """Check a ReplicaSet."""
     spec = workload["spec"]
     yield from check_metadata(workload["metadata"], names.subdomain)
     yield from check_fields("spec", "ReplicaSetSpec", spec)
@@ -66,7 +66,7 @@ def check_replica_set(workload: Json, *, options: Options) -> Iterator[FieldErro
 
 
 def check_replication_controller(workload: Json, *, options: Options) -> Iterator[FieldError]:
-    """A ReplicationController: its selector is a map, and the template's labels when it is not given."""
+    """Check a ReplicationController: its selector is a map, by default the template's labels."""
     spec = workload["spec"]
     yield from check_metadata(workload["metadata"], _long_name, prefix_too=False)
     template: Json | None = spec.get("template")
@@ -85,7 +85,7 @@ def check_replication_controller(workload: Json, *, options: Options) -> Iterato
 
 
 def check_daemon_set(workload: Json, *, options: Options) -> Iterator[FieldError]:
-    """A DaemonSet."""
+    """Check a DaemonSet."""
     spec = workload["spec"]
     template = spec["template"]
     yield from check_metadata(workload["metadata"], names.subdomain)
@@ -110,7 +110,7 @@ def check_daemon_set(workload: Json, *, options: Options) -> Iterator[FieldError
 
 
 def check_stateful_set(workload: Json, *, options: Options) -> Iterator[FieldError]:
-    """A StatefulSet; its claims count as volumes of the template."""
+    """Check a StatefulSet; its claims count as volumes of the template."""
     spec = workload["spec"]
     yield from check_metadata(workload["metadata"], names.dns_label)
     management = spec.get("podManagementPolicy") or "OrderedReady"
@@ -137,7 +137,7 @@ def check_stateful_set(workload: Json, *, options: Options) -> Iterator[FieldErr
 
 
 def _with_claims(spec: Json) -> Json:
-    """The template as the controller completes it: identity overwritten, claims mounted as volumes."""
+    """Return the template after the controller's changes: identity overwritten, claims mounted as volumes."""
     template: Json = spec["template"]
     pod = {name: value for name, value in template["spec"].items() if name not in ("hostname", "subdomain")}
     claims = [claim.get("metadata", {}).get("name", "") for claim in spec.get("volumeClaimTemplates", ())]
@@ -152,7 +152,7 @@ def _long_name(name: str) -> names.Reasons:
 
 
 def _check_replica_template(spec: Json, *, options: Options) -> Iterator[FieldError]:
-    """Selector and template as a Deployment and a ReplicaSet have them."""
+    """Check selector and template of a Deployment or ReplicaSet."""
     yield from _check_selector(spec.get("selector"), "deployment")
     compiled = compiled_selector(spec.get("selector"))
     if compiled is None:
@@ -254,7 +254,7 @@ def _shown(value: IntOrString) -> object:
 
 
 def check_share(path: str, value: IntOrString) -> Iterator[FieldError]:
-    """A number or a percentage of replicas (ValidatePositiveIntOrPercent)."""
+    """Check a number or a percentage of replicas (ValidatePositiveIntOrPercent)."""
     if isinstance(value, int):
         yield from not_negative(path, value)
     elif not _is_percent(value):
@@ -270,7 +270,7 @@ def _share(value: IntOrString) -> int:
 
 
 def check_at_most_all(path: str, value: IntOrString) -> Iterator[FieldError]:
-    """A percentage is of at most everything (IsNotMoreThan100Percent)."""
+    """Check that a percentage is at most 100 (IsNotMoreThan100Percent)."""
     if isinstance(value, str) and _is_percent(value) and _share(value) > 100:
         yield invalid(path, Named(value), "must not be greater than 100%")
 
@@ -288,7 +288,7 @@ CHECKS: Final[dict[str, WorkloadCheck]] = {
 
 
 def default_workload(workload: Json) -> None:
-    """Defaults of the template; counts and strategies are defaulted where they are checked."""
+    """Set defaults of the template; counts and strategies get theirs when they are checked."""
     spec = workload.setdefault("spec", {})
     metadata = workload.setdefault("metadata", {})
     metadata["generation"] = 1
@@ -300,7 +300,7 @@ def default_workload(workload: Json) -> None:
 
 
 def own_labels_from(template: Json, metadata: Json) -> None:
-    """A ReplicationController or Job without labels has those that its template is given with."""
+    """Copy the template's labels to a ReplicationController or Job without labels."""
     labels = template["metadata"].get("labels")
     if labels is not None and not metadata.get("labels"):
         metadata["labels"] = dict(labels)

@@ -21,12 +21,12 @@ _MERGED_AT_ONCE = 22
 
 
 def forgotten_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
-    """Extension points of a version whose plugins kube-scheduler reads and then ignores."""
+    """Return the extension points of a version whose plugins kube-scheduler reads but ignores."""
     return (*unmerged_points(api, version), *_NO_PLUGIN_HAS.get(api.name, ()))
 
 
 def without_forgotten(sets: dict[str, PluginSet], api: ApiVersion, version: KubeVersion) -> Mapping[str, PluginSet]:
-    """Merged plugins without what is forgotten of them: from 1.22 on, what v1beta2 and older ones disable."""
+    """Return merged plugins without forgotten entries: since 1.22, entries that v1beta2 and older disable."""
     if api.rank > API_VERSIONS["v1beta2"].rank or version.minor < _MERGED_AT_ONCE:
         return sets
     return {point: with_fields(plugins, disabled=()) for point, plugins in sets.items()}

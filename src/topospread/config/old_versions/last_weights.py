@@ -17,7 +17,7 @@ LAST_WEIGHT_COUNTS_UNTIL = 21
 
 
 def last_entries(sets: Mapping[str, PluginSet], version: KubeVersion) -> dict[str, PluginEntry]:
-    """Plugin → the entry whose weight counts."""
+    """Return plugin → the entry whose weight counts."""
     fields = (EXTENSION_POINTS[point] for point in checked_points(version))
     visited = (sets[field] for field in fields if field in sets)
     return {entry.name: entry for plugins in visited for entry in plugins.enabled}

@@ -23,7 +23,7 @@ SCORING_PLUGINS = {
 
 
 def as_plugins_took(plugin: str, given: Args, full: Args, has_defaulting_type: bool) -> dict[str, Any]:
-    """Arguments as plugins took them, of which the defaults of old versions told less; ``full`` are those.
+    """Return the arguments with the plugins' own defaults in addition to the version's (``full``).
 
     Until 1.21 RequestedToCapacityRatio took a weight of 0 as 1. Until 1.19 PodTopologySpread had no ``defaultingType``:
     constraints that the defaults put there were the built-in ones.
@@ -64,7 +64,7 @@ ERRORS: Mapping[str, Callable[[str, Args], Iterator[FieldError]]] = {
 
 
 def conflicting_scores(path: str, score: PluginSet, group_version: str) -> Iterator[FieldError]:
-    """1.22 has both the three scoring plugins and NodeResourcesFit's strategies; v1beta1 may not mix them."""
+    """Yield errors if v1beta1 mixes the three scoring plugins with NodeResourcesFit's strategies in 1.22."""
     there = " ".join(f'"{entry.name}"' for entry in score.enabled if entry.name in SCORING_PLUGINS.values())
     for index, entry in enumerate(score.enabled):
         if entry.name == "NodeResourcesFit" and there:

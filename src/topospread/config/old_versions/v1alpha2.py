@@ -12,13 +12,13 @@ from topospread.config.profile import EnabledPlugin
 
 
 def preemption_of_1_18(document: Document) -> Mapping[str, tuple[EnabledPlugin, ...]]:
-    """1.18 preempts without a plugin, unless the configuration says ``disablePreemption``."""
+    """Return 1.18's preemption, which needs no plugin; ``disablePreemption`` turns it off."""
     if document.fields.get("disablePreemption", False):
         return {}
     return {"post_filter": (EnabledPlugin("DefaultPreemption"),)}
 
 
 def args_of_1_18(args: PluginArgs, document: Document) -> PluginArgs:
-    """The plugins' arguments with the configuration's own ``bindTimeoutSeconds``."""
+    """Return the plugins' arguments with the configuration's own ``bindTimeoutSeconds``."""
     timeout = document.fields.get("bindTimeoutSeconds", args.volume_binding.bind_timeout_seconds)
     return with_fields(args, volume_binding=with_fields(args.volume_binding, bind_timeout_seconds=timeout))

@@ -49,12 +49,12 @@ def consumed_capacity(
 def is_left(
     device: Device, consumed: Mapping[str, Quantity], used: Mapping[str, int], here: Mapping[str, int], fractional: bool
 ) -> bool:
-    """Return whether a share fits beside others.
+    """Return whether a device has capacity left for another share.
 
     Args:
-        consumed: what it consumes.
-        used: what allocated claims consume.
-        here: what the claims at hand consume.
+        consumed: capacity that the share consumes.
+        used: capacity that allocated claims consume.
+        here: capacity that the pod's other claims consume.
         fractional: gate DRAFractionalCapacityRange.
     """
     for name, each in (device.capacity or {}).items():

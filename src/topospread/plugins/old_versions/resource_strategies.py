@@ -56,7 +56,7 @@ class StrategyPlugin:
         return self._name
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Always scores."""
+        """Prepare Score for every pod."""
         everything = self._rules.weighs_every_resource
         requests = scoring_requests(pod_class.pod, pod_class.rules)
         reader = ResourceReader(self._strategy.resources, requests, cluster.nodes, unrequested=everything)

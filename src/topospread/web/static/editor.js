@@ -35,7 +35,7 @@ class Draft {
   async show(text) {
     const [example, cluster, wishes] = ["example", "cluster", "wishes"].map((each) => by(each).value);
     sessionStorage.setItem("written", JSON.stringify({ text, from: [example, cluster, wishes] }));
-    const on = { example: `example:${example}`, "made-up": wishes.trim() }[cluster] ?? "";
+    const on = { example: `example:${example}`, synthetic: wishes.trim() }[cluster] ?? "";
     let told;
     try {
       const answer = await fetch(`/api/draft?cluster=${encodeURIComponent(on)}`, { method: "POST", headers: { "Content-Type": "text/plain" }, body: text });
@@ -90,7 +90,7 @@ class Draft {
   }
 
   chooseCluster() {
-    by("made-up").hidden = by("cluster").value !== "made-up";
+    by("synthetic").hidden = by("cluster").value !== "synthetic";
     this.later();
   }
 

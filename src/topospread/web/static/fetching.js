@@ -2,12 +2,7 @@
 
 import { isRecorded, recorded } from "./recorded.js";
 
-export class Refused extends Error {
-  constructor(message, step) {
-    super(message);
-    this.step = step;
-  }
-}
+const refused = (message, step = null) => Object.assign(new Error(message), { step });
 
 const under = new Map();
 
@@ -28,10 +23,10 @@ async function fetched(address, signal) {
   try {
     const answer = isRecorded ? await recorded(address) : await fetch(address, { headers: { Accept: "application/json" }, credentials: "same-origin", signal });
     const data = await answer.json().catch(() => ({ error: `the server answered ${answer.status}` }));
-    if (!answer.ok) throw new Refused(data.error ?? `the server answered ${answer.status}`, data.step ?? null);
+    if (!answer.ok) throw refused(data.error ?? `the server answered ${answer.status}`, data.step);
     return data;
   } catch (error) {
-    throw error instanceof Refused ? error : new Refused("the server does not answer", null);
+    throw "step" in error ? error : refused("the server does not answer");
   } finally {
     document.body.classList.toggle("busy", --questions > 0);
   }

@@ -58,10 +58,8 @@ class MapPage {
     this.asking.abort(); // nobody needs the answers before
     this.asking = new AbortController();
     const { signal } = this.asking;
-    const late = setInterval(() => {
-      this.trial.working(this.view.steps, () => this.cancel());
-      if (this.view.steps.length && !isRecorded) ask(request("/api/progress", this.view.steps, "")).then(({ says }) => this.trial.says(says), () => {});
-    }, 300);
+    const late = setInterval(() => this.trial.working(this.view.steps, () => this.cancel()), 300);
+    const far = this.view.steps.length ? this.tell("", {}, (says) => this.trial.says(says)) : 0;
     try {
       // While steps are played, things are shown as they were read.
       if (!this.now && this.view.steps.length) this.picture("0", signal, []).then((found) => this.now || this.drawSoon(found), () => {});
@@ -77,7 +75,7 @@ class MapPage {
       by("maps").dataset.at = told.at;
       this.showFrames(told.at);
       this.fillKeys();
-      this.trial.show(this.view, told, this.now);
+      this.trial.show(this.view, told);
       await this.showBeside(told.at);
       this.settled = this.view;
       this.say("answer", "");
@@ -88,8 +86,14 @@ class MapPage {
       if (!this.now) throw error;
     } finally {
       clearInterval(late);
+      clearInterval(far);
     }
     await this.showChosen();
+  }
+
+  // Says again and again how far what is asked is, until it is cleared.
+  tell(at, words, says) {
+    return isRecorded ? 0 : setInterval(() => ask(request("/api/progress", this.view.steps, at, words)).then((told) => says(told.says), () => {}), 300);
   }
 
   // Back to what was shown before.
@@ -175,6 +179,8 @@ class MapPage {
   async showChosen() {
     this.constraint = this.rejected = null;
     this.drawMaps();
+    this.choosing?.abort(); // nobody needs to know any more why
+    this.choosing = new AbortController();
     const mine = this.turn;
     const asked = this.view.pod ? "pod" : this.view.node ? "node" : this.view.workload ? "workload" : "";
     try {
@@ -184,7 +190,7 @@ class MapPage {
       const key = this.now.keys[this.shown(this.now).key]?.key;
       this.trial.choose(this.view, workload, this.now, this.map.columns);
       this.constraint = spreadAnswered(workload?.constraints ?? [], key);
-      this.rejected = asked === "pod" ? own.rejected.nodes : null;
+      this.rejected = asked === "pod" ? new Set(own.rejected) : null;
       // Mostly the picture had all of it, and the map is as it should be.
       if (this.rejected || (this.constraint && !spreadOf(this.now, this.shown(this.now).workload, this.shown(this.now).key))) this.drawMaps();
       if (own) this.fillPanel(own.html);
@@ -199,8 +205,9 @@ class MapPage {
   answer(what) {
     const at = by("maps").dataset.at;
     if (what === "pod") {
-      this.panel.replaceChildren(element("p", { role: "status" }, `Asking why ${this.view.pod} …`), element("progress", { "aria-label": "Asking" }));
-      return ask(request("/api/why", this.view.steps, at, { target: this.view.pod }));
+      const target = this.view.pod, says = element("p"), far = this.tell(at, { target }, (words) => { says.textContent = words; });
+      this.panel.replaceChildren(this.backButton(), element("p", { role: "status" }, `Asking why ${target} …`), says, element("progress", { "aria-label": "Asking" }));
+      return ask(request("/api/why", this.view.steps, at, { target }), this.choosing.signal).finally(() => clearInterval(far));
     }
     if (what === "node") return ask(request("/api/node", this.view.steps, at, { name: this.view.node }));
     const [kind, namespace, ...name] = this.view.workload.split("/");
@@ -215,13 +222,15 @@ class MapPage {
     for (const slot of this.panel.querySelectorAll("[data-ask]")) {
       const [path, words] = slot.dataset.ask.split("?"), box = slot.querySelector("[role=status]") ?? slot.appendChild(element("div", { role: "status" }));
       const fill = async () => {
-        if (!again) box.replaceChildren("Asking … ", element("progress", { "aria-label": "Asking" }));
+        const far = element("span"), telling = this.tell(at, Object.fromEntries(new URLSearchParams(words)), (told) => { far.textContent = told; });
+        if (!again) box.replaceChildren("Asking … ", far, element("progress", { "aria-label": "Asking" }));
         try {
           box.innerHTML = (await ask(request(path, this.view.steps, at, Object.fromEntries(new URLSearchParams(words))), signal)).html;
           stackTables(box);
         } catch (error) {
           box.replaceChildren(error.message);
         }
+        clearInterval(telling);
       };
       if (slot.localName !== "details") fill();
       else if (!again) slot.addEventListener("toggle", fill, { once: true });

@@ -30,6 +30,7 @@ export class NodeMap {
 
   // shown: {key, fill, workload, constraint, rejected, node}; before: the moment that it is compared with, if any
   show(picture, shown, before = null) {
+    if (picture === this.picture && before === this.before && Object.keys(shown).every((each) => shown[each] === this.shown[each])) return;
     Object.assign(this, { picture, shown, before });
     this.columns = domainsOf(picture, shown.key);
     this.draw();
@@ -117,7 +118,7 @@ export class NodeMap {
         drawn.unknown += hatched(x + side, y, side, -1);
         if (side >= DOTS_FROM) names.push(svg("text", { x: x + side - 8, y: y + side - 3 }, "?"));
       }
-      if (rejected?.[name[node]] !== undefined) drawn.shade += box(x, y, side, side);
+      if (rejected?.has(name[node])) drawn.shade += box(x, y, side, side);
       if (name[node] === chosen) drawn.chosen += box(x - 1, y - 1, side + 2, side + 2);
     });
     const size = { width: across * unit, height: Math.max(1, Math.ceil(nodes.length / across)) * unit };

@@ -34,15 +34,10 @@ export class Overview {
     this.end = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && this.further(), { rootMargin: "300px" });
   }
 
-  show(picture, key, view) {
-    const shown = [picture, key, view.filter, view.workload];
+  show(picture, key, { filter, workload }) {
+    const shown = [picture, key, filter, workload];
     if (this.shown?.every((each, at) => each === shown[at])) return;
     this.shown = shown;
-    this.draw();
-  }
-
-  draw() {
-    const [picture, key, filter, workload] = this.shown;
     const figures = figuresOf(picture), rows = figures[filter]?.[3];
     this.figures.replaceChildren(...Object.entries(figures).filter(([name, [number]]) => name !== "unjudged" || number).map(([name, each]) => this.figure(name, each, filter)));
     this.matrix.replaceChildren(...(filter === "closed" ? this.nodes(picture, key, rows) : this.workloads(picture, key, rows, workload)));

@@ -4,14 +4,9 @@ import { CORDONED, countOf, NOT_READY, TAINTED, UNKNOWN } from "./map.js";
 import { element } from "./elements.js";
 import { stackTables } from "./stacking.js";
 
-export function words(flags) {
-  const found = [];
-  if (flags & CORDONED) found.push("cordoned");
-  if (flags & TAINTED) found.push("tainted");
-  if (flags & NOT_READY) found.push("not ready");
-  if (flags & UNKNOWN) found.push("? may take a pod that is not judged");
-  return found.join(", ");
-}
+const WORDS = [[CORDONED, "cordoned"], [TAINTED, "tainted"], [NOT_READY, "not ready"], [UNKNOWN, "? may take a pod that is not judged"]];
+
+export const words = (flags) => WORDS.filter(([bit]) => flags & bit).map(([, each]) => each).join(", ");
 
 export function percent(part, whole) {
   return whole ? `${Math.round((100 * part) / whole)}\u00a0%` : "–";

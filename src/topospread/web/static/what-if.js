@@ -32,12 +32,8 @@ function form(legend, button, submitted, ...parts) {
     element("fieldset", { className: "fields" }, element("legend", {}, legend), ...parts.map((each) => each.label), element("button", { type: "submit" }, button)));
 }
 
-function input(id, label, properties) {
-  const field = element("input", { id, ...properties });
-  return { field, label: element("label", { htmlFor: id }, element("span", {}, label), field) };
-}
+const input = (id, label, properties) => labelled(label, element("input", { id, ...properties }));
 
-function select(id, label, options) {
-  const field = element("select", { id }, ...options.map(([value, text]) => element("option", { value }, text)));
-  return { field, label: element("label", { htmlFor: id }, element("span", {}, label), field) };
-}
+const select = (id, label, options) => labelled(label, element("select", { id }, ...options.map(([value, text]) => element("option", { value }, text))));
+
+const labelled = (label, field) => ({ field, label: element("label", { htmlFor: field.id }, element("span", {}, label), field) });
