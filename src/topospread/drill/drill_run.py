@@ -333,7 +333,7 @@ class DrillRun:
             if not verdict.error and not verdict.feasible:
                 return PodOutcome(Placement(pod.key, None, message=verdict.message), verdict, outcome.preemption)
             return outcome
-        gated = pod.queued is not None and bool(pod.pod.spec.scheduling_gates)
+        gated = pod.queued is not None and (bool(pod.pod.spec.scheduling_gates) or bool(pod.queued.refused))
         return PodOutcome(not_asked(pod.queued) if pod.queued is not None and gated else Placement(pod.key, None))
 
 

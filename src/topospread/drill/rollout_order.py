@@ -159,7 +159,7 @@ class _Turns:
         stored = {pod_key(each.namespace, each.name): each for each in state.inventory().pods}
         by_key = {each.key: each for each in every}
         old = [stored[each.key] for each in every if not self._pods.is_new(each)]
-        groups = removal_groups(old, [stored[key] for key in by_key], state.began + state.now)
+        groups = removal_groups(old, [stored[key] for key in by_key if key in stored], state.began + state.now)
         return [[by_key[pod_key(each.namespace, each.name)] for each in group] for group in groups]
 
 

@@ -135,6 +135,11 @@ class Asking:
         begun, question = self.begun, ask(self.run)
         if begun is not None and begun.undecidable:
             return _undecided(question, begun.undecidable, "rollout")
+        if isinstance(question, NoPending) and (blocked := self._blocked(question.workload)):
+            first = blocked[0]
+            number = sum(each.workload is first.workload for each in blocked)
+            why = f"{number} of {first.namespace}/{first.workload.name}: {first.waits}"
+            return GuaranteeAnswer(str(question), "never", 0, 0, why=why)
         proved = self._proof.of(question)
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
@@ -146,6 +151,14 @@ class Asking:
         if sampled or not deep:
             return _undecided(question, sampled or "counting does not decide it", "sampling" if sampled else "budget")
         return self._searched_for(ask)
+
+    def _blocked(self, workload: Workload | None) -> list[QueuedPod]:
+        """Return pods of a workload, or of all, that wait for their gates or that the API server refuses."""
+        return [each for each in self.run.plan.gated if workload in (None, each.workload)]
+
+    def refused(self, workload: Workload) -> str:
+        """Return the API server's words about pods of a workload that it refuses; "" if it refuses none."""
+        return next((each.refused for each in self._blocked(workload) if each.refused), "")
 
     def _searched_for(self, ask: Callable[[Run], EndQuestion]) -> GuaranteeAnswer:
         begun, question = self.begun, ask(self.run)

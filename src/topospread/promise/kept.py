@@ -182,7 +182,10 @@ class WorkloadPromises:
                 alone = all(self._is_alone(each.topology_key or "") for each in constraints)
                 yield from self._in_orders(lambda of: SkewWithin(want.number, of), with_rollout=not alone)
             case "rollout":
-                yield self._rollout(want.least(replicas))
+                found = self._rollout(want.least(replicas))
+                if found.verdict == "yes":
+                    yield from self._left("", want.least(replicas))  # no strategy keeps a pod that has no node
+                yield found
             case _:
                 least = replicas // 2 + 1 if want.about == "quorum" else want.least(replicas)
                 if want.about == "drain" and self.budget_least >= least:
@@ -329,6 +332,10 @@ class WorkloadPromises:
         verdict = _WORDS[answer.answer]
         when = ("after {} rollout" if rollout else "in {} order").format("some" if verdict == "no" else "every")
         says = answer.why or f"{answer.states} states of all orders searched"
+        asking = self._asking(rollout)
+        refused = asking.refused(_of(asking.run, self.key)) if verdict == "no" else ""
+        if refused and refused not in says:
+            says = f"{says}: {refused}"
         if answer.lacks == "budget" and answer.states:
             drawn = f", {answer.drawn} random orders keep it" if answer.drawn else ""
             says = f"{answer.states} states searched{drawn}; {answer.why.rpartition('; ')[2]}"
