@@ -262,7 +262,7 @@ def _says(
         }.intersection((each.namespace, f"{each.kind}/{each.name}") for each in workloads)
         bounds, total = _sum(workloads, owners)
         parts += [f"{bounds} of {counted(total, 'pod')} of {_name(owners)} find nodes"] if owners else []
-    if foreign := result.foreign.total():
+    if foreign := sum(result.foreign.values()):
         parts.append(f"{counted(foreign, 'pod')} of other schedulers {'is' if foreign == 1 else 'are'} not judged")
     if parts:
         return "; ".join(parts) + besides
