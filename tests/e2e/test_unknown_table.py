@@ -20,8 +20,6 @@ GROUP, DENIED = "a pod group that is not in the input", "pods that the API serve
 UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES, REFUSING, CHANGING, GROUP)
 """Cases in which the pods of shop/infer are not judged."""
 GATES = ["--feature-gates", "GenericWorkload=true,apiserver:GenericWorkload=true"]
-AFTERWARDS = ("drill --fail", "drill --each", "drill --drain", "drill --rollout", "promise show", "promise check")
-"""Commands that do not say whether the API server still refuses new pods then."""
 TABLE: dict[str, tuple[list[str], int, int]] = {
     "status": ([], 4, 1),
     "status --waiting": (["shop/deploy/infer"], 4, 1),
@@ -165,8 +163,8 @@ def test_what_is_not_known_has_an_exit_code_of_its_own(
     write("infer.json", *CASES[case])
     options, unknown, refused = TABLE[command]
     gates = GATES if case == GROUP else []
-    is_open = case in UNKNOWN or (case == DENIED and command.startswith(AFTERWARDS))
-    check(in_process(*command.split(), *options, "-f", "infer.json", *ZONES, *gates), unknown if is_open else refused)
+    code = unknown if case in UNKNOWN else refused
+    check(in_process(*command.split(), *options, "-f", "infer.json", *ZONES, *gates), code)
 
 
 def test_an_excess_that_needs_unjudged_pods_to_move_is_unknown(in_process: Any) -> None:
