@@ -130,7 +130,7 @@ Outcome = Literal["dropped", "ignored"]
 
 
 class UnusedField(msgspec.Struct, frozen=True):
-    """A field that is given and plays no part.
+    """A field of the input without effect.
 
     Attributes:
         outcome: what became of it.
@@ -148,7 +148,7 @@ class UnusedField(msgspec.Struct, frozen=True):
 
     @property
     def field(self) -> str:
-        """The path without indices, from the pod's spec on where it is a pod's or a template's."""
+        """The path without indices; for pods and templates relative to the pod's spec."""
         return _INDEX.sub("[]", self.path).rpartition("emplate.spec.")[2].removeprefix("spec.")
 
 
@@ -159,10 +159,11 @@ class GatedField(msgspec.Struct, frozen=True):
     """A field that not every version knows or keeps.
 
     Attributes:
-        path: Kubernetes' names, ``[]`` behind a list, as its own object (for pods: their spec) has it.
+        path: the field's Kubernetes path in its own object (for pods: in their spec), with ``[]`` after a list.
         known_as: the struct from which it is reached, and how.
-        takes_item: the gate that takes the list's items that have it as a whole; "" where only the field goes.
-        of_template: what is made from it is created now, also where the object itself is stored.
+        takes_item: the gate whose absence removes the whole list item; "" if only the field is removed.
+        of_template: whether the field is in a template, whose objects are created now even if the object itself is
+            stored.
     """
 
     path: str
@@ -181,7 +182,7 @@ class GatedField(msgspec.Struct, frozen=True):
         return KubeVersion(1, first_minor(*self.known_as))
 
     def known(self, version: KubeVersion) -> bool:
-        """Return whether the version's objects have it."""
+        """Return whether objects of the version have the field."""
         return version >= self.since
 
     def kept(self, gates: Gates) -> bool:

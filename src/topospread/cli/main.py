@@ -51,7 +51,7 @@ COMMANDS = {
     "help": ("topospread.cli.about:help_", "Help on a command"),
     "version": ("topospread.cli.about:version", "The version"),
 }
-"""Command → where it is defined, and its one-line help."""
+"""Command → its function, and its one-line help."""
 
 ABOUT = """\
 Where Kubernetes pods land, and why, decided as kube-scheduler decides it.

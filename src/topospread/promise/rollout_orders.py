@@ -87,7 +87,9 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
     assert isinstance(item, Deployment)
     strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
     if strategy is None:
-        raise UsageError(f"--rollout {target}: it is recreated: all old pods go before new ones come")
+        raise UsageError(
+            f"--rollout {target}: its strategy is Recreate: all old pods are deleted before new ones are created"
+        )
     there = state.pods.of(key)
     stored = {pod_key(each.namespace, each.name): each for each in state.inventory().pods}
     template = workload.template

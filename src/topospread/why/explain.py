@@ -109,7 +109,7 @@ class PendingPods(msgspec.Struct, frozen=True):
 
     Attributes:
         pods: their names.
-        explanation: of the first pod that kube-scheduler was asked about.
+        explanation: explanation of the first pod that kube-scheduler attempts.
     """
 
     workload: Workload

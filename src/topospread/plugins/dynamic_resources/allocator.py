@@ -61,7 +61,7 @@ class InvalidPoolError(Exception):
 
 
 class SearchTooLongError(Exception):
-    """The search goes through too many combinations to be carried out here."""
+    """The search has too many combinations."""
 
 
 class _Request(msgspec.Struct):
