@@ -50,7 +50,7 @@ class _Case:
             objects += [each for namespace in NAMESPACES for each in self._claim(namespace)]
         steps: list[Json] = []
         for _ in range(draw.randint(1, 4)):
-            steps += self._row(claims=claims)
+            steps += self._row(claims=claims) if draw.chance(0.85) else self._daemons()
             for _ in range(draw.choice([0, 1, 1, 2])):
                 steps += self._event()
         gates: Json = {} if draw.chance(0.85) else {"OpportunisticBatching": draw.chance(0.5)}
@@ -212,6 +212,21 @@ class _Case:
                 yield {"settle": True}
             if draw.chance(0.05):
                 yield from self._event()
+
+    def _daemons(self) -> Iterator[Json]:
+        """Pods of a DaemonSet, one for each node, now and then another pod between them or a second one for a node."""
+        draw = self.draw
+        spec, labels = self._spec(draw.choice(AMOUNTS)), draw.choice(LABELS)
+        for name in draw.sample(list(self.nodes), len(self.nodes)):
+            fields = [{"key": "metadata.name", "operator": "In", "values": [name]}]
+            required = {"nodeSelectorTerms": [{"matchFields": fields}]}
+            affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+            for _ in range(draw.choice([1, 1, 1, 2])):
+                made = self._pod({**spec, "affinity": affinity}, labels, "default")
+                owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "d", "controller": True}
+                yield {"create": {**made, "metadata": {**made["metadata"], "ownerReferences": [owner]}}}
+            if draw.chance(0.3):
+                yield {"create": self._pod(self._spec(draw.choice(AMOUNTS)), draw.choice(LABELS), "default")}
 
     def _event(self) -> Iterator[Json]:
         draw = self.draw

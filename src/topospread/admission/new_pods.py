@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
@@ -11,8 +9,8 @@ from topospread.config.gates import Gates
 from topospread.config.request_rules import request_rules
 
 from .limit_ranges import LimitRanges
-from .pod_admission import status_message
-from .policies import AdmissionPolicies
+from .pod_admission import Admission, status_message
+from .policies import AdmissionPolicies, may_change
 
 
 class NewPodRules:
@@ -21,10 +19,11 @@ class NewPodRules:
     Args:
         inventory: the objects.
         gates: of the API server.
+        admission: other plugins, for what policies change.
     """
 
-    def __init__(self, inventory: Inventory, gates: Gates) -> None:
-        self.policies = AdmissionPolicies(inventory, gates)
+    def __init__(self, inventory: Inventory, gates: Gates, admission: Admission) -> None:
+        self.policies = AdmissionPolicies(inventory, gates, admission)
         self.request_rules = request_rules(gates)
         self._bounds = LimitRanges(inventory.limit_ranges, self.request_rules)
         self._any = bool(inventory.limit_ranges or self.policies)
@@ -38,7 +37,9 @@ class NewPodRules:
 
         A pod that a mutating policy may change is not judged.
         """
-        if self.policies.may_change(pod):
+        if pod.spec.refused_admission:
+            return "MutatingAdmissionPolicy", pod.spec.refused_admission
+        if may_change(pod):
             return "", ""
         bounds = f"LimitRange of the namespace {pod.namespace}"
         if words := self._bounds.invalid_resources(pod):
@@ -62,9 +63,3 @@ class NewPodRules:
             # pkg/controller/deployment/sync.go
             return f'ReplicaSetCreateError: Failed to create new replica set "{shown}": {denied}', []
         return "", opened
-
-
-def not_judged(pod: Pod, *who: str) -> Pod:
-    """Return a pod marked as unjudged because the admission of each of ``who`` is not evaluated."""
-    found = [*(pod.spec.unjudged_admission or ()), *who]
-    return replace(pod, spec=replace(pod.spec, unjudged_admission=found or None))

@@ -1,8 +1,7 @@
 """Policies for new pods: Pod Security levels of namespaces, and policies in CEL.
 
-A mutating policy is only matched against a pod; its changes are not computed. Sources: k8s.io/apiserver
-pkg/admission/plugin/policy/matching/matching.go, pkg/admission/plugin/webhook/predicates/rules/rules.go,
-k8s.io/pod-security-admission api/helpers.go.
+Sources: k8s.io/apiserver pkg/admission/plugin/policy/matching/matching.go,
+pkg/admission/plugin/webhook/predicates/rules/rules.go, k8s.io/pod-security-admission api/helpers.go.
 """
 
 from __future__ import annotations
@@ -34,12 +33,19 @@ from . import pod_security
 from .new_objects import NewObject
 
 if TYPE_CHECKING:
+    from .mutating import Invocation, Outcome
+    from .pod_admission import Admission
     from .validating import Decision, Request
 
 _POD_SECURITY_SINCE = KubeVersion(1, 23)
 _LEVELS_JUDGED_SINCE = KubeVersion(1, 36)
 """What a level refuses depended on feature gates before (ProcMountType, UserNamespacesSupport)."""
+MUTATING: Final = "MutatingAdmissionPolicy "
+"""Begins the name of a mutating policy that is not judged."""
 _POLICIES_SINCE = KubeVersion(1, 30)
+_MUTATING_SINCE = KubeVersion(1, 36)
+_OF_CONTROLLERS: Final = ("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index")
+"""Labels that pods of StatefulSets get after they are made of their template."""
 _ENFORCE = "pod-security.kubernetes.io/enforce"
 _OF_EVERY_CLUSTER: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
 """Namespaces that the API server creates, without other labels."""
@@ -47,13 +53,23 @@ _is_version = re.compile(r"latest|v1\.(?:[0-9]|[1-9][0-9]*)", re.ASCII).fullmatc
 
 
 class AdmissionPolicies:
-    """The policies of an inventory that are in force, and the labels of its namespaces."""
+    """The policies of an inventory that are in force, and the labels of its namespaces.
 
-    def __init__(self, inventory: Inventory, gates: Gates) -> None:
+    Args:
+        inventory: the objects.
+        gates: of the API server.
+        admission: other plugins, for what mutating policies change.
+
+    Attributes:
+        refused_workloads: kind, namespace and name of new workloads that mutating policies refuse → the message.
+    """
+
+    def __init__(self, inventory: Inventory, gates: Gates, admission: Admission) -> None:
         version = gates.kube_version
         self._minor = version.minor
         self._has_levels = version >= _POD_SECURITY_SINCE
         self._evaluates = version >= _POLICIES_SINCE
+        self._mutates = version >= _MUTATING_SINCE
         self._judges_levels = version >= _LEVELS_JUDGED_SINCE
         self._labels = {each.name: each.labels for each in inventory.namespaces}
         self._inventory = inventory
@@ -61,12 +77,16 @@ class AdmissionPolicies:
         self._validating = sorted(
             _bound(inventory.validating_policies, inventory.validating_bindings), key=lambda each: each[0].name
         )
-        if self._validating:
+        if self._validating or self._mutating:
+            from .mutating import MutatingPolicies
             from .requests import Requests
-            from .validating import ValidatingPolicies
+            from .validating import Parameters
 
             self._requests = Requests(inventory)
-            self._evaluator = ValidatingPolicies(inventory.parameters)
+            self._parameters = Parameters(inventory.parameters)
+            self._mutator = MutatingPolicies(self._requests, self._parameters, admission)
+        self.refused_workloads: dict[tuple[str, str, str], str] = {}
+        self._open_workloads: set[tuple[str, str, str]] = set()
         self._decided: dict[int, tuple[Pod, list[tuple[str, Decision]]]] = {}
 
     def __bool__(self) -> bool:
@@ -76,8 +96,7 @@ class AdmissionPolicies:
 
     def concerning(self, pod: Pod) -> list[str]:
         """Return the policies and Pod Security levels, in words, that concern a new pod and are not evaluated."""
-        found = [f"MutatingAdmissionPolicy {name}" for name in self._changing(_new(pod))]
-        found += [f"ValidatingAdmissionPolicy {name} ({each.open})" for name, each in self.decisions(pod) if each.open]
+        found = [f"ValidatingAdmissionPolicy {name} ({each.open})" for name, each in self.decisions(pod) if each.open]
         level, version = self._level(pod)
         if level and not version:
             found.append(f"Pod Security level {level} of the namespace {pod.namespace}")
@@ -86,7 +105,7 @@ class AdmissionPolicies:
     def refusal(self, pod: Pod) -> tuple[str, str]:
         """Return what refuses a new pod, and the API server's message; ("", "") if nothing does.
 
-        A pod that a mutating policy may change is not judged (`may_change`).
+        A pod that a mutating policy may change in unknown ways is not judged (`may_change`).
         """
         level, version = self._level(pod)
         words = pod_security.refusal(pod, level, version, self._minor) if version else ""
@@ -100,20 +119,25 @@ class AdmissionPolicies:
         if not self._validating:
             return []
         if id(pod) not in self._decided:
-            self._decided[id(pod)] = (pod, list(self._decide(_new(pod), lambda: self._requests.of_pod(pod))))
+            self._decided[id(pod)] = (
+                pod,
+                list(self._decide(_new(pod), lambda: self._requests.of_pod(pod), may_change(pod))),
+            )
         return self._decided[id(pod)][1]
 
     def decisions_on_workload(self, kind: str, item: KubeObject) -> Iterator[tuple[NewObject, str, Decision]]:
         """Yield the denials and open decisions on a new workload, and on a new Deployment's ReplicaSet."""
         made = NewObject(kind, item.namespace or "default", item.name, item.labels)
-        for name, each in self._decide(made, lambda: self._requests.of_workload(kind, item)):
+        is_open = (kind, made.namespace, item.name) in self._open_workloads
+        for name, each in self._decide(made, lambda: self._requests.of_workload(kind, item), is_open):
             yield made, name, each
         if kind == "Deployment" and isinstance(item, Deployment):
             made = NewObject("ReplicaSet", made.namespace, "", item.spec.template.metadata.labels or {})
-            for name, each in self._decide(made, lambda: self._requests.of_replica_set(item)):
+            is_open = is_open or bool(self._changing(made)[0])
+            for name, each in self._decide(made, lambda: self._requests.of_replica_set(item), is_open):
                 yield made, name, each
 
-    def _decide(self, made: NewObject, request: Callable[[], Request]) -> Iterator[tuple[str, Decision]]:
+    def _decide(self, made: NewObject, request: Callable[[], Request], is_open: bool) -> Iterator[tuple[str, Decision]]:
         for policy, bindings in self._validating:
             constrained = self._matched(policy.spec.match_constraints, made)
             if constrained is False:
@@ -121,7 +145,7 @@ class AdmissionPolicies:
             for binding in sorted(bindings, key=lambda each: each.name):
                 bound = self._matched(binding.spec.match_resources, made)
                 if bound is not False and _may_deny(policy, binding):
-                    decision = self._decision(policy, binding, made, request)
+                    decision = self._decision(policy, binding, request, is_open)
                     if decision.denial and None in (constrained, bound):
                         decision = decision._replace(
                             denial="", open=f"the labels of namespace {made.namespace} are not in the input"
@@ -133,24 +157,75 @@ class AdmissionPolicies:
         self,
         policy: AdmissionPolicy,
         binding: AdmissionPolicyBinding,
-        made: NewObject,
         request: Callable[[], Request],
+        is_open: bool,
     ) -> Decision:
         from .requests import NotWrittenError
-        from .validating import Decision
+        from .validating import Decision, decided
 
         if not self._evaluates:
             return Decision(open=f"before Kubernetes 1.{_POLICIES_SINCE.minor}")
-        if self._changing(made):
+        if is_open:
             return Decision(open="a policy may change the object before")
         try:
-            return self._evaluator.decide(policy, binding, request())
+            return decided(policy, binding, request(), self._parameters)
         except NotWrittenError as error:
             return Decision(open=str(error))
 
-    def may_change(self, pod: Pod) -> bool:
-        """Return whether a policy that is not evaluated may change a new pod."""
-        return bool(self._changing(_new(pod)))
+    def changed(self, pod: Pod, *, is_indexed: bool = False) -> Pod:
+        """Return a new pod as mutating policies change it; refused or not judged pods are marked so.
+
+        ``is_indexed``: it is of an indexed Job, whose controller changes each pod.
+        """
+        owner = pod.metadata.controller
+        hidden = _OF_CONTROLLERS if owner is not None and owner.kind == "StatefulSet" and not pod.name else ()
+        invocations, unsure = self._changing(_new(pod), hidden)
+        if not invocations:
+            return pod
+        why = "what the controller of Jobs adds is not known" if is_indexed else unsure
+        outcome = self._outcome(invocations, why, lambda: self._mutator.on_pod(pod, invocations), pod)
+        if outcome.denial:
+            return replace(pod, spec=replace(pod.spec, refused_admission=outcome.denial))
+        if outcome.open:
+            return not_judged(pod, *_named(invocations, outcome.open))
+        assert isinstance(outcome.item, Pod), "a pod is made of a pod"
+        return outcome.item
+
+    def changed_workload(self, kind: str, item: KubeObject) -> tuple[KubeObject, list[str]]:
+        """Return a new workload as mutating policies change it, and why they are not judged."""
+        made = NewObject(kind, item.namespace or "default", item.name, item.labels)
+        invocations, unsure = self._changing(made)
+        if not invocations:
+            opened = []
+        else:
+            outcome = self._outcome(
+                invocations, unsure, lambda: self._mutator.on_workload(kind, item, invocations), item
+            )
+            item, opened = outcome.item, _named(invocations, outcome.open) if outcome.open else []
+            if outcome.denial:
+                self.refused_workloads[kind, made.namespace, item.name] = outcome.denial
+                return item, []
+        if kind == "Deployment" and isinstance(item, Deployment):
+            replica_set = NewObject("ReplicaSet", made.namespace, "", item.spec.template.metadata.labels or {})
+            invocations, unsure = self._changing(replica_set)
+            if invocations:
+                denial, why = self._mutator.on_replica_set(item, invocations)
+                opened += _named(invocations, unsure or why) if unsure or why else []
+                if denial:
+                    head = f'ReplicaSetCreateError: Failed to create new replica set "{item.name}-…": '
+                    self.refused_workloads[kind, made.namespace, item.name] = head + denial
+        if opened:
+            self._open_workloads.add((kind, made.namespace, item.name))
+        return item, opened
+
+    def _outcome(
+        self, invocations: list[Invocation], unsure: str, outcome: Callable[[], Outcome], item: KubeObject
+    ) -> Outcome:
+        from .mutating import Outcome
+
+        if not self._mutates:
+            return Outcome(item, open=f"before Kubernetes 1.{_MUTATING_SINCE.minor}")
+        return Outcome(item, open=unsure) if unsure else outcome()
 
     def _level(self, pod: Pod) -> tuple[str, str]:
         """Return the pod's enforced level, "" for none, and its version, "" if it is not evaluated."""
@@ -164,14 +239,26 @@ class AdmissionPolicies:
         known = level in ("baseline", "restricted") and _is_version(version) and is_readable
         return level, version if known and self._judges_levels else ""
 
-    def _changing(self, made: NewObject) -> list[str]:
-        """Return the names of mutating policies that concern a new object."""
-        return [
-            policy.name
-            for policy, bindings in self._mutating
-            if self._matched(policy.spec.match_constraints, made) is not False
-            and any(self._matched(each.spec.match_resources, made) is not False for each in bindings)
-        ]
+    def _changing(self, made: NewObject, hidden: Iterable[str] = ()) -> tuple[list[Invocation], str]:
+        """Return the mutating policies and bindings that concern a new object, and why that is not known.
+
+        ``hidden``: keys of labels that the object has besides.
+        """
+        found: list[Invocation] = []
+        unsure = ""
+        for policy, bindings in self._mutating:
+            of_policy = policy.spec.match_constraints
+            constrained = self._matched(of_policy, made)
+            for binding in bindings if constrained is not False or _selects_by(of_policy, hidden) else ():
+                bound = self._matched(binding.spec.match_resources, made)
+                reads_hidden = any(_selects_by(each, hidden) for each in (of_policy, binding.spec.match_resources))
+                if bound is not False or reads_hidden:
+                    found.append((policy, binding))
+                    if reads_hidden:
+                        unsure = "the labels of the pod are not known"
+                    elif None in (constrained, bound):
+                        unsure = f"the labels of namespace {made.namespace} are not in the input"
+        return found, unsure
 
     @cached_property
     def _known(self) -> set[str]:
@@ -188,6 +275,30 @@ class AdmissionPolicies:
         if keys <= {NAMESPACE_NAME}:
             return _matches(resources, made, {NAMESPACE_NAME: made.namespace})
         return None if _matches(replace(resources, namespace_selector=None), made, {}) else False
+
+
+def may_change(pod: Pod) -> bool:
+    """Return whether a policy that is not evaluated may change a new pod."""
+    return any(each.startswith(MUTATING) for each in pod.spec.unjudged_admission or ())
+
+
+def not_judged(pod: Pod, *who: str) -> Pod:
+    """Return a pod marked as unjudged because the admission of each of ``who`` is not evaluated."""
+    found = dict.fromkeys([*(pod.spec.unjudged_admission or ()), *who])
+    return replace(pod, spec=replace(pod.spec, unjudged_admission=list(found) or None))
+
+
+def _named(invocations: Iterable[Invocation], why: str) -> list[str]:
+    return list(dict.fromkeys(f"{MUTATING}{policy.name} ({why})" for policy, _ in invocations))
+
+
+def _selects_by(resources: MatchResources | None, keys: Iterable[str]) -> bool:
+    """Return whether an object selector names one of the keys."""
+    selector = resources.object_selector if resources is not None else None
+    if selector is None:
+        return False
+    named = {*(selector.match_labels or ()), *(each.key for each in selector.match_expressions or ())}
+    return not named.isdisjoint(keys)
 
 
 def _bound(

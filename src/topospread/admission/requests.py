@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -31,6 +31,15 @@ _CHANGED: Final = tuple(
     topologySpreadConstraints resources""".split()  # noqa: SIM905 - a list of 10 strings is harder to read
 )
 """Fields of a pod's spec that admission plugins and controllers change."""
+_CHANGED_BEFORE: Final = tuple(name for name in _CHANGED if name not in ("affinity", "topologySpreadConstraints"))
+"""Those changed before labels are merged into selectors."""
+STORED: Final = frozenset({"uid", "creationTimestamp", "managedFields", "generation"})
+"""Fields of metadata that are set when an object is stored."""
+_OF_ORDINALS: Final = ("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index")
+_PARTLY: Final = frozenset({("spec", "volumes")})
+GENERATION: Final = "deprecated.daemonset.template.generation"
+_LIMIT_RANGER: Final = "kubernetes.io/limit-ranger"
+_TOKEN: Final = "topospread-token"
 _SYNTHETIC: Final = frozenset(
     "pod-template-hash controller-revision-hash controller-uid batch.kubernetes.io/controller-uid".split()  # noqa: SIM905
 )
@@ -58,6 +67,23 @@ _TOKEN_VOLUME: Final[Json] = {
 }
 
 
+class Target(NamedTuple):
+    """A new object before it is stored, as mutating policies see and change it.
+
+    Attributes:
+        seen: with `Unknown` for what is not known.
+        plain: what of it is known.
+        partly_known: paths of fields to which controllers add more.
+    """
+
+    kind: str
+    seen: Json
+    plain: Json
+    request: Json
+    namespace: Json | None
+    partly_known: frozenset[tuple[str, ...]] = frozenset()
+
+
 class NotWrittenError(Exception):
     """An object with unknown fields; the message names the cause."""
 
@@ -67,6 +93,7 @@ class Requests:
 
     def __init__(self, inventory: Inventory) -> None:
         read = inventory.read_namespaces
+        self._bounded = {each.namespace or "default" for each in inventory.limit_ranges}
         self._namespaces = {each.name: each for each in inventory.namespaces if each.name in read}
 
     def of_pod(self, pod: Pod) -> Request:
@@ -75,14 +102,71 @@ class Requests:
         Raises:
             NotWrittenError: if a part of the pod is not known.
         """
+        return self._request("Pod", self._alternatives(pod, _CHANGED))
+
+    def of_new_pod(self, pod: Pod) -> list[Target]:
+        """Return a pod that is created, one for each that it may be, before labels are merged into its selectors.
+
+        Raises:
+            NotWrittenError: if a part of the pod is not known.
+        """
+        found = []
+        owner = pod.metadata.controller
+        of_stateful_set = owner is not None and owner.kind == "StatefulSet" and not pod.name
+        for each in self._alternatives(pod, _CHANGED_BEFORE):
+            metadata = {name: value for name, value in each["metadata"].items() if name not in STORED}
+            if not pod.name and not of_stateful_set:
+                del metadata["name"]
+            spec = each["spec"]
+            if of_stateful_set:
+                labels: Json = {
+                    key: Unknown(f"the label {key}", is_sound=True, may_be_absent=True) for key in _OF_ORDINALS
+                }
+                metadata["labels"] = {**labels, **metadata.get("labels", {})}
+                spec = {**spec, "volumes": Unknown("the pod's volumes", may_be_absent=True)}
+            if owner is not None and owner.kind == "DaemonSet":
+                spec = {**spec, "affinity": Unknown("the pod's affinity", is_sound=True)}
+            seen = {**each, "metadata": metadata, "spec": spec, "status": {}}
+            plain = _known({**each, "metadata": metadata, "spec": {**each["spec"], "affinity": spec.get("affinity")}})
+            known = {**plain["metadata"].get("labels", {}), **pod.labels}
+            request = self._request("Pod", (seen,)) if "name" in metadata else self._unnamed(seen)
+            found.append(_target(seen, plain, known, request, _PARTLY if of_stateful_set else frozenset()))
+        return found
+
+    def of_new_workload(self, kind: str, item: KubeObject) -> Target:
+        """Return a workload that is created.
+
+        Raises:
+            NotWrittenError: if a part of it is not known.
+        """
+        if kind == "Job":
+            raise NotWrittenError("what the API server adds to a Job is not known")
+        written_item = _written(kind, _whole(item))
+        metadata = {name: value for name, value in written_item["metadata"].items() if name not in STORED}
+        if kind == "DaemonSet":
+            metadata["annotations"] = {**metadata.get("annotations", {}), GENERATION: "0"}
+        seen = {**written_item, "metadata": metadata}
+        plain = _known(seen)
+        labels = plain["metadata"].get("labels", {})
+        return _target(seen, plain, labels, self._request(kind, (seen,)), frozenset())
+
+    def _alternatives(self, pod: Pod, changed: tuple[str, ...]) -> tuple[Json, ...]:
+        """Return what a pod may be when it is created; ``changed``: fields that are taken from the typed pod."""
         owner = pod.metadata.controller
         if owner is not None and owner.kind == "Job" and _INDEX in pod.labels:
             raise NotWrittenError("what the controller of Jobs adds is not known")
         found = dict(_written_pod(_text(pod, "pod")))
         found["metadata"] = _metadata(pod, found["metadata"], owner)
-        found["spec"] = _spec(pod, found["spec"], owner)
-        accounted = _with_account(found["spec"])
-        return self._request("Pod", tuple({**found, "spec": each} for each in accounted))
+        if pod.namespace in self._bounded:
+            noted = Unknown("the annotation of LimitRanger", is_sound=True, may_be_absent=True)
+            annotations = found["metadata"].get("annotations")
+            found["metadata"]["annotations"] = {**annotations, _LIMIT_RANGER: noted} if annotations else noted
+        found["spec"] = _spec(pod, found["spec"], owner, changed)
+        return tuple({**found, "spec": each} for each in _with_account(found["spec"]))
+
+    def _unnamed(self, seen: Json) -> Request:
+        request = self._request("Pod", ({**seen, "metadata": {**seen["metadata"], "name": ""}},))
+        return request._replace(request={key: each for key, each in request.request.items() if key != "name"})
 
     def of_workload(self, kind: str, item: KubeObject) -> Request:
         """Return the request that creates a workload.
@@ -91,6 +175,21 @@ class Requests:
             NotWrittenError: if a part of the object is unknown.
         """
         return self._request(kind, (_written(kind, _whole(item)),))
+
+    def of_new_replica_set(self, deployment: KubeObject) -> Target:
+        """Return the ReplicaSet of a new Deployment, as mutating policies see it.
+
+        Raises:
+            NotWrittenError: if a part of it is not known.
+        """
+        request = self.of_replica_set(deployment)
+        made = request.alternatives[0]
+        metadata = {name: value for name, value in made["metadata"].items() if name not in STORED}
+        metadata["name"] = Unknown("the name of the ReplicaSet", is_sound=True)
+        metadata["annotations"] = Unknown("the ReplicaSet's annotations", may_be_absent=True)
+        seen = {**made, "metadata": metadata}
+        plain = _known(seen)
+        return _target(seen, plain, plain["metadata"].get("labels", {}), request, frozenset())
 
     def of_replica_set(self, deployment: KubeObject) -> Request:
         """Return the request that creates a new Deployment's ReplicaSet.
@@ -207,7 +306,7 @@ def _written(kind: str, given: Json) -> Json:
 
 @lru_cache(maxsize=256)
 def _written_pod(whole: str) -> Json:
-    return _written("Pod", _parsed(whole))
+    return _written("Pod", {**_parsed(whole), "apiVersion": "v1"})
 
 
 def _metadata(pod: Pod, base: Json, owner: OwnerReference | None) -> Json:
@@ -240,9 +339,44 @@ def _metadata(pod: Pod, base: Json, owner: OwnerReference | None) -> Json:
     return metadata
 
 
-def _spec(pod: Pod, base: Json, owner: OwnerReference | None) -> Json:
+def _target(seen: Json, plain: Json, labels: Json, request: Request, partly: frozenset[tuple[str, ...]]) -> Target:
+    kind = seen["kind"]
+    kept = {name: plain["metadata"][name] for name in ("name", "namespace", "annotations") if name in plain["metadata"]}
+    metadata = {**kept, "labels": labels} if labels else kept
+    known = {"apiVersion": plain["apiVersion"], "kind": kind, "metadata": metadata, "spec": plain["spec"]}
+    return Target(kind, seen, known, request.request, request.namespace, partly)
+
+
+def _known(value: Any) -> Any:
+    """Return what is known of a value; of the volume with a token the name is made up."""
+    if isinstance(value, dict):
+        return {
+            key: _TOKEN if each is _TOKEN_NAME else _known(each)
+            for key, each in value.items()
+            if each is _TOKEN_NAME or not (isinstance(each, Unknown) or each is None)
+        }
+    return [_known(each) for each in value] if isinstance(value, list) else value
+
+
+def without_token(spec: Json) -> Json:
+    """Return a pod's spec without the volume with a token, which the admission of service accounts adds."""
+    found = dict(spec)
+    for name in ("containers", "initContainers"):
+        if name in spec:
+            found[name] = [_without(each, "volumeMounts") for each in spec[name]]
+    return _without(found, "volumes")
+
+
+def _without(holder: Json, name: str) -> Json:
+    if all(each.get("name") != _TOKEN for each in holder.get(name, ())):
+        return holder
+    left = [each for each in holder[name] if each.get("name") != _TOKEN]
+    return {key: left if key == name else each for key, each in holder.items() if key != name or left}
+
+
+def _spec(pod: Pod, base: Json, owner: OwnerReference | None, changed: tuple[str, ...]) -> Json:
     given: Json = msgspec.to_builtins(pod.spec, enc_hook=str)
-    spec = {**base, **{name: overlaid("PodSpec", name, given[name]) for name in _CHANGED if name in given}}
+    spec = {**base, **{name: overlaid("PodSpec", name, given[name]) for name in changed if name in given}}
     if "resources" in base and "resources" in given:
         spec["resources"] = {**base["resources"], **spec["resources"]}
     for name, containers in (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers)):

@@ -8,17 +8,24 @@ pkg/admission/plugin/webhook/matchconditions/matcher.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from topospread.api.admission_policy import AdmissionPolicy, AdmissionPolicyBinding, NamedExpression, Validation
+from topospread.api.admission_policy import (
+    AdmissionPolicy,
+    AdmissionPolicyBinding,
+    NamedExpression,
+    ValidatingAdmissionPolicy,
+    Validation,
+)
 from topospread.cel.evaluation import Budget, evaluate
 from topospread.cel.values import CannotEvaluateError, CelError, Lazy, Unknown, Value
+
+from .patches import OPEN
 
 Json = dict[str, Any]
 
 _LONGEST_MESSAGE: Final = 5 * 1024
-_OPEN: Final = "…"
-"""Stands in a message for a text that is not known."""
 
 
 class Request(NamedTuple):
@@ -49,8 +56,8 @@ class Decision(NamedTuple):
     may_be_error: bool = True
 
 
-class ValidatingPolicies:
-    """Evaluates policies, all with one budget.
+class Parameters:
+    """The parameters of policies, and the steps that are left for expressions.
 
     Args:
         parameters: ConfigMaps and custom resources of the input that bindings may name.
@@ -65,35 +72,27 @@ class ValidatingPolicies:
             if isinstance(metadata := each.get("metadata"), Mapping) and isinstance(metadata.get("name"), str)
         }
 
-    def decide(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Request) -> Decision:
-        """Return the decision on a request that both match."""
+    @contextmanager
+    def budget(self) -> Iterator[Budget]:
+        """Give the steps for one object."""
         budget = Budget(min(self._left, Budget().steps))
         begun = budget.steps
         try:
-            parameters = self._parameters_of(policy, binding, request)
-            names = {
-                "oldObject": None,
-                "params": parameters,
-                "request": request.request,
-                "authorizer": Unknown("what the user may do"),
-            }
-            found = [
-                _Evaluation(policy, binding, {**names, "object": each}, request.namespace, budget).decision()
-                for each in request.alternatives
-            ]
-        except CannotEvaluateError as error:
-            found = [Decision(open=str(error))]
+            yield budget
         finally:
             self._left -= begun - max(budget.steps, 0)
-        denials = {each.denial for each in found}
-        if len(set(found)) == 1:
-            return found[0]
-        if "" in denials:
-            reasons = (each.open for each in found if each.open)
-            return Decision(open=next(reasons, "what the service account adds is not known"))
-        return Decision(f"{_head(policy, binding)}{_OPEN}")
 
-    def _parameters_of(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Request) -> Json | None:
+    def names(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Json) -> dict[str, Value]:
+        """Return the names that expressions use, but for the object.
+
+        Raises:
+            CannotEvaluateError: if the parameters are not known.
+        """
+        parameters = self._of(policy, binding, request)
+        authorizer = Unknown("what the user may do")
+        return {"oldObject": None, "params": parameters, "request": request, "authorizer": authorizer}
+
+    def _of(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Json) -> Json | None:
         kind, reference = policy.spec.param_kind, binding.spec.param_ref
         if kind is None:
             return None
@@ -105,7 +104,7 @@ class ValidatingPolicies:
             return None
         if not reference.name:
             raise CannotEvaluateError("its parameters are chosen by a selector")
-        namespace = reference.namespace or request.request.get("namespace", "")
+        namespace = reference.namespace or request.get("namespace", "")
         for where in dict.fromkeys((namespace, "")):
             found = self._parameters.get((kind.api_version, kind.kind, where, reference.name))
             if found is not None:
@@ -113,8 +112,34 @@ class ValidatingPolicies:
         raise CannotEvaluateError(f"its parameters {kind.kind} {namespace}/{reference.name} are not in the input")
 
 
-class _Evaluation:
-    """The evaluation of one policy with one binding."""
+def decided(
+    policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Request, parameters: Parameters
+) -> Decision:
+    """Return the decision on a request that both match."""
+    try:
+        with parameters.budget() as budget:
+            names = parameters.names(policy, binding, request.request)
+            found = [
+                Evaluation(policy, binding, {**names, "object": each}, request.namespace, budget).decision()
+                for each in request.alternatives
+            ]
+    except CannotEvaluateError as error:
+        found = [Decision(open=str(error))]
+    denials = {each.denial for each in found}
+    if len(set(found)) == 1:
+        return found[0]
+    if "" in denials:
+        reasons = (each.open for each in found if each.open)
+        return Decision(open=next(reasons, "what the service account adds is not known"))
+    return Decision(f"{_head(policy, binding)}{OPEN}")
+
+
+class Evaluation:
+    """The evaluation of one policy with one binding.
+
+    Attributes:
+        perhaps: why it is not known whether the match conditions match, "" if it is.
+    """
 
     def __init__(
         self,
@@ -129,21 +154,21 @@ class _Evaluation:
         self._names = names
         self._namespace = namespace
         self._budget = budget
-        self._perhaps = ""
-        self._ignores = policy.spec.failure_policy == "Ignore"
+        self.perhaps = ""
+        self.ignores = policy.spec.failure_policy == "Ignore"
 
     def decision(self) -> Decision:
         """Return the decision; of several denials the first."""
-        conditions = self._matching(self._policy.spec.match_conditions or ())
+        conditions = self.matching(self._policy.spec.match_conditions or ())
         if conditions is not None:
-            return conditions if self._denies or (conditions.open and not self._ignores) else Decision()
+            return conditions if self._denies or (conditions.open and not self.ignores) else Decision()
         opened = ""
-        for each in self._denials(self._with_variables(self._namespace)):
-            if each.denial and self._perhaps:
-                return Decision(open=self._perhaps)
+        for each in self._denials(self.with_variables(self._namespace)):
+            if each.denial and self.perhaps:
+                return Decision(open=self.perhaps)
             if each.denial:
                 # What is said hangs on the first expression that denies.
-                return Decision(_head(self._policy, self._binding) + _OPEN) if opened else each
+                return Decision(_head(self._policy, self._binding) + OPEN) if opened else each
             opened = opened or each.open
         return Decision(open=opened)
 
@@ -157,60 +182,60 @@ class _Evaluation:
                 decided = self._validated(each, names)
                 if decided is not None:
                     yield decided
-        if self._ignores:
+        if self.ignores:
             return
         for annotation in self._policy.spec.audit_annotations or ():
             # An error in an annotation denies, whatever the binding's actions are.
-            value = self._evaluated(annotation.value_expression, names)
+            value = self.evaluated(annotation.value_expression, names)
             if isinstance(value, CelError):
-                yield self._denied(_resulted(annotation.value_expression, value))
+                yield self.denied(resulted(annotation.value_expression, value))
             elif isinstance(value, Decision):
                 yield value
 
     def _validated(self, validation: Validation, names: Mapping[str, Value]) -> Decision | None:
-        value = self._evaluated(validation.expression, names)
+        value = self.evaluated(validation.expression, names)
         if isinstance(value, CelError):
-            return None if self._ignores else self._denied(_resulted(validation.expression, value))
+            return None if self.ignores else self.denied(resulted(validation.expression, value))
         if isinstance(value, Decision):
             return value
-        return None if value is True else self._denied(self._message(validation, names))
+        return None if value is True else self.denied(self._message(validation, names))
 
     def _message(self, validation: Validation, names: Mapping[str, Value]) -> str:
         if validation.message_expression:
-            value = self._evaluated(validation.message_expression, names)
+            value = self.evaluated(validation.message_expression, names)
             if isinstance(value, Decision):
-                return _OPEN
+                return OPEN
             if isinstance(value, str):
                 value = value.strip().encode(errors="replace").decode()
                 if value and len(value.encode()) <= _LONGEST_MESSAGE and "\n" not in value:
                     return value
         return validation.message.strip() or f"failed expression: {validation.expression.strip()}"
 
-    def _matching(self, conditions: Iterable[NamedExpression]) -> Decision | None:
+    def matching(self, conditions: Iterable[NamedExpression]) -> Decision | None:
         """Return None if the conditions match or may match; otherwise the resulting decision."""
-        names = self._with_variables(None)
+        names = self.with_variables(None)
         errors: list[str] = []
         opened = ""
         for each in conditions:
-            value = self._evaluated(each.expression, names)
+            value = self.evaluated(each.expression, names)
             if value is False:
                 return Decision()
             if isinstance(value, CelError):
-                errors.append(_resulted(each.expression, value))
+                errors.append(resulted(each.expression, value))
             elif isinstance(value, Decision) and value.may_be_error:
                 opened = opened or value.open
             elif isinstance(value, Decision):
-                self._perhaps = self._perhaps or value.open
+                self.perhaps = self.perhaps or value.open
         if opened or not errors:
             return Decision(open=opened) if opened else None
-        if self._ignores:
+        if self.ignores:
             return Decision()
-        if self._perhaps:
-            return Decision(open=self._perhaps)
+        if self.perhaps:
+            return Decision(open=self.perhaps)
         errors = list(dict.fromkeys(errors))
-        return self._denied(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+        return self.denied(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
 
-    def _evaluated(self, expression: str, names: Mapping[str, Value]) -> Value:
+    def evaluated(self, expression: str, names: Mapping[str, Value]) -> Value:
         """Return a value, the error that it ends in, or a decision that is open."""
         try:
             value = evaluate(expression, names, self._budget)
@@ -222,7 +247,8 @@ class _Evaluation:
             return Decision(open=f"not known: {value.what}", may_be_error=not value.is_sound)
         return value
 
-    def _with_variables(self, namespace: Json | None) -> Mapping[str, Value]:
+    def with_variables(self, namespace: Json | None) -> Mapping[str, Value]:
+        """Return the names that an expression may use; match conditions do not see the namespace."""
         names = {**self._names, "namespaceObject": namespace}
 
         def maker(expression: str) -> Any:
@@ -231,13 +257,16 @@ class _Evaluation:
         names["variables"] = Lazy({each.name: maker(each.expression) for each in self._policy.spec.variables or ()})
         return names
 
-    def _denied(self, message: str) -> Decision:
+    def denied(self, message: str) -> Decision:
+        """Return a denial in the API server's words."""
         return Decision(_head(self._policy, self._binding) + message)
 
 
 def _head(policy: AdmissionPolicy, binding: AdmissionPolicyBinding) -> str:
-    return f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}' denied request: "
+    kind = "ValidatingAdmissionPolicy" if isinstance(policy, ValidatingAdmissionPolicy) else "policy"
+    return f"{kind} '{policy.name}' with binding '{binding.name}' denied request: "
 
 
-def _resulted(expression: str, error: CelError) -> str:
+def resulted(expression: str, error: CelError) -> str:
+    """Return the API server's words on an expression that ends in an error."""
     return f"expression '{expression}' resulted in error: {error}"

@@ -64,13 +64,7 @@ def written(kind: str, given: Json) -> Json:
         kind: key of `STRUCT_OF`.
         given: the object as plain data, without values that are not known.
     """
-    made = decoded(given, STRUCT_OF[kind])
-    made.pop("status", None)
-    _complete(kind, made)
-    metadata = made["metadata"]
-    for name in ("managedFields", "resourceVersion", "uid", "creationTimestamp", "deletionTimestamp", "selfLink"):
-        metadata.pop(name, None)
-    found: Json = _as_json(made, STRUCT_OF[kind])
+    found = completed_fields(kind, given)
     metadata = found["metadata"]
     metadata |= {name: Unknown(f"metadata.{name}") for name in ("uid", "creationTimestamp", "managedFields")}
     if not metadata.get("name"):
@@ -81,6 +75,18 @@ def written(kind: str, given: Json) -> Json:
             found["status"]["conditions"] = Unknown("status.conditions")
     if kind == "Job" and not given.get("spec", {}).get("manualSelector"):
         _forget_uid(found)
+    return found
+
+
+def completed_fields(kind: str, given: Json) -> Json:
+    """Return an object with defaults, as JSON; what the API server adds when it stores it is left out."""
+    made = decoded(given, STRUCT_OF[kind])
+    made.pop("status", None)
+    _complete(kind, made)
+    metadata = made["metadata"]
+    for name in ("managedFields", "resourceVersion", "uid", "creationTimestamp", "deletionTimestamp", "selfLink"):
+        metadata.pop(name, None)
+    found: Json = _as_json(made, STRUCT_OF[kind])
     return found
 
 

@@ -1,4 +1,4 @@
-"""Admission policies in CEL and their bindings. Of mutating policies only the objects that they match are read."""
+"""Admission policies in CEL and their bindings."""
 
 from __future__ import annotations
 
@@ -49,6 +49,20 @@ class AuditAnnotation(KubeStruct):
     value_expression: str = ""
 
 
+class PatchExpression(KubeStruct):
+    """An expression that makes an object to merge, or the operations of a JSON patch."""
+
+    expression: str = ""
+
+
+class Mutation(KubeStruct):
+    """A change of an object: one of the two expressions."""
+
+    patch_type: str = ""
+    apply_configuration: PatchExpression | None = None
+    json_patch: PatchExpression | None = msgspec.field(default=None, name="jsonPatch")
+
+
 class ParamKind(KubeStruct):
     """The kind of a policy's parameters."""
 
@@ -65,7 +79,7 @@ class ParamRef(KubeStruct):
 
 
 class AdmissionPolicySpec(KubeStruct):
-    """``spec`` of a policy: the requests that it matches, and the expressions of a validating one."""
+    """``spec`` of a policy: the requests that it matches, and its expressions, ``mutations`` of a mutating one."""
 
     match_constraints: MatchResources | None = None
     match_conditions: list[NamedExpression] | None = None
@@ -74,6 +88,8 @@ class AdmissionPolicySpec(KubeStruct):
     audit_annotations: list[AuditAnnotation] | None = None
     param_kind: ParamKind | None = None
     failure_policy: str | None = None
+    mutations: list[Mutation] | None = None
+    reinvocation_policy: str = ""
 
 
 class AdmissionPolicyBindingSpec(KubeStruct):

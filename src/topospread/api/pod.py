@@ -233,6 +233,7 @@ class PodSpec(KubeStruct):
     Attributes:
         unjudged_admission: what concerns a new pod's admission and is not evaluated; set by
             topospread, not a field of Kubernetes.
+        refused_admission: why the API server refuses a new pod before others look at it; set by topospread.
     """
 
     node_name: str | None = None
@@ -263,6 +264,7 @@ class PodSpec(KubeStruct):
     restart_policy: str | None = None
     active_deadline_seconds: Int64 | None = None
     unjudged_admission: list[str] | None = msgspec.field(default=None, name="topospread.dev/unjudgedAdmission")
+    refused_admission: str | None = msgspec.field(default=None, name="topospread.dev/refusedAdmission")
 
 
 class ContainerStatus(KubeStruct):

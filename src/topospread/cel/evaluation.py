@@ -18,6 +18,7 @@ from .values import (
     CannotEvaluateError,
     CelError,
     Lazy,
+    Message,
     Optional,
     Type,
     Uint,
@@ -32,6 +33,9 @@ from .values import (
     whole,
 )
 
+OBJECT: Final = "Object"
+PATCH: Final = "JSONPatch"
+"""The types that mutating policies make."""
 MOST_STEPS: Final = 100_000
 """Steps of one budget, about a microsecond each."""
 _TYPE_NAMES: Final = frozenset("bool bytes double int list map null_type string type uint".split())  # noqa: SIM905
@@ -169,6 +173,20 @@ class _Evaluation:
                 found[key] = value.value
         return found
 
+    def _message(self, name: str, fields: list[tuple[str, Node, bool]]) -> Value:
+        if name != PATCH and name.partition(".")[0] != OBJECT:
+            raise CannotEvaluateError(f"{name} is not evaluated")
+        found = Message(name)
+        for field, node, optional in fields:
+            value = self.value(node)
+            if not optional:
+                found[field] = value
+            elif isinstance(value, Unknown):
+                return value
+            elif optional_of(value).present:
+                found[field] = value.value
+        return found
+
     def _call(self, name: str, target: Node | None, arguments: list[Node]) -> Value:  # noqa: PLR0911 - kinds of calls
         if name in ("_&&_", "_||_"):
             return self._logic([partial(self.value, each) for each in arguments], name == "_||_")
@@ -253,6 +271,8 @@ class _Evaluation:
                 return over
             made = self._bound({arguments[0][1]: over.value}, arguments[1])
             return made if name == "optFlatMap" or isinstance(made, Unknown) else Optional(made)
+        if isinstance(over, Message):
+            raise CannotEvaluateError(f"the fields of {over.name} are not enumerated")
         if not isinstance(over, list | Mapping):
             raise CelError("no such overload")
         if isinstance(over, dict):
@@ -315,6 +335,8 @@ def _looked_up(holder: Value, key: Value, *, present_only: bool) -> Value:
             raise CelError(f"index out of bounds: {key}")
     if present_only:
         return _MISSING
+    if isinstance(holder, Message):
+        raise CannotEvaluateError(f"a field that {holder.name} lacks is not evaluated")
     raise CelError(f"no such key: {key}")
 
 

@@ -10,7 +10,8 @@ from .values import CannotEvaluateError, Uint
 Node = tuple[Any, ...]
 """Its kind and its parts: ``("literal", value)``, ``("name", text)``, ``("select", node, field, is_optional)``,
 ``("index", node, node, is_optional)``, ``("call", name, target or None, arguments)``, ``("list", items)`` and
-``("map", entries)`` with whether each is optional, ``("if", condition, node, node)``."""
+``("map", entries)`` and ``("message", type, fields)`` with whether each is optional, and
+``("if", condition, node, node)``."""
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>(?:\s|//[^\n]*)+)
@@ -134,7 +135,10 @@ class _Parser:
         return self._taken().strip("`")
 
     def _member(self, node: Node) -> Node:
-        while sign := self._takes(".", ".?", "[", "[?"):
+        while sign := self._takes(".", ".?", "[", "[?", *(("{",) if self.text == "{" and _dotted(node) else ())):
+            if sign == "{":
+                node = ("message", _dotted(node), self._fields())
+                continue
             if sign.startswith("["):
                 index = self.expression()
                 self._expect("]")
@@ -193,6 +197,18 @@ class _Parser:
                 break
         return found
 
+    def _fields(self) -> list[tuple[str, Node, bool]]:
+        found: list[tuple[str, Node, bool]] = []
+        while not self._takes("}"):
+            optional = bool(self._takes("?"))
+            field = self._field()
+            self._expect(":")
+            found.append((field, self.expression(), optional))
+            if not self._takes(","):
+                self._expect("}")
+                break
+        return found
+
     def _entries(self) -> list[tuple[Node, Node, bool]]:
         found: list[tuple[Node, Node, bool]] = []
         while not self._takes("}"):
@@ -204,6 +220,15 @@ class _Parser:
                 self._expect("}")
                 break
         return found
+
+
+def _dotted(node: Node) -> str:
+    """Return the name that a node is, ``Object.spec``; "" for any other node."""
+    fields: list[str] = []
+    while node[0] == "select" and not node[3]:
+        fields.insert(0, node[2])
+        node = node[1]
+    return ".".join((node[1], *fields)) if node[0] == "name" else ""
 
 
 def _number(text: str) -> Any:

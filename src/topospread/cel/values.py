@@ -113,6 +113,14 @@ class Lazy(Mapping[str, Value]):
         return len(self._makers)
 
 
+class Message(dict[str, Value]):
+    """An object that a mutating policy makes, of a named type; missing keys are fields that are not set."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
 _TYPES: Final = (
     (bool, "bool"), (Uint, "uint"), (int, "int"), (float, "double"), (str, "string"), (list, "list"), (Mapping, "map"),
     (Type, "type"), (Optional, "optional_type"), (Quantity, "kubernetes.Quantity"),
@@ -122,6 +130,8 @@ _TYPES: Final = (
 
 def type_of(value: Value) -> str:
     """Return the name of a value's type."""
+    if isinstance(value, Message):
+        return value.name
     return "null_type" if value is None else next(name for kind, name in _TYPES if isinstance(value, kind))
 
 

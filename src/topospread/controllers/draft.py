@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from math import inf
 
@@ -11,14 +11,16 @@ from msgspec.structs import replace
 
 from topospread.admission.defaults import DEFAULT_SCHEDULER_NAME
 from topospread.admission.names import Names, generated_uid, pod_prefix
-from topospread.admission.new_pods import NewPodRules, not_judged
+from topospread.admission.new_pods import NewPodRules
 from topospread.admission.pod_admission import Admission, status_message
+from topospread.admission.policies import may_change, not_judged
 from topospread.admission.quotas import Quotas, is_new
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.timestamps import seconds, snapshot_time
 from topospread.api.validation.schema import STRUCT_OF
+from topospread.api.workload import Job
 from topospread.errors import InvalidError
 from topospread.sources.synthetic_cluster import PROVISIONER
 
@@ -44,6 +46,7 @@ class Draft:
         gates: feature gates of the API server.
         names: generated names.
         admission: admission of new pods.
+        new_pods: rules for new pods.
         default_class: StorageClass of claims without one.
         volumes: claims that are created with pods.
         scale: requested replicas by controller.
@@ -55,15 +58,15 @@ class Draft:
         inventory: Inventory,
         names: Names,
         control_plane: ControlPlane,
-        scale: Mapping[ObjectKey, int],
         autoscale: AutoscaleChoice = "keep",
     ) -> None:
         self.plan = Plan(inventory)
         self.gates = control_plane.apiserver
         self.names = names
-        self.scale = scale
+        self.scale: Mapping[ObjectKey, int] = {}
         self.autoscalers = Autoscalers(inventory.horizontal_pod_autoscalers, autoscale, stand_ins(inventory))
         self.admission = Admission(inventory, self.gates)
+        self.new_pods = self.plan.new_pods = NewPodRules(inventory, self.gates, self.admission)
         self.default_class = DefaultClass(inventory.storage_classes, self.gates.kube_version)
         self.volumes = VolumeClaims(self.plan, self.default_class)
         self._refuses = control_plane.refuses
@@ -126,11 +129,18 @@ class Draft:
                 controller's FailedCreate event.
         """
         try:
-            return self.admission.admit(pod, controller.place, "spec.template.", lenient=not needed)
+            made = self.admission.admit(pod, controller.place, "spec.template.", lenient=not needed)
+            return self.changed(made, controller)
         except InvalidError as error:
             created = f"{pod.metadata.generate_name}…"
             message = _failed_create(controller.kind, controller.name, created, error.message)
             raise InvalidError([message], error.place) from None
+
+    def changed(self, pod: Pod, controller: Controller | None = None) -> Pod:
+        """Return a new pod as mutating policies change it."""
+        item = controller.object if controller is not None else None
+        is_indexed = isinstance(item, Job) and item.spec.completion_mode == "Indexed"
+        return self.new_pods.policies.changed(pod, is_indexed=is_indexed)
 
     def keep(self, row: Workload, pods: Iterable[Pod]) -> None:
         """Add the existing pods of a workload: on nodes, pending or terminating. Finished pods are left out."""
@@ -222,7 +232,7 @@ class Draft:
         pods whose equals are stored already. A control plane that does not refuse marks instead of taking out.
         """
         plan = self.plan
-        new_pods = plan.new_pods = NewPodRules(plan.inventory, self.gates)
+        new_pods = self.new_pods
         if not (plan.inventory.resource_quotas or new_pods):
             return
         policies = new_pods.policies
@@ -231,6 +241,7 @@ class Draft:
         quotas = plan.quotas = Quotas(plan.inventory.resource_quotas, there, new_pods.request_rules, self.now)
         rows = plan.workloads if policies else ()
         stored = {(id(row), _revision(pod)) for row in rows for pod in row.existing if pod.metadata.is_stored}
+        self._unmark(stored)
         known: dict[int, tuple[Pod, tuple[str, str], list[str]]] = {}
         workloads = self._new_workloads(rows)
         marked: dict[tuple[int, str], Pod] = {}  # Pods that are alike share one object.
@@ -254,7 +265,7 @@ class Draft:
                     concerning = [*concerning, *opened, *([f"{row.kind} {row.name}"] if denied else [])]
                 if not message and (words := quotas.refusal(pod)):
                     who, message = f"ResourceQuota of the namespace {pod.namespace}", status_message(pod, words)
-                    certain = "pods=" in words or not policies.may_change(pod)
+                    certain = "pods=" in words or not may_change(pod)
                 if message and certain and self._refuses:
                     name = pod.name or (pod.metadata.generate_name or "") + "…"
                     queued.refused = message if row.kind == "Pod" else _failed_create(row.kind, row.name, name, message)
@@ -265,10 +276,21 @@ class Draft:
             plan.refused += [each for each in waiting if each.refused]
             waiting[:] = [each for each in waiting if not each.refused]
 
+    def _unmark(self, stored: Container[tuple[int, str]]) -> None:
+        """Take pods as admitted whose equals the API server has stored, though not all policies are judged."""
+        plan, unmarked = self.plan, dict[int, tuple[Pod, Pod]]()
+        for queued in (*plan.queue, *plan.gated):
+            pod = queued.pod
+            if pod.spec.unjudged_admission and (id(queued.workload), _revision(pod)) in stored:
+                queued.pod = unmarked.setdefault(id(pod), (pod, _unmarked(pod)))[1]
+        for row in plan.workloads:
+            if row.template is not None and any(pod.metadata.is_stored for pod in row.existing[:1]):
+                row.template = _unmarked(row.template)
+
     def _new_workloads(self, rows: Iterable[Workload]) -> dict[int, tuple[str, list[str]]]:
         """Return new workloads → their denial by policies, and undecided policies."""
         plan = self.plan
-        if plan.new_pods is None or not plan.inventory.validating_bindings:
+        if not (plan.inventory.validating_bindings or self.new_pods.policies.refused_workloads):
             return {}
         objects = {
             (kind, each.namespace, each.name): each
@@ -277,12 +299,20 @@ class Draft:
             if not each.metadata.resource_version
             and each.metadata.uid in (None, "", generated_uid(kind, each.namespace, each.name))
         }
-        found = {}
+        found: dict[int, tuple[str, list[str]]] = {}
         for row in rows:
             item = objects.get((row.kind, row.namespace, row.name))
-            if item is not None:
-                found[id(row)] = plan.new_pods.on_workload(row.kind, item)
+            refused = self.new_pods.policies.refused_workloads.get((row.kind, row.namespace, row.name), "")
+            if refused:
+                found[id(row)] = refused, []
+            elif item is not None:
+                found[id(row)] = self.new_pods.on_workload(row.kind, item)
         return found
+
+
+def _unmarked(pod: Pod) -> Pod:
+    spec = pod.spec
+    return replace(pod, spec=replace(spec, unjudged_admission=None)) if spec.unjudged_admission else pod
 
 
 def _revision(pod: Pod) -> str:

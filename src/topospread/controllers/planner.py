@@ -20,6 +20,7 @@ from topospread.config.versions import NEWEST
 from topospread.errors import Place
 
 from .autoscaling import AutoscaleChoice, note_of_missing_targets, with_autoscaled_pods
+from .changed_workloads import change_workloads
 from .control_plane import ControlPlane
 from .controllers import Controller, controller, controllers_of
 from .daemon_set import DaemonNodes, plan_daemon_set
@@ -182,9 +183,11 @@ def plan(  # noqa: PLR0913 - keyword arguments
     # version from 1.17 on does it: TaintNodesByCondition cannot be turned off any more.
     whole.nodes = [each if each.metadata.is_stored else with_taint_of_cordon(each) for each in whole.nodes]
     whole.persistent_volumes = marked_volumes(whole.persistent_volumes, whole.persistent_volume_claims)
+    draft = Draft(whole, names, by, autoscale)
+    change_workloads(draft)
     waiting = _add_runs(whole, run_cron_jobs)
     controllers = {each.key: each for each in controllers_of(whole)}
-    draft = Draft(whole, names, by, scaled(scale or {}, controllers), autoscale)
+    draft.scale = scaled(scale or {}, controllers)
     draft.plan.unused = unused
     missing_targets = note_of_missing_targets(whole.horizontal_pod_autoscalers, controllers)
     draft.plan.notes += [missing_targets, *autoscaled] if missing_targets else autoscaled
@@ -231,7 +234,7 @@ def _admitted(draft: Draft, pod: Pod) -> Pod:
         return draft.admission.admit(pod, lenient=True)
     key = "Pod", pod.namespace, pod.name
     place = draft.plan.inventory.places.get(key)
-    return draft.admission.admit(pod, place or Place(object=f"Pod {pod.namespace}/{pod.name}"))
+    return draft.changed(draft.admission.admit(pod, place or Place(object=f"Pod {pod.namespace}/{pod.name}")))
 
 
 def _plan_all(draft: Draft, hierarchy: Hierarchy, claims: Claims, given: Iterable[ObjectKey]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace as with_fields
 from msgspec.structs import replace
 
 from topospread.admission.names import Names
-from topospread.admission.new_pods import not_judged
+from topospread.admission.policies import not_judged
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.cluster import Cluster

@@ -85,7 +85,7 @@ class NodeSearch:
         if self.batches:
             self.attempts += 1
             self.hinted = False
-        chosen = self._only_node(pod_class) if pod_class.general and not self.batches else None
+        chosen = self._only_node(pod_class) if pod_class.general else None
         if chosen is not None:
             return chosen
         view = self._view(pod_class)

@@ -142,8 +142,8 @@ def _with_claims(pod: Pod, objects: ClusterObjects) -> Pod:
 
 def _named(queued: QueuedPod) -> Pod:
     pod = queued.pod
-    if pod.spec.unjudged_admission:
-        pod = replace(pod, spec=replace(pod.spec, unjudged_admission=None))
+    if pod.spec.unjudged_admission or pod.spec.refused_admission:
+        pod = replace(pod, spec=replace(pod.spec, unjudged_admission=None, refused_admission=None))
     metadata = replace(pod.metadata, name=queued.name, namespace=queued.namespace, generate_name=None)
     status = pod.status or PodStatus()
     return replace(pod, metadata=metadata, status=replace(status, phase=status.phase or "Pending"))

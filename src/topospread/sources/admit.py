@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from topospread.admission.whole_text import ENCODER, WHOLE, note_whole, pod_template
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
@@ -45,8 +46,6 @@ _NOT_A_STRING: Final = (
     "expected a string, got false",
 )
 PROFILES: Final = re.compile(rb"(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.kubernetes\.io/")
-_WHOLE: Final = "topospread.dev/whole"
-_ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -115,11 +114,11 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         if broken:
             raise InvalidError([f"{printable(broken)}: Invalid value: a name has one line"], location.place(label))
         keeps_whole = rules.parameters is not None and (kind in STRUCT_OF or kind == "Namespace")
-        noted = _note_whole(checked, kind) if keeps_whole else []
+        noted = note_whole(checked, kind) if keeps_whole else []
         note_profiles(checked, kind)
-        accepted = _ENCODER.encode(checked)
+        accepted = ENCODER.encode(checked)
         for annotations in noted:
-            del annotations[_WHOLE]
+            del annotations[WHOLE]
         problems = () if stored else _problems(checked, kind, rules)
         if misspelt := _misspelt(current, kind, problems):
             raise wrong_case(misspelt, location)
@@ -133,38 +132,15 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         raise _undecodable(error, location, label) from error
 
 
-def _note_whole(checked: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """Keep the texts of an object and its template in annotations of ours, for policies in CEL; return these."""
-    known = {name: value for name, value in checked.items() if name != "status"}
-    holders = [(checked, _ENCODER.encode({"spec": {}, **known}).decode())]
-    template = _pod_template(checked, kind) if kind not in ("Pod", "Namespace") else {}
-    if template:
-        holders.append((template, _ENCODER.encode(template).decode()))
-    noted = []
-    for holder, text in holders:
-        annotations: dict[str, Any] = holder.setdefault("metadata", {}).setdefault("annotations", {})
-        annotations[_WHOLE] = text
-        noted.append(annotations)
-    return noted
-
-
-def _pod_template(checked: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Return what pods are made of: the pod itself, or the template of a workload."""
-    holder = checked if kind == "Pod" else checked.get("spec", {})
-    for name in {"Pod": (), "CronJob": ("jobTemplate", "spec", "template")}.get(kind, ("template",)):
-        holder = holder.get(name, {})
-    return holder
-
-
 def note_profiles(checked: dict[str, Any], kind: str) -> None:
     """Put the deprecated annotations of AppArmor and seccomp, whose keys name containers, into one of ours."""
     if kind not in STRUCT_OF:
         return
-    holder = _pod_template(checked, kind)
+    holder = pod_template(checked, kind)
     annotations = holder.get("metadata", {}).get("annotations", {})
     profiles = {key: value for key, value in annotations.items() if PROFILES.search(key.encode())}
     if profiles:
-        annotations["topospread.dev/profiles"] = _ENCODER.encode(profiles).decode()
+        annotations["topospread.dev/profiles"] = ENCODER.encode(profiles).decode()
 
 
 def wrong_case(fields: Mapping[str, str], location: Location) -> InvalidError:

@@ -172,7 +172,7 @@ def load(  # noqa: PLR0913 - keyword arguments
             if judged and not allow_empty and set(judged) <= set(empty):
                 raise _without_objects(judged, reader)
             inventory = _inventory(collection, reader, needs_nodes=needs_nodes)
-            if rules.parameters is not None or not inventory.validating_bindings:
+            if rules.parameters is not None or not (inventory.validating_bindings or inventory.mutating_bindings):
                 break
             # Policies in CEL read every field of new pods: read all once more, and keep them.
             rules = msgspec.structs.replace(rules, parameters=_parameter_kinds(inventory))
@@ -206,7 +206,7 @@ def _add_synthetic(collection: Collection, cluster: str | None) -> None:
 
 def _parameter_kinds(inventory: Inventory) -> frozenset[tuple[str, str]]:
     """Return the (apiVersion, kind) of the parameters of policies."""
-    kinds = (each.spec.param_kind for each in inventory.validating_policies)
+    kinds = (each.spec.param_kind for each in (*inventory.validating_policies, *inventory.mutating_policies))
     return frozenset((each.api_version, each.kind) for each in kinds if each is not None)
 
 

@@ -47,7 +47,8 @@ KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabe
 """Fields with a label or taint key, or another qualified name."""
 
 OPAQUE: Final = _words(
-    """resourceNames topospread.dev/unjudgedAdmission topospread.dev/profiles topospread.dev/whole
+    """resourceNames topospread.dev/unjudgedAdmission
+    topospread.dev/refusedAdmission topospread.dev/profiles topospread.dev/whole
     message messageExpression valueExpression host user role add drop procMount
     device request expression string version strings versions attributes counters counterSet compatibilityGroups
     matchAttribute distinctAttribute capacityKey shareID bindingConditions bindingFailureConditions
@@ -84,7 +85,7 @@ OTHERS: Final = _words(
 """Fields with special rules."""
 
 KEPT: Final = _words(
-    """apiVersions operations scope validationActions failurePolicy
+    """apiVersions operations scope validationActions failurePolicy patchType reinvocationPolicy
     resource allocationMode allocationTimestamp skipNodeOperations
     resource.kubernetes.io/extended-resource-claim
     resourceVersion creationTimestamp deletionTimestamp operator effect phase status

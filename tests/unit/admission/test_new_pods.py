@@ -95,6 +95,7 @@ def test_pods_outside_the_bounds_are_not_created(rule: Json, words: str) -> None
 def test_a_policy_that_may_change_the_pods_leaves_their_bounds_open() -> None:
     group, rule = "admissionregistration.k8s.io/v1", {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
     meant = {"matchConstraints": {"resourceRules": [{**rule, "operations": ["CREATE"]}]}}
+    meant["matchConditions"] = [{"name": "c", "expression": "request.userInfo.username == 'a'"}]
     policy: Json = {"apiVersion": group, "kind": "MutatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": meant}
     bound: Json = {**policy, "kind": "MutatingAdmissionPolicyBinding", "spec": {"policyName": "p"}}
     little: Json = {**TWO_PODS, "spec": {"hard": {"requests.cpu": "2"}}}

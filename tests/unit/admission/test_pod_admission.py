@@ -206,8 +206,9 @@ def test_limit_ranges_are_of_their_namespace():
 
 def refusal(item: Pod) -> str:
     """Return why the API server refuses a pod whose namespace has the LimitRange; "" if it does not."""
-    rules = NewPodRules(inventory(LIMIT_RANGE), gates_for("1.37", component="apiserver"))
-    return rules.refusal(admission(LIMIT_RANGE).admit(item))[1]
+    admits = admission(LIMIT_RANGE)
+    rules = NewPodRules(inventory(LIMIT_RANGE), gates_for("1.37", component="apiserver"), admits)
+    return rules.refusal(admits.admit(item))[1]
 
 
 class TestValidationAfterLimitRanges:

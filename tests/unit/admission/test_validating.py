@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.live.admission_policies import difference, ours
-from topospread.admission.validating import ValidatingPolicies
+from topospread.admission.validating import Parameters
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.anonymous import anonymous
@@ -290,4 +290,4 @@ def test_an_open_condition_leaves_annotations_open_whatever_the_actions_are() ->
 
 def test_a_parameter_whose_name_is_no_text_is_none() -> None:
     given = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": ["a"]}}
-    assert ValidatingPolicies([given]) is not None
+    assert Parameters([given]) is not None

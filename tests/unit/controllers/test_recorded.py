@@ -95,7 +95,8 @@ def test_admission_answers_as_the_api_server():
             runtime_classes=msgspec.convert(case["runtimeClasses"], list[RuntimeClass]),
         )
         gates = gates_for("1.37", component="apiserver")
-        admission, rules = Admission(inventory, gates), NewPodRules(inventory, gates)
+        admission = Admission(inventory, gates)
+        rules = NewPodRules(inventory, gates, admission)
         pod, refusal = outcome(admission, msgspec.convert(case["pod"], Pod))
         if "error" in answer:
             refused += bool(refusal)

@@ -1,0 +1,473 @@
+"""MutatingAdmissionPolicies: how they change a new object, or why it is refused, in the API server's words.
+
+Policies are called in an order that nobody knows: of objects for which it matters nothing is said. The changes of the
+first round go through the other admission plugins; then policies with ``reinvocationPolicy: IfNeeded`` are called
+again, in the order of before. Sources: k8s.io/apiserver pkg/admission/plugin/policy/mutating/{dispatcher,
+reinvocationcontext}.go, patch/json_patch.go, patch/smd.go, pkg/admission/reinvocation.go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from itertools import permutations
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from topospread.api.admission_policy import AdmissionPolicy, AdmissionPolicyBinding, Mutation
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod
+from topospread.api.validation import validate_decoded
+from topospread.api.validation.field import Options
+from topospread.api.validation.schema import WrongTypeError, decoded, unknown_fields
+from topospread.cel.evaluation import Budget
+from topospread.cel.values import CannotEvaluateError, CelError, Message, Uint, Unknown
+from topospread.errors import InvalidError
+
+from .new_objects import RESOURCES
+from .patches import OPEN, PatchError, TestFailedError, applied, patched, steps_of
+from .pod_admission import Admission, status_message
+from .requests import GENERATION, STORED, NotWrittenError, Requests, Target, without_token
+from .validating import Decision, Evaluation, Parameters, resulted
+from .whole_text import ENCODER, WHOLE, note_whole
+from .written_objects import completed_fields
+
+Json = dict[str, Any]
+Invocation = tuple[AdmissionPolicy, AdmissionPolicyBinding]
+
+_MOST: Final = 4
+"""Policies whose orders are all tried."""
+_ORDER: Final = "policies change it, and their order, which is not known, matters"
+_FOR_PLUGINS: Final = tuple(
+    """containers init_containers priority_class_name priority preemption_policy runtime_class_name overhead tolerations
+    node_selector resources""".split()  # noqa: SIM905 - a list of strings is harder to read
+)
+"""Fields of a pod's spec that other admission plugins change."""
+_UNDECIDED: Final = "a policy that is called again changes what other plugins have decided"
+_PROFILES: Final = re.compile(r"(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.kubernetes\.io/")
+_EXACT: Final = 2**53
+_SORTED: Final = msgspec.json.Encoder(enc_hook=str, order="deterministic")
+"""The texts of objects that are equal are equal, too."""
+
+
+class Outcome(NamedTuple):
+    """The result of policies for a new object.
+
+    Attributes:
+        item: the object with their changes.
+        denial: why the API server refuses it, "" if it does not.
+        open: why it is not known what they make of it, "" if it is.
+    """
+
+    item: KubeObject
+    denial: str = ""
+    open: str = ""
+
+
+class _RefusedError(Exception):
+    """A request that ends at once; the message is the API server's."""
+
+
+class MutatingPolicies:
+    """Applies policies.
+
+    Args:
+        requests: makes requests.
+        parameters: of the policies.
+        admission: the other plugins that change pods.
+    """
+
+    def __init__(self, requests: Requests, parameters: Parameters, admission: Admission) -> None:
+        self._requests = requests
+        self._parameters = parameters
+        self._admission = admission
+
+    def on_pod(self, pod: Pod, invocations: Sequence[Invocation]) -> Outcome:
+        """Return what policies that match a new pod make of it; it has gone through the other plugins."""
+
+        def readmitted(plain: Json) -> Pod:
+            return self._admission.admit(_typed_pod(pod, plain))
+
+        try:
+            targets = self._requests.of_new_pod(pod)
+            found = [
+                self._outcome(pod, each, invocations, readmitted, partial(self._again, at))
+                for at, each in enumerate(targets)
+            ]
+        except (CannotEvaluateError, NotWrittenError) as error:
+            return Outcome(pod, open=str(error))
+        if any(each != found[0] for each in found):
+            return Outcome(pod, open="what the service account adds is not known")
+        return found[0]
+
+    def _again(self, alternative: int, pod: Pod) -> Target:
+        return self._requests.of_new_pod(pod)[alternative]
+
+    def on_workload(self, kind: str, item: KubeObject, invocations: Sequence[Invocation]) -> Outcome:
+        """Return what policies that match a new workload make of it."""
+        try:
+            return self._outcome(
+                item,
+                self._requests.of_new_workload(kind, item),
+                invocations,
+                lambda plain: _typed_workload(kind, item, plain),
+                lambda made: self._requests.of_new_workload(kind, made),
+            )
+        except (CannotEvaluateError, NotWrittenError) as error:
+            return Outcome(item, open=str(error))
+
+    def on_replica_set(self, deployment: KubeObject, invocations: Sequence[Invocation]) -> tuple[str, str]:
+        """Return the denial of a new Deployment's ReplicaSet, and why it is not judged, as where they change it."""
+        denials: set[str] = set()
+        try:
+            target = self._requests.of_new_replica_set(deployment)
+            with self._parameters.budget() as budget:
+                for order in permutations(invocations[: _MOST + 1]):
+                    course = _Course(order, self._parameters, budget)
+                    changed = course.run(target)
+                    changed = course.run(changed, course.again) if course.again else changed
+                    if changed.plain["spec"] != target.plain["spec"]:
+                        return "", "it changes the ReplicaSet"
+                    denials.add(course.denials[0] if course.denials else "")
+        except _RefusedError as error:
+            denials.add(str(error))
+        except (CannotEvaluateError, NotWrittenError) as error:
+            return "", str(error)
+        return (denials.pop(), "") if len(denials) == 1 else ("", _ORDER)
+
+    def _outcome(
+        self,
+        item: Any,
+        target: Target,
+        invocations: Sequence[Invocation],
+        typed: Callable[[Json], Any],
+        again: Callable[[Any], Target],
+    ) -> Outcome:
+        if len(invocations) > _MOST:
+            raise CannotEvaluateError(f"more than {_MOST} policies change it")
+        outcomes: list[Outcome] = []
+        with self._parameters.budget() as budget:
+            for order in permutations(invocations):
+                course = _Course(order, self._parameters, budget)
+                try:
+                    made = _played(course, item, target, typed, again)
+                    denial = course.denials[0] if course.denials else ""
+                    if len(set(course.denials)) > 1:
+                        denial = OPEN
+                except _RefusedError as error:
+                    made, denial = item, str(error)
+                except InvalidError as error:
+                    made, denial = item, error.message
+                outcomes.append(Outcome(item, denial) if denial else Outcome(made))
+        if all(each == outcomes[0] for each in outcomes):
+            return outcomes[0]
+        return Outcome(item, OPEN) if all(each.denial for each in outcomes) else Outcome(item, open=_ORDER)
+
+
+def _played(
+    course: _Course, item: Any, target: Target, typed: Callable[[Json], Any], again: Callable[[Any], Target]
+) -> Any:
+    """Return the object after all rounds, or the given one if nothing is changed or it is refused."""
+    first = course.run(target)
+    if course.denials or not course.is_dirty:
+        return item
+    made = item if first.plain == target.plain else typed(first.plain)
+    if course.again:
+        before = again(made)
+        second = course.run(before, course.again)
+        if course.denials:
+            return item
+        if second.plain != before.plain:
+            try:
+                made = typed(second.plain)
+            except InvalidError:
+                raise CannotEvaluateError(_UNDECIDED) from None
+            if isinstance(made, Pod):
+                alone = _typed_pod(made, second.plain).spec
+                if any(getattr(made.spec, name) != getattr(alone, name) for name in _FOR_PLUGINS):
+                    raise CannotEvaluateError(_UNDECIDED)
+    if made is not item:
+        _validate(target.kind, made, again(made).plain)
+    return made
+
+
+class _Course:
+    """The policies in one order, over up to two rounds.
+
+    Attributes:
+        denials: what they refuse with.
+        is_dirty: whether any mutation was applied.
+        again: the positions of policies to call again.
+    """
+
+    def __init__(self, order: Sequence[Invocation], parameters: Parameters, budget: Budget) -> None:
+        self._order = order
+        self._parameters = parameters
+        self._budget = budget
+        self.denials: list[str] = []
+        self.is_dirty = False
+        self.again: set[int] = set()
+
+    def run(self, target: Target, only: Collection[int] | None = None) -> Target:
+        """Return the object after a round; ``only``: the positions of policies that are called."""
+        invoked: set[int] = set()
+        only = None if only is None else set(only)
+        for at, (policy, binding) in enumerate(self._order):
+            names = self._parameters.names(policy, binding, target.request)
+            evaluation = Evaluation(policy, binding, {**names, "object": target.seen}, target.namespace, self._budget)
+            matched = evaluation.matching(policy.spec.match_conditions or ())
+            if matched is not None and matched.open:
+                raise CannotEvaluateError(matched.open)
+            if matched is not None:
+                self.denials += [matched.denial] if matched.denial else []
+                continue
+            if only is not None and at not in only:
+                if evaluation.perhaps:
+                    raise CannotEvaluateError(evaluation.perhaps)
+                continue
+            if evaluation.perhaps:
+                raise CannotEvaluateError(evaluation.perhaps)
+            before = target.plain
+            for each in policy.spec.mutations or ():
+                evaluation = Evaluation(
+                    policy, binding, {**names, "object": target.seen}, target.namespace, self._budget
+                )
+                try:
+                    target = _changed(target, each, evaluation)
+                    self.is_dirty = True
+                except PatchError as error:
+                    if not evaluation.ignores:
+                        self.denials.append(evaluation.denied(str(error)).denial)
+            if target.plain != before:
+                self._again(invoked)
+            if policy.spec.reinvocation_policy == "IfNeeded":
+                invoked.add(at)
+        if self.is_dirty:
+            self._again(invoked)
+        return target
+
+    def _again(self, invoked: set[int]) -> None:
+        self.again |= invoked
+        invoked.clear()
+
+
+def _changed(target: Target, mutation: Mutation, evaluation: Evaluation) -> Target:
+    """Return the object after one mutation.
+
+    Raises:
+        PatchError: if its expression or its change ends in an error.
+    """
+    of_patch = mutation.patch_type == "JSONPatch"
+    given = mutation.json_patch if of_patch else mutation.apply_configuration
+    if given is None:
+        return target
+    value = evaluation.evaluated(given.expression, evaluation.with_variables(target.namespace))
+    if isinstance(value, Decision):
+        raise CannotEvaluateError(value.open)
+    if isinstance(value, CelError):
+        raise PatchError(resulted(given.expression, value))
+    plain = _json_patched(target, value) if of_patch else _applied(target, value)
+    try:
+        made = completed_fields(target.kind, plain)
+    except (WrongTypeError, ValueError, TypeError, KeyError, AttributeError):
+        if of_patch:
+            raise _RefusedError(f"Internal error occurred: {OPEN}") from None
+        raise PatchError(OPEN) from None
+    for name in STORED & made["metadata"].keys():
+        del made["metadata"][name]
+    for name in {*target.plain["metadata"], *made["metadata"]} - {"labels", "annotations"}:
+        if made["metadata"].get(name) != target.plain["metadata"].get(name):
+            raise CannotEvaluateError(f"a policy changes metadata.{name}")
+    return target._replace(seen=_seen(target.seen, target.plain, made), plain=made)
+
+
+def _json_patched(target: Target, value: Any) -> Json:
+    if not isinstance(value, list) or not all(isinstance(each, Message) for each in value):
+        raise CannotEvaluateError("its patch is no list of operations")
+    operations = []
+    for each in value:
+        texts = [each.get(name, "") for name in ("op", "path", "from")]
+        if not all(isinstance(text, str) for text in texts):
+            raise CannotEvaluateError("a path or an operation of its patch is not known")
+        if '"' in "".join(texts) or "\\" in "".join(texts) or not "".join(texts).isprintable():
+            raise CannotEvaluateError("the path of its patch is not evaluated")
+        for path in texts[1:]:
+            _check_known(target, steps_of(path))
+        operation = dict(zip(("op", "path", "from"), texts, strict=True))
+        if "value" in each:
+            _check_types(each["value"], None)
+            operation["value"] = _plain(each["value"], _parts(target.seen))
+        operations.append(operation)
+    try:
+        found = patched(target.plain, operations)
+    except TestFailedError:
+        return target.plain
+    except PatchError as error:
+        raise PatchError(f"JSON Patch: {error}") from None
+    unknown = unknown_fields(found, target.kind)
+    if unknown:
+        said = ", ".join(f'unknown field "{path}"' for path in unknown)
+        raise _RefusedError(f"Internal error occurred: strict decoding error: {said}")
+    return found
+
+
+def _applied(target: Target, value: Any) -> Json:
+    if not isinstance(value, Message) or value.name != "Object":
+        raise CannotEvaluateError("its expression makes no Object")
+    wrong = _check_types(value, "Object")
+    if wrong:
+        raise PatchError(f"type mismatch: {wrong}")
+    part = _plain(value, _parts(target.seen))
+    _check_part(target.seen, part)
+    part |= {name: target.plain[name] for name in ("apiVersion", "kind")}
+    try:
+        return applied(target.kind, target.plain, part)
+    except PatchError as error:
+        raise PatchError(f"error applying patch: {error}") from None
+
+
+def _check_types(value: Any, expected: str | None) -> str:
+    """Return the mismatch of an object's type and its place; ``expected`` None: of the outermost its own."""
+    found: list[str] = []
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, Message):
+            if value.name != path:
+                words = (
+                    f'unexpected type name "{value.name}", expected "{path}", which matches field name path from root '
+                )
+                found.append(f"{words}Object type")
+            for name, each in value.items():
+                walk(each, f"{path}.{name}")
+        elif isinstance(value, list):
+            for each in value:
+                walk(each, path)
+        elif isinstance(value, dict):
+            for each in value.values():
+                walk(each, path)
+
+    walk(value, expected or (value.name if isinstance(value, Message) else ""))
+    if expected is None and found and isinstance(value, Message):
+        raise PatchError(f"type mismatch: {found[0] if len(found) == 1 else OPEN}")
+    return "" if not found else found[0] if len(found) == 1 else OPEN
+
+
+def _plain(value: Any, parts: Collection[int]) -> Any:
+    """Return a value of CEL as JSON; ``parts``: ids of the parts of the object, which are of other types for Go."""
+    if isinstance(value, Unknown):
+        raise CannotEvaluateError(f"not known: {value.what}")
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, dict | list) and id(value) in parts:
+        raise CannotEvaluateError("a part of the object as a value of a patch is not evaluated")
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _plain(each, parts) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each, parts) for each in value]
+    if isinstance(value, Uint | int | float) and abs(value) < _EXACT:
+        return int(value) if value == int(value) else value
+    raise CannotEvaluateError("a value of its patch is not evaluated")
+
+
+def _parts(value: Any) -> set[int]:
+    if not isinstance(value, dict | list):
+        return set()
+    inner = value.values() if isinstance(value, dict) else value
+    return {id(value)}.union(*map(_parts, inner))
+
+
+def _check_known(target: Target, steps: Sequence[str]) -> None:
+    """Check that a path leads through nothing that is not known."""
+    if steps[:1] == ["metadata"] and steps[1:2] not in (["labels"], ["annotations"]):
+        raise CannotEvaluateError("a patch of metadata is not evaluated")
+    if tuple(steps[:2]) in target.partly_known:
+        raise CannotEvaluateError(f"not known: {'.'.join(steps[:2])}")
+    value: Any = target.seen
+    for each in steps:
+        if isinstance(value, dict):
+            value = value.get(each)
+        elif isinstance(value, list) and each.isdigit() and int(each) < len(value):
+            value = value[int(each)]
+        else:
+            return
+        if isinstance(value, Unknown):
+            raise CannotEvaluateError(f"not known: {value.what}")
+
+
+def _check_part(seen: Any, part: Any) -> None:
+    """Check that a part is merged with nothing that is not known."""
+    if isinstance(seen, Unknown) and not seen.may_be_absent:
+        raise CannotEvaluateError(f"not known: {seen.what}")
+    if isinstance(part, dict) and isinstance(seen, dict):
+        for name, each in part.items():
+            _check_part(seen.get(name), each)
+
+
+def _seen(seen: Any, old: Any, new: Any) -> Any:
+    """Return the object as expressions see it after a change, with what is not known of its unchanged parts."""
+    if old == new:
+        return seen
+    if isinstance(seen, dict) and isinstance(old, dict) and isinstance(new, dict):
+        kept = {name: each for name, each in seen.items() if name not in old}
+        return kept | {
+            name: _seen(seen[name], old[name], each) if name in old and name in seen else each
+            for name, each in new.items()
+        }
+    if isinstance(seen, list) and isinstance(old, list) and isinstance(new, list) and len(seen) == len(old):
+        named = {each["name"]: at for at, each in enumerate(old) if isinstance(each, dict) and "name" in each}
+        found = []
+        for each in new:
+            at = old.index(each) if each in old else -1
+            if at < 0 and isinstance(each, dict):
+                at = named.get(each.get("name"), -1)
+            found.append(each if at < 0 else _seen(seen[at], old[at], each))
+        return found
+    return new
+
+
+def _typed_pod(pod: Pod, plain: Json) -> Pod:
+    """Return a pod with the labels, annotations and spec of a changed one."""
+    metadata, spec = plain["metadata"], without_token(plain["spec"])
+    annotations = metadata.get("annotations") or {}
+    if any(_PROFILES.match(key) for key in annotations):
+        raise CannotEvaluateError("an annotation of a profile is not evaluated")
+    kept = {name: metadata[name] for name in ("labels", "annotations") if name in metadata}
+    text = _SORTED.encode({"metadata": kept, "spec": spec}).decode()
+    made: Json = {"metadata": {**kept, "annotations": {**annotations, WHOLE: text}}, "spec": spec}
+    read = msgspec.json.decode(ENCODER.encode(made), type=Pod)
+    new = replace(pod.metadata, labels=read.metadata.labels, annotations=read.metadata.annotations)
+    return replace(pod, metadata=new, spec=read.spec)
+
+
+def _typed_workload(kind: str, item: KubeObject, plain: Json) -> KubeObject:
+    """Return a workload with the labels, annotations and spec of a changed one."""
+    checked: Json = msgspec.json.decode(_SORTED.encode(decoded(plain, kind)))
+    checked["metadata"].get("annotations", {}).pop(GENERATION, None)
+    note_whole(checked, kind)
+    read: KubeObject = msgspec.json.decode(ENCODER.encode(checked), type=KINDS[kind].struct)
+    metadata = replace(item.metadata, labels=read.metadata.labels, annotations=read.metadata.annotations)
+    return replace(read, metadata=metadata)
+
+
+def _validate(kind: str, item: KubeObject, plain: Json) -> None:
+    """Check a changed object as the API server does before it stores it.
+
+    Raises:
+        _RefusedError: if it is invalid.
+    """
+    checked = decoded({**plain, "spec": without_token(plain["spec"]) if kind == "Pod" else plain["spec"]}, kind)
+    metadata = checked["metadata"]
+    if not metadata.get("name"):
+        metadata["generateName"] = item.metadata.generate_name or "x"
+    said = [each.message for each in validate_decoded(kind, checked, Options(allow_privileged=True))]
+    if not said:
+        return
+    words = said[0] if len(said) == 1 else OPEN
+    if isinstance(item, Pod):
+        raise _RefusedError(status_message(item, words, is_invalid=True))
+    group = RESOURCES[kind][0]
+    raise _RefusedError(f'{kind}{f".{group}" if group else ""} "{item.name}" is invalid: {words}')

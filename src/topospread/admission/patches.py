@@ -1,0 +1,313 @@
+"""The two kinds of changes that mutating policies make to an object: JSON patches and merged parts.
+
+Sources: gopkg.in/evanphx/json-patch.v4 patch.go; k8s.io/apiserver pkg/admission/plugin/policy/mutating/patch/smd.go,
+sigs.k8s.io/structured-merge-diff typed/merge.go. How lists are merged stands in ``merge_lists.json``.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+from topospread.api.shipped_table import shipped_table
+from topospread.api.validation.schema import field_struct, fields_of
+
+Json = dict[str, Any]
+
+OPEN: Final = "…"
+"""Stands for the API server's words where they are not known."""
+_MISSING: Final = "missing value"
+_LIST_DEFAULTS: Final[Mapping[str, Any]] = {"protocol": "TCP", "containerPort": 0}
+"""Keys of items that lack them; of others the empty text."""
+
+
+class PatchError(Exception):
+    """A change that does not apply; the message is the API server's."""
+
+
+class TestFailedError(Exception):
+    """A test operation that fails: the whole patch changes nothing."""
+
+
+# JSON patches.
+
+
+def patched(given: Json, operations: Iterable[Json]) -> Json:
+    """Return an object after the operations of a JSON patch.
+
+    Raises:
+        PatchError: if one does not apply.
+        TestFailedError: if a test fails.
+    """
+    found = copy.deepcopy(given)
+    for each in operations:
+        how = _OPERATIONS.get(each.get("op", ""))
+        if how is None:
+            raise PatchError(f"Unexpected kind: {each.get('op', '')}")
+        how(found, each)
+    return found
+
+
+def _add(found: Json, operation: Json) -> None:
+    path = operation["path"]
+    holder, key = _holder(found, path)
+    if holder is None:
+        raise PatchError(f'add operation does not apply: doc is missing path: "{path}": {_MISSING}')
+    _put(holder, key, copy.deepcopy(operation.get("value")), f"error in add for path: '{path}'")
+
+
+def _remove(found: Json, operation: Json) -> None:
+    path = operation["path"]
+    holder, key = _holder(found, path)
+    if holder is None:
+        raise PatchError(f'remove operation does not apply: doc is missing path: "{path}": {_MISSING}')
+    _take(holder, key, f"error in remove for path: '{path}'")
+
+
+def _replace(found: Json, operation: Json) -> None:
+    path = operation["path"]
+    holder, key = _holder(found, path)
+    if holder is None:
+        raise PatchError(f"replace operation does not apply: doc is missing path: {path}: {_MISSING}")
+    if isinstance(holder, list):
+        try:
+            key = _index(key, len(holder))
+        except PatchError:
+            raise PatchError(f"replace operation does not apply: doc is missing key: {path}: {_MISSING}") from None
+    holder[key] = copy.deepcopy(operation.get("value"))
+
+
+def _move(found: Json, operation: Json) -> None:
+    origin, path = operation.get("from", ""), operation["path"]
+    holder, key = _holder(found, origin)
+    if holder is None:
+        raise PatchError(f"move operation does not apply: doc is missing from path: {origin}: {_MISSING}")
+    value = _take(holder, key, f"error in move for path: '{key}'")
+    holder, key = _holder(found, path)
+    if holder is None:
+        raise PatchError(f"move operation does not apply: doc is missing destination path: {path}: {_MISSING}")
+    _put(holder, key, value, f"error in move for path: '{path}'")
+
+
+def _copy(found: Json, operation: Json) -> None:
+    origin, path = operation.get("from", ""), operation["path"]
+    holder, key = _holder(found, origin)
+    if holder is None:
+        raise PatchError(f"copy operation does not apply: doc is missing from path: {origin}: {_MISSING}")
+    value = _got(holder, key, f"error in copy for from: '{origin}'")
+    holder, key = _holder(found, path)
+    if holder is None:
+        raise PatchError(f"copy operation does not apply: doc is missing destination path: {path}: {_MISSING}")
+    _put(holder, key, copy.deepcopy(value), "error while adding value during copy")
+
+
+def _test(found: Json, operation: Json) -> None:
+    path = operation["path"]
+    holder, key = _holder(found, path)
+    if holder is None:
+        raise PatchError(f"test operation does not apply: is missing path: {path}: {_MISSING}")
+    if not _alike(_got(holder, key, f"error in test for path: '{path}'"), operation.get("value")):
+        raise TestFailedError
+
+
+_OPERATIONS: Final[Mapping[str, Callable[[Json, Json], None]]] = {
+    "add": _add,
+    "remove": _remove,
+    "replace": _replace,
+    "move": _move,
+    "copy": _copy,
+    "test": _test,
+}
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Return whether two values are equal as JSON, where true is not 1."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+
+
+def steps_of(path: str) -> list[str]:
+    """Return the keys that a JSON pointer names."""
+    return [each.replace("~1", "/").replace("~0", "~") for each in path.split("/")[1:]]
+
+
+def _holder(found: Any, path: str) -> tuple[Any, Any]:
+    """Return what holds the last key of a path, and the key; None if it is missing (``findObject``)."""
+    steps = steps_of(path)
+    if not steps:
+        return None, ""
+    for each in steps[:-1]:
+        try:
+            found = found.get(each) if isinstance(found, dict) else found[_index(each, len(found))]
+        except PatchError:
+            return None, ""
+        if not isinstance(found, dict | list):
+            return None, ""
+    return found, steps[-1]
+
+
+def _index(key: str, size: int) -> int:
+    """Return the place in a list; a negative one counts from the end."""
+    digits = key.lstrip("+-")
+    if not digits.isascii() or not digits.isdigit() or len(key) - len(digits) > 1 or len(digits) > 9:
+        raise PatchError(f'strconv.Atoi: parsing "{key}": invalid syntax')
+    index = int(key)
+    if not -size <= index < size:
+        raise PatchError(f"Unable to access invalid index: {index}: invalid index referenced")
+    return index % size
+
+
+def _put(holder: Any, key: str, value: Any, head: str) -> None:
+    if isinstance(holder, dict):
+        holder[key] = value
+    elif key == "-":
+        holder.append(value)
+    else:
+        try:
+            holder.insert(_index(key, len(holder) + 1), value)
+        except PatchError as error:
+            said = str(error)
+            if said.startswith("strconv"):
+                said = f"value was not a proper array index: '{key}': {said}"
+            raise PatchError(f"{head}: {said}") from None
+
+
+def _take(holder: Any, key: str, head: str) -> Any:
+    if isinstance(holder, dict):
+        if key not in holder:
+            raise PatchError(f"{head}: Unable to remove nonexistent key: {key}: {_MISSING}")
+        return holder.pop(key)
+    return holder.pop(_place(holder, key, head))
+
+
+def _got(holder: Any, key: str, head: str) -> Any:
+    return holder.get(key) if isinstance(holder, dict) else holder[_place(holder, key, head)]
+
+
+def _place(holder: list[Any], key: str, head: str) -> int:
+    try:
+        return _index(key, len(holder))
+    except PatchError as error:
+        raise PatchError(f"{head}: {error}") from None
+
+
+# Parts that are merged.
+
+
+def applied(struct: str, given: Json, part: Json) -> Json:
+    """Return an object with a part merged into it.
+
+    Raises:
+        PatchError: if the part does not fit the kind, or replaces what has to be given as a whole.
+    """
+    _check(struct, part, "")
+    whole = list(_replaced_as_a_whole(struct, part, ""))
+    if whole:
+        listed = whole[0] if len(whole) == 1 else OPEN
+        raise PatchError(f"invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {listed}")
+    found: Json = _merged(struct, given, part)
+    return found
+
+
+@cache
+def _merging() -> Mapping[str, Mapping[str, str]]:
+    return shipped_table(__package__, "merge_lists.json", dict[str, dict[str, str]])
+
+
+def _check(kind: str, value: Any, path: str) -> None:
+    """Check that a part's fields are of the kind."""
+    head = "failed to convert patch object to typed object: "
+    known = fields_of(kind, ())
+    if known and isinstance(value, dict):
+        for name, each in value.items():
+            if name not in known:
+                raise PatchError(f"{head}{path}.{name}: field not declared in schema")
+            keys = _merging().get(kind, {}).get(name, "").split()
+            if keys and isinstance(each, list) and len({_named(keys, item) for item in each}) < len(each):
+                raise PatchError(f"{head}{OPEN}")
+            _check(field_struct(kind, name), each, f"{path}.{name}")
+    elif kind.startswith("[]") and isinstance(value, list):
+        for each in value:
+            _check(kind[2:], each, path)
+    elif known or value is None or (kind.startswith("map ") and not isinstance(value, dict)) or kind.startswith("[]"):
+        raise PatchError(f"{head}{OPEN}")
+
+
+def _replaced_as_a_whole(kind: str, value: Any, path: str) -> Iterator[str]:
+    """Yield the paths of lists, maps and structs of a part that are not merged but replaced (``findAtomics``)."""
+    how = _merging().get(kind, {})
+    if isinstance(value, dict) and fields_of(kind, ()):
+        if "" in how:
+            yield path
+        for name, each in value.items():
+            if how.get(name) == "" and isinstance(each, dict | list):
+                yield f"{path}.{name}"
+            yield from _replaced_as_a_whole(field_struct(kind, name), each, f"{path}.{name}")
+    elif kind.startswith("[]") and isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _replaced_as_a_whole(kind[2:], each, f"{path}[{index}]")
+
+
+def _merged(kind: str, left: Any, right: Any) -> Any:
+    if not isinstance(left, dict) or not isinstance(right, dict) or not (left or right):
+        return right
+    how, known = _merging().get(kind, {}), fields_of(kind, ())
+    found = dict(left)
+    for name, each in right.items():
+        of = field_struct(kind, name) if known else kind.removeprefix("map ")
+        if of.startswith("[]") and isinstance(each, list) and (each or left.get(name)):
+            found[name] = _merged_list(of[2:], how.get(name, "=").split(), left.get(name) or [], each)
+        else:
+            found[name] = _merged(of, left.get(name), each) if name in left else each
+    return found
+
+
+def _named(keys: Sequence[str], item: Any) -> str:
+    """Return what names an item of a list that is merged by keys, or by whole items (``=``)."""
+    if keys == ["="] or not isinstance(item, dict):
+        return json.dumps(item)
+    return json.dumps([item.get(key, _LIST_DEFAULTS.get(key, "")) for key in keys])
+
+
+def _merged_list(kind: str, keys: Sequence[str], left: list[Any], right: list[Any]) -> list[Any]:
+    """Return the items of both lists, those with the same keys merged (``visitListItems``)."""
+    lefts, rights = [_named(keys, each) for each in left], [_named(keys, each) for each in right]
+    shared = [each for each in rights if each in lefts]
+    found: list[Any] = []
+    taken: list[Any] = []
+    at, to = 0, 0
+
+    def take_right() -> None:
+        name = rights[to]
+        taken.append(name)
+        found.append(_merged(kind, left[lefts.index(name)], right[to]) if name in lefts else right[to])
+
+    while at < len(left) or to < len(right):
+        if at < len(left) and to < len(right):
+            if lefts[at] == rights[to]:
+                take_right()
+                at, to = at + 1, to + 1
+                shared = shared[1:]
+                continue
+            if lefts[at] in rights and shared and shared[0] != lefts[at]:
+                at += 1
+                continue
+        if at < len(left):
+            if lefts[at] not in rights:
+                found.append(left[at])
+                at += 1
+                continue
+            if lefts[at] in taken:
+                at += 1
+        if to < len(right):
+            take_right()
+            if shared and shared[0] == rights[to]:
+                shared = shared[1:]
+            to += 1
+    return found
