@@ -83,7 +83,7 @@ class NodeDeclaredFeatures:
         self._as_sets = minor < 36
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say about pods that need nothing special."""
+        """Prepare Filter; skip pods that need no declared feature."""
         needed = self.needed_by(pod_class.pod.spec)
         if not needed or not self._enabled:
             return Prepared()
