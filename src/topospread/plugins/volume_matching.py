@@ -124,7 +124,7 @@ class Choice(msgspec.Struct, frozen=True):
     places: Ints
 
     def has(self, volume: PersistentVolume) -> Bools | None:
-        """Return where a volume is the chosen one, bool[rows]; ``None`` for nowhere."""
+        """Return the rows for which a volume was chosen, bool[rows]; ``None`` without such rows."""
         place = self.candidates.place_of.get(volume.name)
         return None if place is None else self.places == place
 

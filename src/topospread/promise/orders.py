@@ -283,7 +283,7 @@ class OrderSearch:
         ran_out = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         begun = sum(len(each.pods) for each in self._lines)
         looked = (
-            f"{found.states} states were looked at, {found.ends} ends, of {begun} pods at most {self._deepest} placed"
+            f"{found.states} states were searched, {found.ends} ends, of {begun} pods at most {self._deepest} placed"
         )
         drawn = f"; {found.tried} orders drawn at random all end well" if found.tried and not found.why else ""
         return f"{ran_out}; {looked}{drawn}; {self._budget.more(found.states)}"

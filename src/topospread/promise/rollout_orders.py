@@ -153,7 +153,7 @@ class RolloutSearch:
             return False
         said = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         if said:
-            how_far = f"{found.states} states were looked at, {found.ends} ends"
+            how_far = f"{found.states} states were searched, {found.ends} ends"
             found.over, found.gave_up = True, f"{said}; {how_far}; {self._budget.more(found.states)}"
             return False
         self._seen.add(key)

@@ -176,7 +176,7 @@ class Guard:
             raise _Refused(421, "topospread was not started for this host: --host and --known-as name those it is.")
         _check_origin(scope, headers, hosts[0])
         if scope["method"] not in _METHODS:
-            raise _Refused(405, "Nothing here is changed: GET, HEAD and POST are all there is.")
+            raise _Refused(405, "Method not allowed: use GET, HEAD or POST.")
         raw = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope.get("query_string", b"")) > LONGEST_TARGET:
             raise _Refused(414, "This URL is too long.")
@@ -282,7 +282,7 @@ def _check_origin(scope: AsgiScope, headers: dict[str, list[str]], host: str) ->
     Raises:
         _Refused: if another origin's page sends the request, or the answer is for a frame.
     """
-    words = "This was asked by a page of another origin."
+    words = "Refused: the request comes from a page of another origin."
     for origin in headers.get("origin", []):
         if origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
             raise _Refused(403, words)
