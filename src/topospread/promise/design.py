@@ -152,7 +152,7 @@ def design(  # noqa: PLR0913 - keyword arguments
 
 
 def _by_failure(failures: Mapping[DesignRules, DesignFailure]) -> Iterator[str]:
-    """Yield the failures, each with the designs that have it."""
+    """Yield the failures, each with its designs."""
     found: dict[str, list[str]] = {}
     for rules, each in failures.items():
         found.setdefault(each.text, []).append(rules.title)

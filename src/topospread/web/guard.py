@@ -37,7 +37,7 @@ BODY_SECONDS: Final = 30.0
 """Seconds within which a body must arrive."""
 
 LONGEST_TARGET: Final = 16_384
-"""Bytes of a path and its query: a what-if stands in its URL."""
+"""Bytes of a path and its query: a URL contains a what-if."""
 
 POLICY: Final = {
     "default-src": "'none'",
@@ -169,7 +169,7 @@ class Guard:
         """Host, origin, method and path.
 
         Raises:
-            _Refused: one of them is not what our own pages and people's own programs send.
+            _Refused: if a header is not what our pages or API clients send.
         """
         hosts = headers.get("host", [])
         if len(hosts) != 1 or not self._policy.knows_host(hosts[0]):
