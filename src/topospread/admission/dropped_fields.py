@@ -125,7 +125,7 @@ def _without(value: Any, steps: Sequence[_Step], whole_item: bool, path: str, fo
     return replace(value, **{step.attribute: kept})
 
 
-Outcome = Literal["dropped", "ignored"]
+FieldOutcome = Literal["dropped", "ignored"]
 """``dropped``: the API server removes the field; ``ignored``: kube-scheduler does not read it."""
 
 
@@ -139,7 +139,7 @@ class UnusedField(msgspec.Struct, frozen=True):
         gate: the feature gate that is off, "" for a field that the version does not know.
     """
 
-    outcome: Outcome
+    outcome: FieldOutcome
     kind: str
     namespace: str
     name: str
@@ -296,14 +296,14 @@ _NAMED = 3
 
 def unused_sentences(unused: Iterable[UnusedField], version: KubeVersion) -> list[str]:
     """Return a sentence for each field without effect, with the first objects that have it."""
-    objects: dict[tuple[Outcome, str, str], dict[str, None]] = {}
+    objects: dict[tuple[FieldOutcome, str, str], dict[str, None]] = {}
     for each in unused:
         of_field = objects.setdefault((each.outcome, each.field.rpartition(".")[2], each.gate), {})
         of_field[f"{each.kind} {each.namespace}/{each.name}" if each.namespace else f"{each.kind} {each.name}"] = None
     return [f"{_fate(*what, version)}: {listed(of, _NAMED)}" for what, of in objects.items()]
 
 
-def _fate(outcome: Outcome, field: str, gate: str, version: KubeVersion) -> str:
+def _fate(outcome: FieldOutcome, field: str, gate: str, version: KubeVersion) -> str:
     if outcome == "ignored":
         return f"{field} is ignored by kube-scheduler (its feature gate {gate} is off)"
     why = f"its feature gate {gate} is off" if gate else f"Kubernetes {version} does not know it"
@@ -423,7 +423,7 @@ class _Kept:
 class _Found(NamedTuple):
     """A field that is set: its outcome, its gate, and whether the list item is removed with it."""
 
-    outcome: Outcome
+    outcome: FieldOutcome
     path: str
     gate: str
     whole: bool
@@ -432,7 +432,7 @@ class _Found(NamedTuple):
 def _looked_into(item: Object, rules: _Rules) -> tuple[Object, list[_Found]]:
     """Return the object without dropped fields, and all fields that were found."""
     result, listed = item, []
-    outcomes: tuple[tuple[tuple[GatedField, ...], Outcome, bool], ...] = (
+    outcomes: tuple[tuple[tuple[GatedField, ...], FieldOutcome, bool], ...] = (
         (rules.unknown, "dropped", False),
         (rules.disabled, "dropped", True),
         (rules.ignored, "ignored", True),
