@@ -91,6 +91,10 @@ def policy(kind: str) -> list[Json]:
     spec: Json = {"matchConstraints": {"resourceRules": [rule]}}
     if kind == "Validating":
         spec["validations"] = [{"expression": "request.userInfo.username == 'me'"}]
+    else:
+        changed = "request.userInfo.username == 'me' ? Object{spec: Object.spec{priority: 1}} : Object{}"
+        spec["reinvocationPolicy"] = "Never"
+        spec["mutations"] = [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": changed}}]
     return [
         {"apiVersion": group, "kind": f"{kind}AdmissionPolicy", "spec": spec} | names,
         {"apiVersion": group, "kind": f"{kind}AdmissionPolicyBinding", "spec": bound} | names,
