@@ -50,7 +50,8 @@ def _earlier(comments: str) -> int | None:
     for page in count(1):
         found = _call("GET", f"{comments}?per_page={_PAGE}&page={page}")
         for each in found:
-            if each["user"]["login"] == _LOGIN and each["body"].startswith(MARK):
+            # Without a user: the account was deleted.
+            if (each["user"] or {}).get("login") == _LOGIN and (each["body"] or "").startswith(MARK):
                 return int(each["id"])
         if len(found) < _PAGE:
             break

@@ -57,7 +57,8 @@ def ask(question: str, manifest: str, cluster: str, target: str = "") -> str:
     words = _words(question, cluster.strip(), target)
     printed, complaint = run([*words, "-o", "json"])
     told: dict[str, Any] = {"command": shlex.join(["topospread", *words])}
-    told |= {"html": _html(printed)} if printed else {"error": complaint.strip()}
+    # A target such as --help is an option, whose text is no answer.
+    told |= {"html": _html(printed)} if printed.startswith("{") else {"error": (printed + complaint).strip()}
     return json.dumps(told | {"seconds": time.perf_counter() - begin})
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,27 @@ def _restored(kind: type[TopospreadError], args: tuple[Any, ...], attributes: di
 
 
 class InputError(TopospreadError):
-    """Unusable input. ``place`` is its location; the message states the problem and the fix."""
+    """Unusable input. ``place`` is its location; the message states the problem and the fix.
+
+    Attributes:
+        parts: field path and words of each problem, if the message joins several.
+    """
+
+    parts: tuple[tuple[str, str], ...] = ()
 
     def __init__(self, message: str, place: Place | None = None) -> None:
         self.message = message
         self.place = place or Place()
         super().__init__(message)
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[str, str]], place: Place) -> Self:
+        """Return one error for several problems, at the place of the first."""
+        (first, what), *others = parts
+        message = "; ".join([what, *(f"{path}: {more}" if path else more for path, more in others)])
+        error = cls(message, place.at(first) if first else place)
+        error.parts = tuple(parts)
+        return error
 
     def __str__(self) -> str:
         where = str(self.place)
@@ -102,15 +117,12 @@ class DuplicateError(InputError):
 
 
 class ConfigError(InputError):
-    """An unusable KubeSchedulerConfiguration, feature gate or version.
+    """An unusable KubeSchedulerConfiguration, feature gate or version."""
 
-    Attributes:
-        first: kube-scheduler's own message, which names only the first problem.
-    """
-
-    def __init__(self, message: str, place: Place | None = None, first: str = "") -> None:
-        self.first = first or message
-        super().__init__(message, place)
+    @property
+    def first(self) -> str:
+        """kube-scheduler's own message, which names only the first problem."""
+        return self.parts[0][1] if self.parts else self.message
 
 
 class UsageError(TopospreadError):

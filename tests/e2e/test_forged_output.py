@@ -2,15 +2,19 @@
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 import yaml
 from jsonschema import Draft4Validator
 
 from tests.fuzz.cases import formats_of
+from tests.markup import foreign_markup
 from topospread.lint.problem import MOST_ALIKE
+from topospread.schema import ANSWERS
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "unit/render/sarif-schema-2.1.0.json").read_text())
 EVIL = "\x1b[31m\x07\x9b1m\u202e\u2028\r<i>&'"
@@ -108,7 +112,12 @@ def test_stored_names_with_control_characters_are_escaped_in_every_format(run, c
     assert is_safe(out) or form == "github"
     match form:
         case "json":
-            json.loads(out)
+            answer = json.loads(out)
+            if answer.get("kind") in ANSWERS:
+                kind = getattr(import_module(ANSWERS[answer["kind"]]), answer["kind"])
+                shown = msgspec.json.decode(out, type=kind)._repr_html_()  # what a notebook displays
+                assert foreign_markup(shown) == set()
+                assert is_safe(shown)
         case "yaml":
             yaml.safe_load(out)
         case "sarif":

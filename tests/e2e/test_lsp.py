@@ -12,7 +12,12 @@ import pytest
 from lsprotocol import types
 
 from tests.editor import Editor, editor
+from topospread.lint.reading import Question
 from topospread.lint.rules import RULES
+from topospread.lsp.diagnostics import diagnostics
+from topospread.lsp.fixes import fixes
+from topospread.lsp.judging import TextJudge
+from topospread.lsp.lines import Lines
 
 from .conftest import Command
 
@@ -195,6 +200,47 @@ def test_positions_count_as_the_protocol_does(tmp_path: Path) -> None:
         assert found.range.start.character == len(line[: line.index("labels")].encode("utf-16-le")) // 2
 
     play(tmp_path, flow)
+
+
+@pytest.mark.parametrize("begin", ["", "é💥"])
+def test_a_position_in_a_long_line_does_not_measure_all_of_it(begin: str) -> None:
+    measured = 0
+
+    def units(text: str) -> int:
+        nonlocal measured
+        measured += len(text)
+        return len(text.encode("utf-16-le")) // 2
+
+    text = begin + "x" * 100_000 + "💥"
+    lines = Lines(f"\n{text}", units)
+    columns = [*range(0, len(text), 97), len(text)]
+    wide = 1 if begin else 0
+    found = [lines.position(1, column) for column in columns]
+    assert [each.character for each in found[2:-1]] == [column + wide for column in columns[2:-1]]
+    assert found[-1].character == len(text) + wide + 1
+    assert [lines.column(each) for each in found] == columns
+    assert measured < 100 * len(text)
+
+
+def test_diagnostics_are_limited_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("topospread.lsp.diagnostics.MOST", 3)
+    report = TextJudge(lambda: Question(paths=["web.yaml"])).report("web.yaml", f"{WEB}---\n{WEB}")
+    found = diagnostics(report.findings, "web.yaml", Lines(f"{WEB}---\n{WEB}", len))
+    more = len(report.findings) - 3
+    assert len(found) == 3
+    assert found[-1].message == f"{report[2].message} (and {more} more findings: topospread lint shows them)"
+
+
+def test_quick_fixes_end_after_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "---\n".join(WEB.replace("name: web}", f"name: web{at}}}", 1) for at in range(9))
+    report = TextJudge(lambda: Question(paths=["web.yaml"])).report("web.yaml", text)
+    lines = Lines(text, len)
+    whole = types.Range(types.Position(0, 0), types.Position(10_000, 0))
+    assert len(list(fixes(report, lines, whole, "file:///web.yaml"))) == 9
+    monkeypatch.setattr("topospread.lsp.fixes._SECONDS", 0.0)
+    assert len(list(fixes(report, lines, whole, "file:///web.yaml"))) == 1
 
 
 def test_a_closed_file_has_no_diagnostics(tmp_path: Path) -> None:

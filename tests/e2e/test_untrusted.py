@@ -392,6 +392,28 @@ def test_the_action_imports_no_module_of_the_checkout(checkout: Path) -> None:
     assert not proof.exists()
 
 
+@pytest.mark.parametrize("uv", [False, True])
+def test_the_plugin_of_kubectl_installs_by_no_file_of_the_checkout(checkout: Path, *, uv: bool) -> None:
+    """Its launcher runs where kubectl was called."""
+    proof, temp = checkout.parent / "proof", checkout.parent / "plugin"
+    for name in ("venv", "pip", "ensurepip", "sysconfig"):
+        (checkout / f"{name}.py").write_text(f"open({str(proof)!r}, 'w')\n")
+    (temp / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / "deploy/krew/kubectl-topospread", temp)
+    (temp / "topospread-1-py3-none-any.whl").write_text("no wheel")
+    program = f"#!/bin/sh\npwd >> {temp}/folders\nexit 1\n" if uv else f'#!/bin/sh\nexec {sys.executable} "$@"\n'
+    (temp / "bin" / ("uv" if uv else "python3")).write_text(program)
+    (temp / "bin" / ("uv" if uv else "python3")).chmod(0o755)
+    env = {"PATH": f"{temp}/bin:/usr/bin:/bin", "HOME": str(temp), "PIP_NO_INDEX": "1"}
+    done = subprocess.run(
+        [temp / "kubectl-topospread", "--version"], cwd=checkout, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3, done.stderr
+    assert "could not be installed" in done.stderr
+    assert not proof.exists()
+    assert not uv or str(checkout) not in (temp / "folders").read_text()
+
+
 def test_the_action_takes_a_path_for_no_option(checkout: Path) -> None:
     (checkout / "app.yaml").write_text(FIXABLE)
     done = run_action(checkout, "judge", PATHS="--fix\napp.yaml")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from release.playground import asking
+from tests.markup import foreign_markup
 
 WEB = """\
 apiVersion: apps/v1
@@ -54,6 +57,42 @@ def test_a_cluster_is_a_file_unless_one_line_makes_it_up() -> None:
     )
     assert told["command"] == "topospread simulate -f app.yaml --on cluster.yaml"
     assert "html" in told
+
+
+@pytest.mark.parametrize("target", ["--help", "-o=text", "--version"])
+def test_a_target_that_is_an_option_gets_no_answer_as_html(target: str) -> None:
+    told = json.loads(asking.ask("why", WEB, "zones=3,nodes=3", target))
+    assert told["error"]
+    assert "html" not in told
+
+
+EVIL = '<img src> onerror <script>&"\' onerror "'
+
+
+@pytest.mark.parametrize("question", ["simulate", "why", "lint", "promise show"])
+def test_pasted_text_is_no_markup(question: str) -> None:
+    """The page puts an answer in as HTML."""
+    stored = {"uid": "1", "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    manifest = yaml.safe_load(WEB)
+    manifest["metadata"] = {"name": EVIL, "namespace": EVIL, **stored}
+    spread = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "minDomains": 9}
+    pods = manifest["spec"]["template"]["spec"]
+    pods["topologySpreadConstraints"] = [spread | {"labelSelector": {"matchLabels": {"app": "web"}}}]
+    nodes = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": f"{EVIL}{zone}", "labels": {"zone": f"{EVIL}{zone}"}, **stored},
+            "spec": {"taints": [{"key": EVIL, "value": EVIL, "effect": "NoSchedule"}]} if zone else {},
+            "status": {"allocatable": {"cpu": "1", "pods": "9"}},
+        }
+        for zone in range(3)
+    ]
+    cluster = json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes}, indent=1)
+    target = f"{EVIL}/deploy/{EVIL}" if question == "why" else ""
+    told = json.loads(asking.ask(question, json.dumps(manifest), cluster, target))
+    assert html.escape(EVIL) in told["html"]
+    assert foreign_markup(told["html"]) == set()
 
 
 def test_an_error_is_told_as_the_command_tells_it() -> None:

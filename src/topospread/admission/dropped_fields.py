@@ -331,14 +331,11 @@ def without_dropped_fields(
     """
     unused: list[UnusedField] = []
     changed: dict[str, Any] = {}
-    for attribute in FIELDS:
+    for attribute, rules in _rules(apiserver, scheduler).items():
         items: Sequence[KubeObject] = getattr(inventory, attribute)
         if not items:
             continue
-        rules = [_rules(attribute, apiserver, scheduler, stored) for stored in (False, True)]
         trees = [each.paths for each in rules]
-        if not any(trees):
-            continue
         kept = _Kept(rules, unused, inventory.places)
         made = [kept.object(each) if mentions(each, trees[each.metadata.is_stored]) else each for each in items]
         if any(now is not before for now, before in zip(made, items, strict=True)):
@@ -355,9 +352,17 @@ class _Rules(NamedTuple):
     paths: PathTree
 
 
-@lru_cache(maxsize=256)
-def _rules(attribute: str, apiserver: Gates, scheduler: Gates, stored: bool) -> _Rules:
-    given = FIELDS[attribute]
+@lru_cache(maxsize=16)
+def _rules(apiserver: Gates, scheduler: Gates) -> dict[str, tuple[_Rules, _Rules]]:
+    """Return attribute → rules for new and for stored objects, of the lists that have any."""
+    found = {
+        attribute: tuple(_rules_of(given, apiserver, scheduler, stored=stored) for stored in (False, True))
+        for attribute, given in FIELDS.items()
+    }
+    return {attribute: (new, stored) for attribute, (new, stored) in found.items() if new.paths or stored.paths}
+
+
+def _rules_of(given: Sequence[GatedField], apiserver: Gates, scheduler: Gates, *, stored: bool) -> _Rules:
     unknown = tuple(each for each in given if not each.known(apiserver.kube_version))
     disabled = tuple(
         each for each in given if each not in unknown and not each.kept(apiserver) and (each.of_template or not stored)

@@ -229,7 +229,12 @@ class Selector:
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Return whether labels fulfil every requirement."""
-        return not self.selects_nothing and all(each.matches(labels) for each in self.requirements)
+        if self.selects_nothing:
+            return False
+        for each in self.requirements:  # noqa: SIM110 - faster, and asked of many pairs
+            if not each.matches(labels):
+                return False
+        return True
 
     def with_requirements(self, *requirements: Requirement) -> Selector:
         """Return the selector with more requirements; a selector that matches nothing stays unchanged."""

@@ -299,6 +299,7 @@ class Cluster:
         else:
             del occupancy[row]
             if not occupancy:
+                occupancy.clear()  # an empty dict keeps the room of its former entries
                 self._classes.last_pod_went(pod_class)
         if pod_class.host_ports:
             self._note_ports(pod_class, row)

@@ -28,7 +28,8 @@ NO_ROW = -1
 ELSEWHERE: PodChange = (NO_ROW, None, 0)
 """A change without a node: of an object (`ClusterObjects.changed` has its kind), or of a nomination."""
 
-_KEPT = 1 << 17
+_KEPT, _DROPPED = 1 << 17, 1 << 14
+"""Number of changes above which the oldest are dropped, and how many of them at once."""
 _LATEST = 8
 """Number of newest shared readers that the journal keeps alive even if nothing else uses them yet."""
 _NONE = -1
@@ -62,7 +63,7 @@ class Mark(msgspec.Struct):
 
 
 class Journal:
-    """A list of changes. The older half is dropped when the list is long; a reader that did not read it must rebuild.
+    """A list of changes. The oldest are dropped when the list is long; a reader that did not read them must rebuild.
 
     Attributes:
         position: position of the next change.
@@ -118,9 +119,8 @@ class Journal:
         self.stamp = self._last_stamp = self._last_stamp + 1
         self.position = position + 1
         if len(changes) > _KEPT:
-            half = len(changes) // 2
-            self._dropped += half
-            del changes[:half], self._previous[:half]
+            self._dropped += _DROPPED
+            del changes[:_DROPPED], self._previous[:_DROPPED]
 
     def join(self, reader: JournalReader) -> int:
         """Return the start position of a reader that has just derived its data from the current state."""

@@ -64,7 +64,7 @@ def _named(term: NodeSelectorTerm) -> str:
     return field.values[0] if one and field.values else ""
 
 
-_IDLE_KEPT = 256
+_IDLE_KEPT = 512
 _REMEMBERED = 1 << 13
 
 Key = TypeVar("Key", bound=Hashable)
@@ -187,13 +187,15 @@ class PodClasses:
     def _note_idle(self, pod_class: PodClass) -> None:
         idle = self._idle
         idle[pod_class.index] = pod_class
-        if len(idle) > _IDLE_KEPT + len(self.every) // 2:
-            for index in list(idle)[: _IDLE_KEPT // 2]:
+        if len(idle) > _IDLE_KEPT + (len(self.every) - len(idle)) // 4:
+            for index in list(idle)[: _IDLE_KEPT // 4]:
                 self._let_go(idle.pop(index))
 
     def _let_go(self, pod_class: PodClass) -> None:
         pod, index = pod_class.pod, pod_class.index
         del self.every[index]
+        if self._of_object.get(id(pod), (None, None))[1] is pod_class:
+            del self._of_object[id(pod)]
         self.selections.remove(pod_class)
         self._with_affinity.pop(index, None)
         for namespace in namespaces_asked(pod):

@@ -13,7 +13,7 @@ import msgspec
 from topospread.config.api_versions import KIND, ApiVersion, api_version
 from topospread.config.kinds import configuration, plugin_args
 from topospread.config.plugin_sets import PluginEntry, PluginSet
-from topospread.config.schema import Problems, describe, summary
+from topospread.config.schema import Problems, describe
 from topospread.config.versions import KubeVersion
 from topospread.errors import ConfigError, DecodeError, Place
 
@@ -82,7 +82,7 @@ def decode(data: Any, kube_version: KubeVersion, place: Place | None = None) -> 
         _profile(entry, f"profiles[{index}]", (api, version), problems) for index, entry in enumerate(given)
     )
     if problems:
-        raise DecodeError(*summary(problems, place))
+        raise DecodeError.joined(problems, place)
     return Document(api, version, fields, profiles, frozenset(fields))
 
 

@@ -15,13 +15,12 @@ from topospread.config.api_versions import KIND, latest_api_version
 from topospread.config.defaulting import set_defaults
 from topospread.config.document import Document, ProfileDocument, decode
 from topospread.config.durations import parse_duration
-from topospread.config.expansion import expand
+from topospread.config.expansion import Expansion, expand
 from topospread.config.gates import Gates, gates_for
 from topospread.config.old_versions.forgotten_points import forgotten_points
 from topospread.config.old_versions.v1alpha2 import args_of_1_18, preemption_of_1_18
 from topospread.config.profile import NOT_ASKED, Configuration, Extender, Profile
 from topospread.config.registry import extension_points
-from topospread.config.schema import summary
 from topospread.config.typed_args import typed_args
 from topospread.config.validation import configuration_errors, startup_errors
 from topospread.config.versions import NEWEST, KubeVersion
@@ -95,20 +94,21 @@ def problems(
 def _configuration(document: Document, full: Document, kube_version: KubeVersion, place: Place) -> Configuration:
     """Return the configuration of a document in its given and its defaulted form."""
     given = document.profiles or (ProfileDocument(None, None, (), None),)
+    expansions = [expand(each.plugins or {}, full.version, each.scheduler_name or "") for each in full.profiles]
+    told = zip(full.profiles, expansions, strict=True)
+    said = [(path or profile.origin, what) for profile, expansion in told for path, what in expansion.problems]
+    if said:
+        raise ConfigError.joined(said, place)
     return Configuration(
         document.api.group_version,
-        tuple(_profile(before, after, full, place) for before, after in zip(given, full.profiles, strict=True)),
+        tuple(_profile(*each, full) for each in zip(given, full.profiles, expansions, strict=True)),
         full.fields["percentageOfNodesToScore"],
         tuple(_warnings(document, full, kube_version)),
         {name: name for name in sorted(document.given)},
     )
 
 
-def _profile(given: ProfileDocument, full: ProfileDocument, document: Document, place: Place) -> Profile:
-    expansion = expand(full.plugins or {}, document.version, full.scheduler_name or "")
-    if expansion.problems:
-        said = [(path or full.origin, what) for path, what in expansion.problems]
-        raise ConfigError(*summary(said, place), first=said[0][1])
+def _profile(given: ProfileDocument, full: ProfileDocument, expansion: Expansion, document: Document) -> Profile:
     args = typed_args(full.plugin_config)
     plugins = expansion.plugins
     if document.api.name == "v1alpha2":

@@ -8,23 +8,15 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import msgspec
 
 from topospread.config.durations import parse_duration
-from topospread.errors import Place
 
 Problems = list[tuple[str, str]]
 """(field path, what is wrong with it)."""
-
-
-def summary(problems: Sequence[tuple[str, str]], place: Place) -> tuple[str, Place]:
-    """Return one message for several problems, and the place of the first."""
-    (first, what), *others = problems
-    message = "; ".join([what, *(f"{path}: {more}" if path else more for path, more in others)])
-    return message, place.at(first) if first else place
 
 
 def describe(value: Any) -> str:

@@ -51,7 +51,7 @@ class KubeVersion:
         return (self.major, self.minor) < (other.major, other.minor)
 
     def __hash__(self) -> int:
-        return hash((self.major, self.minor))
+        return 1000 * self.major + self.minor
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}"

@@ -30,7 +30,8 @@ _COST = re.compile(r"0|-[0-9]+|[1-9][0-9]*")
 
 def is_active(pod: Pod) -> bool:
     """Return whether a pod is neither finished nor terminating (``IsPodActive``)."""
-    return pod.phase not in FINISHED_PHASES and not pod.terminating
+    status = pod.status
+    return (status is None or status.phase not in FINISHED_PHASES) and pod.metadata.deletion_timestamp is None
 
 
 def is_leaving(pod: Pod) -> bool:

@@ -44,7 +44,7 @@ class Followed:
 
     group: PlanGroup
     workload: Workload
-    keys: frozenset[PodKey]
+    keys: tuple[PodKey, ...]
     members: Members
     classes: tuple[PodClass, ...] = ()
     selectors: tuple[Selector, ...] = ()
@@ -118,8 +118,10 @@ class AffectedWorkloads:
     def _by_class(self, pod_class: PodClass) -> Iterator[Followed]:
         labels, space = pod_class.labels, pod_class.namespace
         for each in self._followed.get(space, {}).values():
-            if any(selector.matches(labels) for selector in each.selectors):
-                yield each
+            for selector in each.selectors:
+                if selector.matches(labels):
+                    yield each
+                    break
         of_space = self._labels_of(space)
         keeps_away = terms_of(pod_class).anti_affinity
         for each in self._repelling:

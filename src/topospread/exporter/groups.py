@@ -230,9 +230,9 @@ _CONTROLLERS = (Deployment, *_ADOPT_PODS)
 
 
 def inventory_of(members: Iterable[tuple[type[KubeObject], Any]]) -> Inventory:
-    """Return the objects of a group as an inventory, in the API server's order."""
+    """Return the objects of a group as an inventory, in the API server's order. They are in one namespace."""
     found = Inventory()
-    for kind, item in sorted(members, key=lambda each: f"{each[1].namespace}/{each[1].name}"):
+    for kind, item in sorted(members, key=lambda each: each[1].metadata.name or ""):
         getattr(found, PLANNED[kind]).append(item)
     return found
 

@@ -208,10 +208,10 @@ class PlannedCluster:
                 self._with_queue.pop(group, None)
             return None
         made = plan(given, control_plane=self._control_plane)
-        there = {pod_key(each.namespace, each.name) for each in given.pods if not each.spec.node_name}
+        there = {each.name for each in given.pods if not each.spec.node_name}
         found = PlannedGroup(made, surplus=bool(made.removed))
-        found.pods = {pod_key(each.namespace, each.name): each for each in (*made.bound, *made.removed)}
-        found.queue = [each for each in made.queue if pod_key(each.namespace, each.name) in there]
+        found.pods = {pod_key(group.namespace, each.metadata.name or ""): each for each in (*made.bound, *made.removed)}
+        found.queue = [each for each in made.queue if each.name in there]
         found.promised = {
             pod_key(each.namespace, each.name): each.pod.nominated_node_name
             for each in made.queue

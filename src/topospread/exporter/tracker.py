@@ -21,7 +21,8 @@ from topospread.api.pod import Pod
 from topospread.api.policy import LimitRange, PriorityClass, RuntimeClass
 from topospread.api.storage import StorageClass
 from topospread.api.timestamps import snapshot_time
-from topospread.cluster.cluster import PodKey, pod_key
+from topospread.cluster.cluster import PodKey
+from topospread.controllers.planned import Workload
 from topospread.errors import InputError
 from topospread.plugins.affinity_terms import terms_of
 from topospread.simulation.options import SimulationOptions
@@ -270,13 +271,14 @@ class Tracker:
         found: list[Followed] = []
         if planned is not None:
             plan = planned.plan
-            owned = {pod_key(pod.namespace, pod.name) for each in plan.workloads for pod in each.existing}
+            key_of = {id(pod): key for key, pod in planned.pods.items()}
+            owned = {key_of[id(pod)] for each in plan.workloads for pod in each.existing}
             for workload in workloads_of(plan, owned):
-                keys = frozenset(pod_key(pod.namespace, pod.name) for pod in workload.existing)
+                keys = tuple([key_of[id(pod)] for pod in workload.existing])
                 alike = before.get((workload.kind, workload.name))
                 known = alike.pop(0) if alike else None
                 made = known or Followed(group, workload, keys, Members())
-                self._renew(made, Followed(group, workload, keys, Members()), is_new=known is None)
+                self._renew(made, workload, keys, is_new=known is None)
                 found.append(made)
         for left in before.values():
             for each in left:
@@ -291,18 +293,18 @@ class Tracker:
             self._of_group[group] = found
             self._followed.setdefault(group.namespace, {}).update((id(each), each) for each in found)
 
-    def _renew(self, known: Followed, made: Followed, *, is_new: bool) -> None:
+    def _renew(self, known: Followed, workload: Workload, keys: tuple[PodKey, ...], *, is_new: bool) -> None:
         """Store a workload that was planned again, and evaluate it if needed."""
         cluster = self.planned_cluster.cluster
-        templates = [each.workload.template for each in (known, made)]
+        templates = [each.template for each in (known.workload, workload)]
         before, after = (None if each is None else cluster.shared_class(each) for each in templates)
-        if is_new or known.keys != made.keys or before is not after:
+        if is_new or known.keys != keys or before is not after:
             self._unseen[known] = None
-        for key in known.keys - made.keys:
+        for key in set(known.keys).difference(keys):
             if self._of_pod.get(key) is known:
                 del self._of_pod[key]
-        known.workload, known.keys = made.workload, made.keys
-        self._of_pod.update(dict.fromkeys(made.keys, known))
+        known.workload, known.keys = workload, keys
+        self._of_pod.update(dict.fromkeys(keys, known))
 
     def _carry_over(self, carried: IncrementalMetrics) -> None:
         """Apply appeared and disappeared domains to the metrics of all other workloads."""
@@ -320,7 +322,7 @@ class Tracker:
         del self._unseen[each]
         self.done.looked_at += 1
         scheduler, cluster = self.planned_cluster.scheduler, self.planned_cluster.cluster
-        members = each.members = Members.found(each.workload.existing, cluster)
+        members = each.members = Members.found(each.keys, cluster)
         spreads = spreads_of(scheduler, each.workload, members)
         found = looked_at(each.workload, members, spreads, Asked(self._refusals, None))
         lost = losses(found.kind, members, keys_at_risk([found], cluster), cluster)

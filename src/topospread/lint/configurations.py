@@ -23,8 +23,10 @@ from .layout import Layouts
 from .problem import FieldEdit, Problem
 
 GROUP: Final = "kubescheduler.config.k8s.io/"
-_BETWEEN: Final = re.compile(r"; (?=profiles\[)")
-_UNKNOWN: Final = re.compile(r'\.enabled\[\d+\]: \w+ "[^"]*" does not exist$')
+_LINE: Final = re.compile(r"[^\r\n]+")
+_MOST_BLANKED: Final = 16 << 20
+"""Characters of all texts with blanks. Each is as long as its file up to the configuration."""
+_UNKNOWN: Final = re.compile(r'\w+ ".*" does not exist', re.DOTALL)
 
 
 class Loaded(NamedTuple):
@@ -51,16 +53,19 @@ def load_judged(value: Mapping[str, Any], gates: Gates) -> Loaded:
     except InvalidError as error:
         return Loaded(None, [Problem(words.partition(":")[0], words) for words in error.problems], [])
     except InputError as error:
-        field = error.place.field
-        whole = f"{field}: {error.message}" if field else error.message
-        problems = [Problem(words.partition(": ")[0], words) for words in _BETWEEN.split(whole)]
-    if not all(_UNKNOWN.search(problem.message) for problem in problems):
-        return Loaded(None, problems, [])
+        parts = error.parts or ((error.place.field, error.message),)
+    unknown = [(path, words) for path, words in parts if ".enabled[" in path and _UNKNOWN.fullmatch(words)]
+    if not unknown:
+        return Loaded(None, [_problem(*each) for each in parts], [])
     known = copy.deepcopy(dict(value))
-    for problem in reversed(problems):  # from the end, so that earlier indices stay valid
-        changed(known, FieldEdit("remove", problem.field))
+    for path, _ in reversed(unknown):  # from the end, so that earlier indices stay valid
+        changed(known, FieldEdit("remove", path))
     rest = load_judged(known, gates)
-    return Loaded(rest.configuration, rest.refused, problems + rest.unknown)
+    return Loaded(rest.configuration, rest.refused, [_problem(*each) for each in unknown] + rest.unknown)
+
+
+def _problem(path: str, words: str) -> Problem:
+    return Problem(path, f"{path}: {words}" if path else words)
 
 
 def configurations_in(
@@ -93,12 +98,16 @@ def _documents(text: Text) -> list[YamlDocument]:
 def _in_place(location: Location, key: str, layouts: Layouts) -> Text | None:
     """Return the text with all but one block scalar blanked out, so that positions stay those in the file.
 
-    None if the data is not literally in the file: quoted, folded, JSON or rendered.
+    None if the data is not literally in the file: quoted, folded, JSON or rendered; or if the files have so many
+    configurations that their texts are too long.
     """
     node, taken = layouts.nearest(location, ("data", key))
     if location.text.origins or location.document is None or taken < 2 or node is None or node.style != "|":
         return None
+    layouts.blanked += node.end
+    if layouts.blanked > _MOST_BLANKED:
+        return None
     whole = location.text.data.decode()
     begin = whole.find("\n", node.start) + 1
-    blank = "".join(each if each in "\r\n" else " " for each in whole[:begin])
+    blank = _LINE.sub(lambda line: " " * len(line[0]), whole[:begin])
     return Text(location.text.name, (blank + whole[begin : node.end]).encode())

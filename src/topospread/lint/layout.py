@@ -111,9 +111,14 @@ def _key(event: Event) -> str | None:
 
 
 class Layouts:
-    """Parsed positions of texts, cached per text."""
+    """Parsed positions of texts, cached per text.
+
+    Attributes:
+        blanked: characters of texts that were copied with blanks (`lint.configurations`).
+    """
 
     def __init__(self) -> None:
+        self.blanked = 0
         self._known: dict[tuple[int, int], tuple[Text, list[TextValue]]] = {}
         self._in_json: dict[tuple[int, int, int], tuple[Text, TextValue | None]] = {}
         self._json_positions: dict[tuple[int, int, int], tuple[Text, TextValue | None]] = {}

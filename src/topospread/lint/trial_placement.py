@@ -36,6 +36,8 @@ _SIMULATION = 250
 """Fixed cost of a simulation, in pods or nodes of about 12 µs each. `TrialEffort` amounts to two seconds."""
 _LARGEST_CLUSTER = 10_000
 """Maximum cost that the cluster's size adds, so that at least 24 simulations always run."""
+_OTHER = 4
+"""Cost of another object, such as a budget: it is looked at for each workload."""
 _POD = 5
 """Cost of one pod in a quick trial."""
 _OWNERS = (
@@ -188,8 +190,16 @@ trials_of = once_per_input(TrialPlacements)
 
 
 def _cost(given: LintInput, replicas: int | None) -> int:
-    cluster = 2 * len(given.inventory.pods) + len(given.nodes)
-    return _SIMULATION + (replicas or 1) + min(cluster, _LARGEST_CLUSTER)
+    return _SIMULATION + (replicas or 1) + min(_size(given), _LARGEST_CLUSTER)
+
+
+@once_per_input
+def _size(given: LintInput) -> int:
+    """Return the cost of the objects that every simulation reads."""
+    inventory = given.inventory
+    of_kind = {each.attribute: len(getattr(inventory, each.attribute)) for each in KINDS.values()}
+    others = sum(count for name, count in of_kind.items() if name not in ("nodes", "pods", *_OWNERS))
+    return 2 * of_kind["pods"] + of_kind["nodes"] + _OTHER * others
 
 
 def spend(given: LintInput, item: KubeObject) -> None:

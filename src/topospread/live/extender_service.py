@@ -35,6 +35,9 @@ PATIENCE: Final = 2.0
 LARGEST: Final = 8 << 20
 """Maximum bytes of a request: a pod of up to 3 MiB, and with nodeCacheCapable tens of thousands of node names."""
 
+MOST_NODES: Final = 50_000
+"""Maximum number of nodes of a request: ten times as many as Kubernetes supports."""
+
 _BODY_SECONDS: Final = 5.0
 """Time limit in seconds for receiving a request: kube-scheduler's default httpTimeout."""
 
@@ -59,9 +62,11 @@ class ExtenderArgs(msgspec.Struct, dict=True):
         """Decode the nodes.
 
         Raises:
-            ValidationError: if one is not a node.
+            ValidationError: if one is not a node, or there are too many.
         """
         self.items = (self.nodes or {}).get("items") or []
+        if max(len(self.node_names or ()), len(self.items)) > MOST_NODES:
+            raise ValueError(f"more than {MOST_NODES:,} nodes")
         self.sent = msgspec.convert(self.items, list[Node])
 
     @property

@@ -12,7 +12,8 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from aiohttp import web
 
@@ -22,6 +23,13 @@ from topospread.live.exposition import Exposed
 from topospread.live.loopback import is_loopback
 
 log = logging.getLogger(__name__)
+
+MOST_CONNECTIONS: Final = 2000
+MOST_STRANGERS: Final = 20
+"""Connections of one address without a certificate, where a certificate is required: kubelet probes the health."""
+HANDSHAKE_SECONDS: Final = 10.0
+IDLE_SECONDS: Final = 120.0
+"""Time limit for a request's headers to arrive. Go's clients close an idle connection after 90 seconds."""
 
 Check = Callable[[], str]
 """Returns why a check fails; "" if it succeeds."""
@@ -119,12 +127,27 @@ async def listen(application: web.Application, address: Address) -> web.AppRunne
     certificate = Certificate(address.certificate, address.key, address.client_ca) if address.certificate else None
     if certificate is not None:
         application.cleanup_ctx.append(_followed(certificate))
-    runner = web.AppRunner(application, access_log=None, handle_signals=False)
+    listening: list[asyncio.Server] = []
+
+    async def close(_: web.Application) -> None:
+        for each in listening:
+            each.close()
+
+    application.on_shutdown.append(close)
+    runner = web.AppRunner(application, handle_signals=False)
     await runner.setup()
-    shown = f"{address.host}:{address.port}"
+    assert runner.server is not None
+    shown, loop = f"{address.host}:{address.port}", asyncio.get_running_loop()
     try:
-        context = certificate.context if certificate is not None else None
-        await web.TCPSite(runner, address.host, address.port, ssl_context=context).start()
+        listening.append(
+            await loop.create_server(
+                partial(_Connection, runner.server, bool(address.client_ca)),
+                address.host,
+                address.port,
+                ssl=certificate.context if certificate else None,
+                ssl_handshake_timeout=HANDSHAKE_SECONDS if certificate else None,
+            )
+        )
     except OSError as error:
         await runner.cleanup()
         none = ", 0 none" if address.option.endswith("port") else ""
@@ -134,9 +157,51 @@ async def listen(application: web.Application, address: Address) -> web.AppRunne
     return runner
 
 
+class _Connection(web.RequestHandler):
+    """A client's connection. It ends at once if there are too many, and later if the client is idle.
+
+    Args:
+        server: creates the requests.
+        certified: whether clients without a certificate may only ask for the server's health.
+    """
+
+    def __init__(self, server: web.Server, certified: bool) -> None:
+        # No client compresses its requests. A small compressed body takes much memory.
+        super().__init__(
+            server,
+            loop=asyncio.get_running_loop(),
+            access_log=None,  # type: ignore[arg-type] # None is no log
+            auto_decompress=False,
+            keepalive_timeout=IDLE_SECONDS,
+        )
+        self._server = server
+        self._certified = certified
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See asyncio.Protocol."""
+        super().connection_made(transport)
+        others = self._server.connections
+        strangers = [
+            each
+            for each in others
+            if self._certified and not _is_certified(each.transport) and _host(each.transport) == _host(transport)
+        ]
+        if len(others) > MOST_CONNECTIONS or (len(strangers) > MOST_STRANGERS and not _is_certified(transport)):
+            self.force_close()
+
+
+def _is_certified(transport: asyncio.BaseTransport | None) -> bool:
+    return transport is not None and bool(transport.get_extra_info("peercert"))
+
+
+def _host(transport: asyncio.BaseTransport | None) -> str | None:
+    peer = transport.get_extra_info("peername") if transport is not None else None
+    return peer[0] if peer else None
+
+
 def has_client_certificate(request: web.Request) -> bool:
     """Return whether the client presented a certificate from the address's `client_ca`."""
-    return request.transport is not None and bool(request.transport.get_extra_info("peercert"))
+    return _is_certified(request.transport)
 
 
 def _followed(certificate: Certificate) -> Callable[[web.Application], AsyncIterator[None]]:

@@ -15,6 +15,8 @@ from topospread.lint.rules import BY_ID
 from .lines import Lines
 
 SOURCE: Final = "topospread"
+MOST: Final = 1000
+"""Maximum number of diagnostics. To write more of them takes a second, in which no message is read."""
 SEVERITIES: Final[dict[Severity, DiagnosticSeverity]] = {
     "error": DiagnosticSeverity.Error,
     "warning": DiagnosticSeverity.Warning,
@@ -27,14 +29,15 @@ _LONGEST_MARK: Final = 200
 
 
 def diagnostics(findings: Iterable[Finding], name: str, lines: Lines) -> list[Diagnostic]:
-    """Return the findings of a text.
+    """Return the findings of a text, at most `MOST`. The last one counts the rest.
 
     Args:
         findings: findings of the text, and perhaps of the scheduler configuration file.
         name: the text's name in the findings.
         lines: the text.
     """
-    return [
+    own = [each for each in findings if each.place.source == name]
+    found = [
         Diagnostic(
             range=_range(each.place, lines),
             message=each.message,
@@ -43,9 +46,11 @@ def diagnostics(findings: Iterable[Finding], name: str, lines: Lines) -> list[Di
             code_description=CodeDescription(BY_ID[each.rule].link),
             source=SOURCE,
         )
-        for each in findings
-        if each.place.source == name
+        for each in own[:MOST]
     ]
+    if len(own) > MOST:
+        found[-1].message += f" (and {len(own) - MOST} more findings: topospread lint shows them)"
+    return found
 
 
 def of_error(error: InputError, lines: Lines) -> Diagnostic:

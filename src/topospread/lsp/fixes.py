@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from time import monotonic
+from typing import Final
 
 from lsprotocol.types import CodeAction, CodeActionKind, Diagnostic, Range, TextEdit, WorkspaceEdit
 
@@ -17,6 +19,9 @@ from topospread.sources.text import Text
 from .diagnostics import diagnostics
 from .lines import Lines
 
+_SECONDS: Final = 0.5
+"""Time limit in seconds: after it, no further quick fix is tried."""
+
 
 def fixes(report: LintReport, lines: Lines, asked: Range, uri: str) -> Iterator[CodeAction]:
     """Yield a quick fix for each fixable finding in a range; in a long text only for the first ones.
@@ -27,12 +32,15 @@ def fixes(report: LintReport, lines: Lines, asked: Range, uri: str) -> Iterator[
         asked: the range.
         uri: the file.
     """
+    until = monotonic() + _SECONDS
     for text in (each for _, each in report.read.texts):
         editor = TextEditor(text, report.read)
         for shown, subject, edits in islice(_fixable(report, text, lines, asked), editor.most_tries):
             after = editor.made([(subject, edits)])
             if after is not None:
                 yield _action(shown, uri, _edit(lines, after.data.decode()))
+            if monotonic() > until:
+                return
 
 
 def _fixable(
@@ -40,10 +48,12 @@ def _fixable(
 ) -> Iterator[tuple[Diagnostic, LintSubject, Sequence[FieldEdit]]]:
     """Yield the findings in a range that have a fix, with the object and its edits."""
     for each in report.judged:
-        if each.problem.fix and each.subject is not None and each.subject.location.text.name == text.name:
+        line = (each.finding.place.line or 1) - 1
+        if not each.problem.fix or each.subject is None or not asked.start.line <= line <= asked.end.line:
+            continue
+        if each.subject.location.text.name == text.name:
             for shown in diagnostics([each.finding], text.name, lines):
-                if shown.range.start.line <= asked.end.line and asked.start.line <= shown.range.end.line:
-                    yield shown, each.subject, each.problem.fix
+                yield shown, each.subject, each.problem.fix
 
 
 def _action(shown: Diagnostic, uri: str, edit: TextEdit) -> CodeAction:
@@ -68,4 +78,8 @@ def _edit(lines: Lines, after: str) -> TextEdit:
 
 def _common(one: str, other: str) -> int:
     """Return the length of the common prefix of two texts."""
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    same, most = 0, min(len(one), len(other))
+    while same < most:
+        middle = (same + most + 1) // 2
+        same, most = (middle, most) if one[same:middle] == other[same:middle] else (same, middle - 1)
+    return same

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from functools import partial
+from itertools import accumulate, islice
 from typing import Final
 
 from lsprotocol.types import Position, Range
 
+_PART: Final = 1000
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 """The protocol's line breaks."""
+
+
+def _with_break(line: str) -> int:
+    return len(line) + 1
 
 
 class Lines:
@@ -24,15 +31,17 @@ class Lines:
     def __init__(self, text: str, units: Callable[[str], int]) -> None:
         self.text = text
         self.units = units
-        breaks = list(_BREAK.finditer(text))
-        self.starts = [0, *(each.end() for each in breaks)]
-        ends = [*(each.start() for each in breaks), len(text)]
-        self.lines = [text[start:end] for start, end in zip(self.starts, ends, strict=True)]
+        self.lines = _BREAK.split(text) if "\r" in text else text.split("\n")
+        ends = (
+            (each.end() for each in _BREAK.finditer(text)) if "\r" in text else accumulate(map(_with_break, self.lines))
+        )
+        self.starts = [0, *islice(ends, len(self.lines) - 1)]
+        self._sums: dict[int, list[int]] = {}
 
     def position(self, line: int, column: int) -> Position:
         """Return the position of a line and column in characters, both from 0; the nearest one if it does not exist."""
         line = min(max(line, 0), len(self.lines) - 1)
-        return Position(line, self.units(self.lines[line][: max(column, 0)]))
+        return Position(line, self._units_before(line, min(max(column, 0), len(self.lines[line]))))
 
     def position_of(self, offset: int) -> Position:
         """Return the position of an offset."""
@@ -42,11 +51,19 @@ class Lines:
     def column(self, position: Position) -> int:
         """Return the column in characters of a position."""
         line = self.lines[position.line] if position.line < len(self.lines) else ""
-        column = units = 0
-        while column < len(line) and units < position.character:
-            units += self.units(line[column])
-            column += 1
-        return column
+        if line.isascii():
+            return min(position.character, len(line))
+        return bisect_left(range(len(line)), position.character, key=partial(self._units_before, position.line))
+
+    def _units_before(self, line: int, column: int) -> int:
+        """Return the length of a line's first characters. Findings of a long line do not measure all of it again."""
+        text, sums = self.lines[line], self._sums.get(line)
+        if sums is None:
+            parts = [] if text.isascii() else [text[at : at + _PART] for at in range(0, len(text), _PART)]
+            sums = self._sums[line] = [0, *accumulate(map(self.units, parts))]
+        if len(sums) == 1:
+            return column
+        return sums[column // _PART] + self.units(text[column - column % _PART : column])
 
     def offset(self, position: Position) -> int:
         """Return the number of characters before a position."""

@@ -131,9 +131,9 @@ class Server(LanguageServer):
         while file.changed and self._files.get(uri) is file:
             file.changed = False
             document = self.workspace.get_text_document(uri)
-            version, lines = document.version, Lines(document.source, document.position_codec.client_num_units)
+            version = document.version
             try:
-                found = await self._in_thread(partial(self._judged, file, lines))
+                found = await self._in_thread(partial(self._judged, file, document.source, self._units(uri)))
             except TopospreadError as error:
                 self._tell(str(error))
             except Exception as error:
@@ -143,10 +143,14 @@ class Server(LanguageServer):
                     self._show(uri, found, version)
         file.judging = None
 
-    def _judged(self, file: OpenFile, lines: Lines) -> list[Diagnostic]:
+    def _units(self, uri: str) -> Callable[[str], int]:
+        return self.workspace.get_text_document(uri).position_codec.client_num_units
+
+    def _judged(self, file: OpenFile, text: str, units: Callable[[str], int]) -> list[Diagnostic]:
         """Lint a text and return its diagnostics. If it is unparsable, return the error and earlier diagnostics."""
         self._judge.project()
-        file.lines, file.report = lines, None
+        file.lines = lines = Lines(text, units)
+        file.report = None
         try:
             file.report = report = self._judge.report(file.path, lines.text)
             found, broken = diagnostics(report.findings, shown_path(file.path), lines), report.read.broken
@@ -183,16 +187,15 @@ class Server(LanguageServer):
         file = self._files.get(uri)
         if file is None:
             return None
-        document = self.workspace.get_text_document(uri)
-        lines = Lines(document.source, document.position_codec.client_num_units)
+        text, units = self.workspace.get_text_document(uri).source, self._units(uri)
 
         def found() -> Found | None:
-            if file.lines is None or file.lines.text != lines.text:
-                self._judged(file, lines)
-            report = file.report
-            if report is None or not (
-                report.read.subjects or (report.read.broken and is_meant_as_manifest(lines.text))
-            ):
+            if file.lines is None or file.lines.text != text:
+                self._judged(file, text, units)
+            report, lines = file.report, file.lines
+            if lines is None or report is None:
+                return None
+            if not report.read.subjects and not (report.read.broken and is_meant_as_manifest(text)):
                 return None
             return find(report, lines)
 

@@ -28,7 +28,7 @@ from topospread.config.args import PodTopologySpreadArgs
 
 from .cluster_event import Registration
 from .default_selector import SelectorOf, default_selector, looked_up
-from .domain_counts import pods_on
+from .domain_counts import DomainCounts, pods_on
 from .interface import (
     MAX_NODE_SCORE,
     UNRESOLVABLE,
@@ -177,6 +177,22 @@ class HardConstraints:
             result[skew > each.constraint.max_skew] = _SKEW
             if each.column.missing:
                 result[codes < 0] = self._missing_label
+        return result
+
+    def takes_again(self, rows: Rows) -> Bools:
+        """Return which nodes take one of their pods of this class again after it is removed, bool[rows].
+
+        If the constraint counts the pod, its domain has one pod less then. Only this domain may become the one with
+        the fewest pods, and then the skew is 1.
+        """
+        result = np.ones(length(rows), dtype=np.bool_)
+        for each in self.spread.hard:
+            codes, counts = each.column.codes[rows], each.counts
+            assert counts is not None
+            skew = skew_of(counts.at(codes), each.counts_itself, minimum_of(each))
+            if type(counts) is DomainCounts and each.counts_pods_of(self.spread.pod_class):
+                skew -= counts.member[rows] >= 0
+            result &= (skew <= each.constraint.max_skew) & (codes >= 0)
         return result
 
     def rejected_domains(self) -> tuple[bytes, ...]:

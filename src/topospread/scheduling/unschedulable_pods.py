@@ -23,6 +23,10 @@ _FEW = 64
 _TURN = attrgetter("turn")
 
 
+def _turn_of(entry: tuple[Hashable, QueuedPodInfo]) -> int:
+    return entry[1].turn
+
+
 class Group(msgspec.Struct, frozen=True, cache_hash=True):
     """Pods of one kind that the same plugins rejected. ``kind`` is the pod's key if its kind is not known."""
 
@@ -50,7 +54,10 @@ class KeepsPods(Protocol):
     def __contains__(self, key: str) -> bool: ...
 
     def moved(self, found: Sequence[Found], members: Mapping[Group, dict[str, QueuedPodInfo]]) -> list[Found]:
-        """Move the pods of groups that an event may help. Return the groups with pods that the caller must move."""
+        """Move the pods of groups that an event may help; groups without ``members`` have none.
+
+        Return the groups with pods that the caller must move.
+        """
 
     def forget(self, key: str) -> None:
         """Write a pod's current data back to it, and drop it from the store."""
@@ -196,19 +203,16 @@ class UnschedulablePods:
         ``event``: equal for events that every hint answers equally; ``None`` if that is not known.
         """
         if event is None:
-            found: list[Found] = [
-                (each, ask(each, self._shared[each])) for each in self._numbered if each in self._members
-            ]
+            asked = ((each, ask(each, self._shared[each])) for each in self._numbered if each in self._members)
+            found: Sequence[Found] = [each for each in asked if each[1]]
         else:
-            found = [(group, strategy) for group, strategy in self._answered(ask, event) if group in self._members]
+            found = self._answered(ask, event)
         if self.batch is not None:
-            found = self.batch.moved([each for each in found if each[1]], self._members)
-        for info in sorted(self._single.values(), key=_TURN):
-            group = self._group[info.key]
-            found.append((group, ask(group, info.pod)))
-        for group, strategy in found:
-            if strategy:
-                pods = self._members[group].values() if group.shared else [self._single[group]]
+            found = self.batch.moved(found, self._members)
+        alone = ((group, ask(group, info.pod)) for group, info in sorted(self._single.items(), key=_turn_of))
+        for group, strategy in (*found, *(each for each in alone if each[1])):
+            pods = self._members.get(group, {}).values() if group.shared else [self._single[group]]
+            if pods:
                 yield strategy, sorted((each for each in pods if not self._is_kept(each)), key=_TURN)
 
     def _is_kept(self, info: QueuedPodInfo) -> bool:

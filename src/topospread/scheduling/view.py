@@ -5,7 +5,7 @@ A view calls the plugins' formulas on all rows when it is built, and on changed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from weakref import WeakValueDictionary
 
@@ -33,7 +33,7 @@ from topospread.plugins.interface import (
 )
 from topospread.plugins.registry import ASKED_ABOUT_CLAIMS, ASKED_OF_EACH_CLASS
 
-from .framework import Framework, PreparedPlugins, WeightedScore
+from .framework import NOTHING_KNOWN, Framework, PreparedPlugins, WeightedScore
 from .groups import Heads
 from .node_local import NodeLocalAnswers, Work, sharing_key
 
@@ -95,12 +95,25 @@ class View:
         answers_node_pinned: whether its answer for a node also holds for a DaemonSet pod pinned to that node.
     """
 
-    def __init__(
-        self, cluster: Cluster, framework: Framework, pod_class: PodClass, shared: Shared, before: View | None = None
+    def __init__(  # noqa: PLR0913 - two are rare
+        self,
+        cluster: Cluster,
+        framework: Framework,
+        pod_class: PodClass,
+        shared: Shared,
+        before: View | None = None,
+        *,
+        prepared: Mapping[str, Prepared] = NOTHING_KNOWN,
     ) -> None:
         """Build the view.
 
-        ``before`` is the view of a class that differs only in claims. Its counts move to this view, and it ends.
+        Args:
+            cluster: the cluster.
+            framework: the profile's plugins.
+            pod_class: the class.
+            shared: data that all views share.
+            before: view of a class that differs only in claims. Its counts move to this view, and it ends.
+            prepared: plugin → its answer for this class, if it was prepared since the last change of the cluster.
         """
         self.cluster = cluster
         self.framework = framework
@@ -114,7 +127,7 @@ class View:
             known = _without(ASKED_ABOUT_CLAIMS, before.plugins)
         elif answers is not None:
             known = _without(ASKED_OF_EACH_CLASS, answers.plugins)
-        self.plugins: PreparedPlugins = framework.prepare(pod_class, cluster, known)
+        self.plugins: PreparedPlugins = framework.prepare(pod_class, cluster, {**known, **prepared})
         self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
         self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
         self.can_fail = any(offers(each.filter, CanFail) for each in self.plugins.filters)

@@ -8,7 +8,6 @@ scheduled or read leaves the batch first, and takes the position in the queue th
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,8 +66,8 @@ class BatchedUnschedulablePods:
 
     def _clear(self) -> None:
         # By pod index: _infos, the columns of _table, and _alive (False for a pod that left). _row: pod key → index.
-        # By group number: _rows (indexes of its pods, also of pods that left), _size (pods in the batch), _sample,
-        # _verdict (the last recorded), _new (not recorded yet) and _known (the rejection was checked and holds).
+        # By group number: _size (pods in the batch), _sample, _verdict (the last recorded), _new (not recorded yet) and
+        # _known (the rejection was checked and holds).
         # _order: indexes of the pods to retry, in queue order; None if it must be computed. due: their number.
         self._infos: list[QueuedPodInfo] = []
         self._row: dict[str, int] = {}
@@ -76,7 +75,6 @@ class BatchedUnschedulablePods:
         self._alive: Bools = np.zeros(64, dtype=np.bool_)
         self._number: dict[Group, int] = {}
         self._groups: list[Group] = []
-        self._rows: list[array[int]] = []
         self._size: list[int] = []
         self._sample: list[QueuedPodInfo] = []
         self._verdict: list[Verdict | None] = []
@@ -92,16 +90,22 @@ class BatchedUnschedulablePods:
     # Pods enter the batch and are moved.
 
     def moved(self, found: Sequence[Found], members: Mapping[Group, dict[str, QueuedPodInfo]]) -> list[Found]:
-        """Move the pods of groups that an event may help. Return the groups with pods that the caller must move."""
+        """Move the pods of groups that an event may help; groups without ``members`` have none.
+
+        Return the groups with pods that the caller must move.
+        """
         if self._queue.undo.steps is not None or not self._settings.pops_early or not self._settings.maximum:
             self.let_all_go()
             return list(found)
-        if not self._row and sum(len(members[group]) for group, _ in found) < MANY:
+        if not self._row and sum(len(members.get(group, ())) for group, _ in found) < MANY:
             return list(found)
         left: list[Found] = []
         strategies: dict[int, QueueingStrategy] = {}
         for group, strategy in found:
-            number, pods = self._number.get(group), members[group]
+            pods = members.get(group)
+            if pods is None:
+                continue
+            number = self._number.get(group)
             new = len(pods) - (0 if number is None else self._size[number])
             if new:  # the newest pods are the last of their group
                 infos = list(islice(reversed(pods.values()), new))[::-1]
@@ -119,7 +123,6 @@ class BatchedUnschedulablePods:
         number = self._number.setdefault(group, len(self._groups))
         if number == len(self._groups):
             self._groups.append(group)
-            self._rows.append(array("q"))
             self._size.append(0)
             self._sample.append(infos[0])
             self._verdict.append(None)
@@ -137,17 +140,16 @@ class BatchedUnschedulablePods:
             counts = (info.timestamp, info.unschedulable_count, info.attempts, info.turn)
             self._table[:, row] = (_WAITS, info.priority, *counts, number, -1, 0)
         self._alive[begin : len(self._infos)] = True
-        self._rows[number].extend(range(begin, len(self._infos)))
         return number
 
     def _move(self, strategies: Mapping[int, QueueingStrategy]) -> None:
         """Move pods by the strategies of their groups, like `SchedulingQueue`."""
         table = self._table
-        rows = np.concatenate([self._rows[number] for number in strategies])
-        sizes = [len(self._rows[number]) for number in strategies]
-        waits_first = np.repeat([each == QueueingStrategy.AFTER_BACKOFF for each in strategies.values()], sizes)
-        waiting = self._alive[rows] & (table[_STATE, rows] == _WAITS)
-        rows, waits_first = rows[waiting], waits_first[waiting]
+        by_group = np.zeros(len(self._groups), dtype=np.int64)
+        by_group[list(strategies)] = list(strategies.values())
+        by_row = by_group[table[_GROUP]]
+        rows = np.flatnonzero(self._alive & (table[_STATE] == _WAITS) & (by_row > QueueingStrategy.SKIP))
+        waits_first = by_row[rows] == QueueingStrategy.AFTER_BACKOFF
         shift = np.minimum(table[_COUNT, rows] - 1, _LONGEST_SHIFT)
         waits = np.minimum(np.int64(self._settings.initial) << shift, self._settings.maximum)
         expires = _aligned(table[_TIME, rows] + waits)

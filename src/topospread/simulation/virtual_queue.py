@@ -21,7 +21,7 @@ from topospread.cluster.cluster import PodKey, pod_key
 from topospread.cluster.pod_class import namespaces_asked
 from topospread.config.version_rules import rules_for
 from topospread.controllers.planned import QueuedPod
-from topospread.plugins.cluster_event import ADD, NODE_TAINT, ClusterEvent, always
+from topospread.plugins.cluster_event import ADD, NODE_TAINT, UPDATE, ClusterEvent, always
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.object_changes import node_changes, taints_changed
 from topospread.scheduling.pod_group_queue import UNSCHEDULED_POD_ADD, PodGroupQueue
@@ -35,6 +35,7 @@ from .batched_unschedulable_pods import BatchedUnschedulablePods, RejectionSourc
 from .cached_rejections import CachedRejections
 from .run import Run
 
+_ASSIGNED_POD_UPDATE = ClusterEvent("AssignedPod", UPDATE)
 _SOME_NODE = "some-node"
 _SOME_TIME = "2006-01-02T15:04:05Z"
 _HINTS_TELL_ALL = frozenset(
@@ -265,8 +266,8 @@ class VirtualQueue:
     def terminating(self, pod_class: PodClass) -> None:
         """Handle the deletion of an assigned pod that is still terminating: selectors no longer count it."""
         old = self._assigned(pod_class)
-        metadata = replace(old.metadata, deletion_timestamp=_SOME_TIME)
-        self.queue.assigned_pod_updated(old, replace(old, metadata=metadata), (pod_class.key, _SOME_TIME))
+        new = replace(old, metadata=replace(old.metadata, deletion_timestamp=_SOME_TIME))
+        self.queue.move_all(_ASSIGNED_POD_UPDATE, old, new, alike=pod_class.key if self._hints_read_updates else True)
         self._others_changed = True
 
     def node_changed(self, old: Node | None, new: Node) -> None:
@@ -281,9 +282,18 @@ class VirtualQueue:
     @cached_property
     def _hints_read_taints_alone(self) -> bool:
         """True if the hints for changed taints read no more of a node than `taints_changed` returns."""
+        return self._hinting(ClusterEvent("Node", NODE_TAINT)) <= _READ_TAINTS
+
+    @cached_property
+    def _hints_read_updates(self) -> bool:
+        """True if a hint may read a pod that was updated."""
+        return not self._rules.hints or bool(self._hinting(_ASSIGNED_POD_UPDATE))
+
+    def _hinting(self, event: ClusterEvent) -> frozenset[str]:
+        """Return the plugins with a hint of their own for an event."""
         found = [requeueing_of(each, self._run.cluster) for each in self._run.scheduler.frameworks.values()]
-        heard = [each for plugins in found for each in plugins.interested(ClusterEvent("Node", NODE_TAINT))]
-        return all(hint is always or plugin in _READ_TAINTS for plugin, hint in heard)
+        heard = (each for plugins in found for each in plugins.interested(event))
+        return frozenset(plugin for plugin, hint in heard if hint is not always)
 
     def at(self, now: int) -> None:
         """Advance the clock to ``now``, in ns since the run began, and activate pods whose backoff has ended."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,11 +41,35 @@ class Places(dict[ObjectKey, Place]):
         return Places(self)
 
 
+class _Origins:
+    """The places of one path's objects. Those of a list share all but their position."""
+
+    def __init__(self) -> None:
+        self._positions = array("i")
+        self._firsts: list[ReadObject] = []
+        self._starts: list[int] = []
+
+    def add(self, read: ReadObject) -> None:
+        """Add the next object."""
+        if not self._firsts or read.rough is not self._firsts[-1].rough:
+            self._firsts.append(read)
+            self._starts.append(len(self._positions))
+        self._positions.append(-1 if read.position is None else read.position)
+
+    def of(self, number: int, item: KubeObject) -> ReadObject:
+        """Return an object as it was read; ``number``: how many were read before it."""
+        position = self._positions[number]
+        first = self._firsts[bisect_right(self._starts, number) - 1]
+        return first._replace(item=item, position=None if position < 0 else position)
+
+
 class Collection:
     """Objects by kind, namespace and name, in the order of their first occurrence."""
 
     def __init__(self) -> None:
-        self.objects: dict[ObjectKey, ReadObject] = {}
+        self.objects: dict[ObjectKey, KubeObject] = {}
+        self._places = Places()
+        self._promising: dict[ObjectKey, ReadObject] = {}
         self._replaced: dict[tuple[str, str], list[str]] = {}
         self._unnamed = 0
 
@@ -53,26 +79,33 @@ class Collection:
         Raises:
             DuplicateError: if the path contains an object twice.
         """
-        own: dict[ObjectKey, ReadObject] = {} if self.objects else self.objects
+        is_first, origins = not self.objects, _Origins()
+        own: dict[ObjectKey, KubeObject] = self.objects if is_first else {}
         for each in found:
             metadata = each.item.metadata
             if metadata.name:
-                key = (each.kind, metadata.namespace or "", metadata.name)
-                first = own.get(key)
-                if first is not None:
-                    raise _twice(first, each)
+                key = place_key = (each.kind, metadata.namespace or "", metadata.name)
+                if key in own:
+                    raise _twice(origins.of(list(own).index(key), own[key]), each)
             else:
                 self._unnamed += 1
-                key = (each.kind, metadata.namespace or "", f"{metadata.generate_name}{self._unnamed}*")
-            earlier = self.objects.get(key)
-            if earlier is not None:
-                self._replace(earlier, each)
-            own[key] = self.objects[key] = each
+                place_key = (each.kind, metadata.namespace or "", metadata.generate_name or "")
+                key = (*place_key[:2], f"{metadata.generate_name}{self._unnamed}*")
+            if not is_first and key in self.objects:
+                self._replace(key, each)
+            own[key] = self.objects[key] = each.item
+            self._places[place_key] = each.rough
+            origins.add(each)
+            annotations = metadata.annotations
+            if annotations is not None and (annotations.promise or annotations.quorum):
+                self._promising[key] = each
+            elif self._promising:
+                self._promising.pop(key, None)
 
-    def _replace(self, earlier: ReadObject, later: ReadObject) -> None:
-        where = (str(_where(earlier.rough)), str(_where(later.rough)))
+    def _replace(self, key: ObjectKey, later: ReadObject) -> None:
+        where = (str(_where(self._places[key])), str(_where(later.rough)))
         self._replaced.setdefault(where, []).append(later.place.object)
-        inherit(earlier.item, later.item)
+        inherit(self.objects[key], later.item)
 
     def notes(self) -> list[str]:
         """Return notes about replaced objects."""
@@ -84,15 +117,14 @@ class Collection:
     def fill(self, inventory: Inventory) -> None:
         """Add all objects to an inventory. Unnamed objects get their generateName as place."""
         lists = {kind: getattr(inventory, how.attribute) for kind, how in KINDS.items()}
-        places, declarations = Places(), DeclarationPlaces()
-        for key, each in self.objects.items():
-            lists[each.kind].append(each.item)
-            metadata = each.item.metadata
-            places[key if metadata.name else (key[0], key[1], metadata.generate_name or "")] = each.rough
-            declared = declarations.of(each)
+        for key, item in self.objects.items():
+            lists[key[0]].append(item)
+        declarations = DeclarationPlaces()
+        for key in filter(self._promising.__contains__, self.objects):
+            declared = declarations.of(self._promising[key])
             if declared is not None:
                 inventory.declared[key] = declared
-        inventory.places = places
+        inventory.places = self._places
 
 
 def applied(earlier: Inventory, later: Inventory) -> Inventory:

@@ -5,7 +5,7 @@ The counts are PodTopologySpread's own arrays, which stay small even with thousa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from topospread.api.labels import Selector
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools
 from topospread.controllers.planned import Workload
-from topospread.plugins.interface import PluginError
+from topospread.plugins.interface import PluginError, Prepared
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import Domains, arithmetic_of
 from topospread.plugins.spread_counts import CountedConstraint, Spread
@@ -39,25 +39,30 @@ class CountedSpreads(NamedTuple):
     Attributes:
         of: counts by revision: the newest ("") first, then older revisions with placed pods.
         problem: problem of constraints that cannot be evaluated.
+        prepared: class → its PodTopologySpread, prepared.
     """
 
     of: tuple[tuple[str, Spread], ...]
     problem: str
+    prepared: Mapping[PodClass, Prepared]
 
 
 def spreads_of(scheduler: Scheduler, workload: Workload, members: Members) -> CountedSpreads:
     """Return the counts for the constraints of a workload's pods, by revision."""
     found: list[tuple[str, Spread]] = []
+    known: dict[PodClass, Prepared] = {}
     problem = ""
     for revision, pod_class in _revisions(scheduler.cluster, workload, members):
         try:
-            spread = _spread(scheduler, pod_class)
+            prepared = _prepared(scheduler, pod_class)
         except PluginError as error:
             problem = str(error)
             continue
-        if spread is not None:
-            found.append((revision, spread))
-    return CountedSpreads(tuple(found), problem)
+        if prepared is not None:
+            known[pod_class] = prepared
+            if isinstance(prepared.watcher, Spread):
+                found.append((revision, prepared.watcher))
+    return CountedSpreads(tuple(found), problem, known)
 
 
 def constraints_of(
@@ -68,17 +73,13 @@ def constraints_of(
     Differing constraints of older revisions follow those of the newest. ``owners`` is None if the owners of counted
     pods are not needed.
     """
-    whose = partial(owners.counted, workload) if owners is not None else _nobody_asks
+    whose = partial(owners.counted, workload) if owners is not None else None
     found: list[ConstraintStatus] = []
     for revision, spread in spreads.of:
         known = [replace(each, revision="") for each in found]
         stated = [_constraint(each, spread, whose) for each in (*spread.hard, *spread.soft)]
         found += [replace(each, revision=revision) for each in stated if each not in known]
     return tuple(found)
-
-
-def _nobody_asks(_selector: Selector, _takes_part: Bools, _total: int) -> CountedPods:
-    return {}
 
 
 def _revisions(cluster: Cluster, workload: Workload, members: Members) -> list[tuple[str, PodClass]]:
@@ -94,15 +95,12 @@ def _revisions(cluster: Cluster, workload: Workload, members: Members) -> list[t
     return [("", first), *older]
 
 
-def _spread(scheduler: Scheduler, pod_class: PodClass) -> Spread | None:
-    plugin = scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
-    if not isinstance(plugin, PodTopologySpread):
-        return None
-    spread = plugin.prepare(pod_class, scheduler.cluster).watcher
-    return spread if isinstance(spread, Spread) else None
+def _prepared(scheduler: Scheduler, pod_class: PodClass) -> Prepared | None:
+    plugin = scheduler.framework_of(pod_class).plugins.get(PodTopologySpread.name)
+    return plugin.prepare(pod_class, scheduler.cluster) if isinstance(plugin, PodTopologySpread) else None
 
 
-def _constraint(counted: CountedConstraint, spread: Spread, whose: Whose) -> ConstraintStatus:
+def _constraint(counted: CountedConstraint, spread: Spread, whose: Whose | None) -> ConstraintStatus:
     arithmetic = arithmetic_of(counted, spread)
     domains = arithmetic.domains
     assert isinstance(domains, Domains), "of a cluster they are columns"
@@ -125,7 +123,7 @@ def _constraint(counted: CountedConstraint, spread: Spread, whose: Whose) -> Con
         left_out=tuple(
             UncountedNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED]) for each in arithmetic.left_out
         ),
-        counted=whose(
-            counted.constraint.selector, counted.takes_part(slice(0, spread.nodes.size)), int(matching.sum())
-        ),
+        counted={}
+        if whose is None
+        else whose(counted.constraint.selector, counted.takes_part(slice(0, spread.nodes.size)), int(matching.sum())),
     )

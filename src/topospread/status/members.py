@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator
 
 import msgspec
 
-from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.api.pod import FINISHED_PHASES
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.controllers.planned import Plan, Workload
@@ -26,21 +26,23 @@ class Members(msgspec.Struct, eq=False):
     on: dict[PodClass, dict[int, list[PodKey]]] = {}
 
     @classmethod
-    def found(cls, pods: Iterable[Pod], cluster: Cluster) -> Members:
+    def found(cls, pods: Iterable[PodKey], cluster: Cluster) -> Members:
         """Return the pods that are placed in the cluster."""
         members = cls()
-        for pod in pods:
-            key = pod_key(pod.namespace, pod.name)
-            row = cluster.placed.get(key)
+        placed, on_node = cluster.placed, cluster.on_node
+        for key in pods:
+            row = placed.get(key)
             if row is not None:
-                pod_class = cluster.on_node[row][key]
-                members.on.setdefault(pod_class, {}).setdefault(row, []).append(key)
+                members.on.setdefault(on_node[row][key], {}).setdefault(row, []).append(key)
         return members
 
     @property
     def classes(self) -> Iterable[PodClass]:
         """Return the classes, in the order of the pods."""
         return self.on
+
+    def __len__(self) -> int:
+        return sum(len(keys) for rows in self.on.values() for keys in rows.values())
 
     @property
     def by_row(self) -> dict[int, int]:

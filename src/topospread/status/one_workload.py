@@ -25,13 +25,13 @@ class Asked(NamedTuple):
 
 def looked_at(workload: Workload, members: Members, spreads: CountedSpreads, asked: Asked) -> WorkloadStatus:
     """Return the status without losses, whose topology keys depend on all workloads."""
-    refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members)
+    refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members, spreads.prepared)
     return WorkloadStatus(
         kind=workload.kind,
         namespace=workload.namespace,
         name=workload.name,
         replicas=workload.replicas,
-        existing=sum(members.by_row.values()),
+        existing=len(members),
         constraints=constraints_of(spreads, workload, asked.owners),
         refused=refused,
         notes=tuple(workload.notes),

@@ -12,7 +12,8 @@ from topospread.cluster import PodClass
 from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import PodKey
 from topospread.plugins.affinity_terms import terms_of
-from topospread.plugins.interface import PluginError
+from topospread.plugins.interface import PluginError, Prepared
+from topospread.plugins.pod_topology_spread import HardConstraints, PodTopologySpread
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.evaluate import rejection_on
@@ -39,30 +40,31 @@ class Refusals:
         self._shared = Shared()
         self._latest: deque[View] = deque(maxlen=_VIEWS_KEPT)
 
-    def of(self, members: Members) -> tuple[RefusedPod, ...]:
+    def of(self, members: Members, spreads: Mapping[PodClass, Prepared] | None = None) -> tuple[RefusedPod, ...]:
         """Return the workload's pods that their node would reject now, sorted by name.
 
-        Pods of schedulers without a profile are omitted.
+        Pods of schedulers without a profile are omitted. ``spreads``: class → its PodTopologySpread if it is prepared.
         """
         names = self._scheduler.cluster.nodes.names
         found = [
             RefusedPod(key.partition("/")[2], names[row], why.plugin, why.reasons)
             for pod_class, rows in members.on.items()
             if (framework := self._frameworks.get(pod_class.pod.spec.scheduler_name or "default-scheduler"))
-            for row, why in self._refusals(framework, pod_class, rows)
+            for row, why in self._refusals(framework, pod_class, rows, (spreads or {}).get(pod_class))
             for key in rows[row]
         ]
         return tuple(sorted(found, key=lambda each: each.name))
 
     def _refusals(
-        self, framework: Framework, pod_class: PodClass, rows: Mapping[int, list[PodKey]]
+        self, framework: Framework, pod_class: PodClass, rows: Mapping[int, list[PodKey]], spread: Prepared | None
     ) -> Iterator[tuple[int, Rejection]]:
         """Yield node rows whose pods of a class would be rejected, with reasons.
 
         Pods of one class on one node are equal.
         """
         try:
-            view = View(self._scheduler.cluster, framework, pod_class, self._shared)
+            prepared = {} if spread is None else {PodTopologySpread.name: spread}
+            view = View(self._scheduler.cluster, framework, pod_class, self._shared, prepared=prepared)
         except PluginError as error:
             yield from ((row, Rejection(_NOT_JUDGED, "", (str(error),))) for row in rows)
             return
@@ -85,11 +87,16 @@ def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ..
     """
     nominated = view.cluster.nominated
     numbers = np.array(rows, dtype=np.int64)
-    near = bool(terms_of(view.pod_class).affinity)
-    takes_more = np.zeros(len(rows), dtype=np.bool_) if near else view.feasible(numbers)
-    looks = _looks(view, numbers)
-    opens = view.node_local.open[numbers]
-    for place in np.flatnonzero(~takes_more | np.isin(numbers, list(nominated))).tolist():
+    takes_again = opens = view.node_local.open[numbers]
+    for each in view.cluster_filters:
+        takes_again = takes_again & (
+            each.takes_again(numbers) if isinstance(each, HardConstraints) else each.filter(numbers) == 0
+        )
+    if terms_of(view.pod_class).affinity:
+        takes_again = np.zeros(len(rows), dtype=np.bool_)
+    left = np.flatnonzero(~takes_again | np.isin(numbers, list(nominated))).tolist()
+    looks = _looks(view, numbers) if left else []
+    for place in left:
         row = rows[place]
         yield row, looks[place] if looks and opens[place] and row not in nominated else ()
 

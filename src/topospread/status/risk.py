@@ -39,9 +39,10 @@ def losses(kind: str, members: Members, keys: Iterable[str], cluster: Cluster) -
     found: list[Loss] = []
     for key in keys:
         column = cluster.nodes.labels(key)
-        lost: Counter[int] = Counter()
+        lost: dict[int, int] = {}
         for row, pods in by_row.items():
-            lost[column.codes.item(row)] += pods
+            code = column.codes.item(row)
+            lost[code] = lost.get(code, 0) + pods
         named = [(column.values[code], pods) for code, pods in lost.items() if code >= 0]
         found += [Loss(key, name, pods, existing) for name, pods in sorted(named, key=lambda each: (-each[1], each[0]))]
     return tuple(found)

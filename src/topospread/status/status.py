@@ -12,6 +12,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.api.selector_text import nothing_selected
 from topospread.cluster import PodClass
+from topospread.cluster.cluster import pod_key
 from topospread.controllers.planned import Workload
 from topospread.controllers.scale import the_workload
 from topospread.errors import UsageError
@@ -166,7 +167,10 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
         keys = [(each.kind, each.namespace, each.name) for each in every]
         named = {the_workload(each, keys, wanted.namespace) for each in wanted.targets}
         there = [each for each, key in zip(every, keys, strict=True) if key in named]
-    found = [(each, Members.found(each.existing, run.cluster)) for each in there]
+    found = [
+        (each, Members.found((pod_key(pod.namespace, pod.name) for pod in each.existing), run.cluster))
+        for each in there
+    ]
     selector = wanted.selector
     if selector is None:
         return found

@@ -104,6 +104,13 @@ def test_a_comment_of_another_bot_is_never_replaced(tmp_path: Path) -> None:
     assert [each["body"] for each in github.comments] == [f"{MARK}mine", f"{MARK}ours\n"]
 
 
+def test_comments_of_deleted_users_and_without_text_are_passed_over(tmp_path: Path) -> None:
+    github = GitHub([comment(0, MARK) | {"user": None}, comment(1, "") | {"body": None}, comment(2, MARK)])
+    assert post(tmp_path, github) == ""
+    assert [each["body"] for each in github.comments[:2]] == [MARK, None]
+    assert github.comments[2]["body"] == MARK + "### ✅ nothing gets worse\n"
+
+
 def test_a_long_text_is_cut_at_a_line(tmp_path: Path) -> None:
     github = GitHub([])
     post(tmp_path, github, "x" * 99 + "\n" + ("y" * 99 + "\n") * 1000)

@@ -56,6 +56,7 @@ def test_changes_of_some_classes_and_of_nodes_come_in_order() -> None:
 
 def test_who_reads_too_late_is_told_to_begin_anew(monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "_KEPT", 4)
+    monkeypatch.setattr(module, "_DROPPED", 2)
     journal, web, api = Journal(), pod_class(), pod_class()
     reader = Reader(journal)
     journal.append((0, api, 1))
@@ -141,6 +142,7 @@ def test_a_mark_inside_another_passes_its_readers_on() -> None:
 
 def test_changes_at_a_mark_that_were_dropped_cannot_be_taken_back(monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "_KEPT", 4)
+    monkeypatch.setattr(module, "_DROPPED", 2)
     journal, web = Journal(), pod_class()
     journal.mark()
     reader = Reader(journal)

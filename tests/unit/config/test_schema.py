@@ -20,9 +20,7 @@ from topospread.config.schema import (
     Object,
     Problems,
     Type,
-    summary,
 )
-from topospread.errors import Place
 
 POINT = Object({"x": INT32, "name": STRING})
 
@@ -87,9 +85,3 @@ def test_every_problem_is_reported() -> None:
     problems: Problems = []
     ListOf(POINT).decode([{"x": "1"}, {"z": 1, "name": 2}], "points", problems)
     assert [path for path, _ in problems] == ["points[0].x", "points[1].z", "points[1].name"]
-
-
-def test_summary_is_placed_at_the_first_problem() -> None:
-    message, place = summary([("a.b", "is bad"), ("c", "is worse"), ("", "and so on")], Place("f.yaml"))
-    assert message == "is bad; c: is worse; and so on"
-    assert str(place) == "f.yaml: a.b"

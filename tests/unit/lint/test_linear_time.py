@@ -95,8 +95,24 @@ def ignores_above_each_other(count: int) -> str:
     return "# topospread: ignore no-budget\n" * count + ignored_lines(1)
 
 
-@pytest.mark.parametrize("made", [ignored_lines, ignores_above_each_other], ids=lambda made: made.__name__)
-def test_ignores_take_time_within_twice_of_linear(made: Callable[[int], str]) -> None:
+CONFIGURATION = "apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration"
+PROFILE = "{{schedulerName: s{}, plugins: {{filter: {{enabled: [{{name: X}}]}}}}}}"
+
+
+def profiles(count: int) -> str:
+    return f"{{{CONFIGURATION}, profiles: [{', '.join(map(PROFILE.format, range(count // 4)))}]}}\n"
+
+
+def configurations(count: int) -> str:
+    block = f"|\n    {{{CONFIGURATION}, profiles: [{PROFILE.format(0)}]}}\n"
+    data = "".join(f"  k{number}: {block}" for number in range(count // 2))
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n{data}"
+
+
+@pytest.mark.parametrize(
+    "made", [ignored_lines, ignores_above_each_other, profiles, configurations], ids=lambda made: made.__name__
+)
+def test_texts_take_time_within_twice_of_linear(made: Callable[[int], str]) -> None:
     seconds_for(made(FEW))
     few = min(seconds_for(made(FEW)) for _ in range(3))
     assert seconds_for(made(FEW * TIMES)) < 2 * TIMES * few

@@ -56,6 +56,14 @@ def test_closer_looks_have_an_end() -> None:
     assert list(everything.effort.left_out) == ["Deployment default/web"]
 
 
+def test_a_closer_look_costs_more_among_many_other_objects() -> None:
+    budget = "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: b{}}}\n"
+    everything = given(deployment(ZONES, replicas=6) + "".join(map(budget.format, range(500))))
+    (template,) = templates_on_nodes(everything)
+    everything.effort.left = 2000
+    assert not TrialPlacements(everything).look_closer(template)
+
+
 def test_first_looks_have_an_end_and_are_not_repeated() -> None:
     everything = given(deployment(ZONES, replicas=6))
     (template,) = templates_on_nodes(everything)

@@ -17,6 +17,7 @@ from topospread.api.pod import Pod, PodCondition, PodSpec, PodStatus
 from topospread.extender.declared import MAX_PER_DOMAIN, SHARES
 from topospread.live.extender_service import (
     LARGEST,
+    MOST_NODES,
     ExtenderArgs,
     ExtenderService,
     WatchedDomains,
@@ -186,6 +187,8 @@ def sending(**fields: Any) -> bytes:
         (sending(Nodes=[]), 400),
         (sending(NodeNames=[3]), 400),
         (sending(Nodes={"items": [{}]}), 200),
+        (sending(NodeNames=["a"] * (MOST_NODES + 1)), 400),
+        (sending(Nodes={"items": [{}] * (MOST_NODES + 1)}), 400),
         (b" " * (LARGEST + 1), 413),
     ],
 )

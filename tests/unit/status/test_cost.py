@@ -102,7 +102,12 @@ def test_of_nodes_that_look_the_same_to_a_pod_one_is_asked(monkeypatch: pytest.M
         return rejection_on(row, pod, view)
 
     monkeypatch.setattr(refused, "rejection_on", counted)
-    found = status(cluster(1, 31, constraint=True))  # zone-0 has one node more than the others
+    given = cluster(1, 31, constraint=True)  # zone-0 has one node more than the others
 
-    assert not found.workloads[0].refused
+    assert not status(given).workloads[0].refused
+    assert not rows
+
+    given.pods = [each for each in given.pods if each.spec.node_name not in ("node-1", "node-2")]
+
+    assert len(status(given).workloads[0].refused) == 11
     assert len(rows) == 1
