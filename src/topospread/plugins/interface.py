@@ -74,10 +74,14 @@ class NotJudgedError(PluginError):
 
 
 class Status(msgspec.Struct, frozen=True):
-    """The reason why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order."""
+    """The reason why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order.
+
+    ``because``: what kube-scheduler does not say about them; "" for nothing.
+    """
 
     code: StatusCode
     reasons: tuple[str, ...]
+    because: str = ""
 
 
 class Scope(IntEnum):
