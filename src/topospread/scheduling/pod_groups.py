@@ -49,7 +49,7 @@ def group_key(pod: Pod) -> Key | None:
 
 
 def min_count(group: PodGroup) -> int:
-    """Return how many pods of a group have to have nodes at once; 1 without a gang policy."""
+    """Return how many pods of a group must have nodes at once; 1 without a gang policy."""
     gang = group.spec.scheduling_policy.gang
     return 1 if gang is None else gang.min_count
 
@@ -183,7 +183,7 @@ class GroupAttempt(msgspec.Struct):
 
     @property
     def queue_code(self) -> str:
-        """The code by which the queue takes the group back."""
+        """The status code with which the group returns to the queue."""
         return "Unschedulable" if self.rejected else self.status.code
 
     def fail(self, message: str) -> None:
@@ -278,7 +278,7 @@ class _Trial(msgspec.Struct):
     Attributes:
         results: of the pods that were tried.
         fits: how many pods have nodes or would find them.
-        tried: name of each placement → how many pods have nodes or would find them there.
+        tried: name of each placement → number of pods with a node or a feasible node there.
     """
 
     status: Status
@@ -427,7 +427,8 @@ def _is_constrained(framework: Framework, group: PodGroup) -> bool:
 
 
 def _post_filter(scheduler: Scheduler, framework: Framework, group: PodGroup, members: Sequence[Member]) -> str:
-    """Return what the PodGroupPostFilter plugins say to a group without room (``RunPodGroupPostFilterPlugins``).
+    """Return the messages of the PodGroupPostFilter plugins for a group without room
+    (``RunPodGroupPostFilterPlugins``).
 
     Raises:
         NotJudgedError: evicting others would make room, which is not modelled.
