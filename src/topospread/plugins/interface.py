@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import IntEnum
+from functools import partial
 from typing import Final, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 from weakref import WeakKeyDictionary
 
@@ -66,12 +67,21 @@ class NotJudgedError(PluginError):
         self.because = because or f"topospread does not model {message}"
         super().__init__(f"not judged: {because or message}")
 
+    def __reduce__(self) -> tuple[Callable[..., NotJudgedError], tuple[str, ...]]:
+        """Return what pickle makes an equal one of, as between processes."""
+        make = partial(NotJudgedError, changes_pod=self.changes_pod)
+        return make, (self.what, self.field, self.message, self.because)
+
 
 class Status(msgspec.Struct, frozen=True):
-    """The reason why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order."""
+    """The reason why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order.
+
+    ``because``: what kube-scheduler does not say about them; "" for nothing.
+    """
 
     code: StatusCode
     reasons: tuple[str, ...]
+    because: str = ""
 
 
 class Scope(IntEnum):

@@ -44,6 +44,7 @@ class Verdict:
         rejections: the distinct rejections.
         points: plugin → weighted points of the feasible nodes, int64[feasible].
         pre_filter: PreFilter's message for the whole pod; "" if it passes.
+        because: what kube-scheduler does not say about that message; "" for nothing.
         arithmetic: arithmetic of every spread constraint in force.
         error: kube-scheduler's error if the pod could not be judged.
         narrowing: plugins that excluded nodes at PreFilter.
@@ -57,6 +58,7 @@ class Verdict:
     rejections: tuple[Rejection, ...]
     points: dict[str, Ints] = field(default_factory=dict)
     pre_filter: str = ""
+    because: str = ""
     arithmetic: tuple[ConstraintArithmetic, ...] = ()
     error: str = ""
     narrowing: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any
 
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import ABSENT, Inventory, ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
@@ -139,6 +139,8 @@ def applied(earlier: Inventory, later: Inventory) -> Inventory:
     made = Inventory(warnings=list(later.warnings), notes=list(later.notes), skipped=earlier.skipped)
     collection.fill(made)
     made.declared = earlier.declared | later.declared
+    there = {kind for kind, how in KINDS.items() if getattr(made, how.attribute)}
+    made.unread = {kind: why for kind, why in earlier.unread.items() if why != ABSENT or kind not in there}
     return made
 
 

@@ -240,10 +240,13 @@ class Answers:
         }
 
     def why(self, asked: PageQuestion) -> Json:
-        """Return `why`'s answer without suggested changes, as HTML, and the names of the nodes that are rejected."""
+        """Return `why`'s answer without suggested changes, as HTML, and the reason of each rejected node."""
         found = self._explained(asked, suggest=False)
         html = self._pages.page("why.html", **found, target=asked.word("target"))
-        return {"html": html, "rejected": [node for each in found["rejected"] for node in each["nodes"]]}
+        return {
+            "html": html,
+            "rejected": {node: each["reason"] for each in found["rejected"] for node in each["nodes"]},
+        }
 
     def fixes(self, asked: PageQuestion) -> Json:
         """Changes that would let a pending pod in, as HTML for the page."""
@@ -314,8 +317,7 @@ def _expected(frame: Frame, target: str) -> str:
             node = int(snapshot.pods.node[row])
             if node >= 0:
                 return f"{SCHEDULED.capitalize()}, it is on {snapshot.nodes[node].name}."
-            groups = frame.outcome.pending if frame.outcome else ()
-            says = (each.message for each in groups if each.namespace == namespace and name in each.pods)
+            says = (each.message for each in frame.pending if each.namespace == namespace and name in each.pods)
             return f"{SCHEDULED.capitalize()}, it has no node: {next(says, '')}"
     return ""
 
@@ -335,9 +337,8 @@ def _step(step: TrialStep, number: int, served: ServedCluster) -> Json:
 
 def _unjudged(frame: Frame, key: WorkloadKey) -> int:
     """Return how many pods of a workload wait because they are not judged."""
-    groups = frame.outcome.pending if frame.outcome else ()
     of = key[1], f"{key[0]}/{key[2]}"
-    return sum(len(each.pods) for each in groups if (each.namespace, each.workload) == of and is_unjudged(each))
+    return sum(len(each.pods) for each in frame.pending if (each.namespace, each.workload) == of and is_unjudged(each))
 
 
 def _told(frame: Frame) -> Json:

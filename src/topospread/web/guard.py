@@ -17,6 +17,7 @@ import ipaddress
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
@@ -295,11 +296,9 @@ def _check_origin(scope: AsgiScope, headers: dict[str, list[str]], host: str) ->
 
 
 def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return bool(ipaddress.ip_address(name))
+    return False
 
 
 def _same(given: str, wanted: str) -> bool:
@@ -331,10 +330,6 @@ def _cookie_name(scope: AsgiScope) -> str:
 def _cookies(headers: dict[str, list[str]], name: str) -> list[str]:
     found = []
     for text in headers.get("cookie", []):
-        try:
-            jar: SimpleCookie = SimpleCookie(text)
-        except CookieError:
-            continue
-        if name in jar:
-            found.append(jar[name].value)
+        with suppress(CookieError):
+            found += [each.value for key, each in SimpleCookie(text).items() if key == name]
     return found

@@ -7,6 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from topospread.text import shell_line
 from topospread.version import __version__
 
 from .served import ServedCluster
@@ -62,4 +63,5 @@ class Pages:
             "trouble": served.trouble,
             "nodes": len(served.reading.inventory.nodes),
             "kubeVersion": served.options.kube_version,
+            "words": shell_line(served.input.words),
         }

@@ -23,8 +23,10 @@ from .changes import (
     toleration_change,
     topology_key_change,
 )
+from .claim_changes import template_changes
 from .correction_sets import smallest_sets
 from .owner import Owned, owned
+from .rejections_per_node import Shortage
 from .repeated_simulation import RepeatedSimulation
 from .result import Suggestion
 from .typo_suggestions import meant_changes
@@ -36,9 +38,14 @@ _TOGETHER = 3
 """Largest number of changes in one suggestion."""
 _SETS = 6
 """Largest number of sets of changes; of sets with the same kinds of changes only the first is kept."""
+_REQUESTS = 3
+"""Number of smaller requests that are tried with other changes, and of resource combinations that are searched."""
+_SHARE = 10
+"""Largest number of pods that share a node's room when requests are reduced."""
 _WITH_TEMPLATE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 Worked = tuple[Change, Suggestion]
-Attempt = Callable[[int], tuple[Change, Suggestion | None]]
+Result = tuple[Change, Suggestion | None]
+Attempt = Callable[[int], Result]
 
 
 def suggestions(
@@ -55,12 +62,16 @@ def suggestions(
     kept: list[Worked] = []
     items = list(spec_changes(owner, found)) if owner is not None else []
     if owner is not None:
+        own = (each for each in simulation.queue if each.workload is workload)
+        items += template_changes(owner, own, simulation.run.cluster.objects)
+    if owner is not None:
         kept += _control(search, owner, workload, found)
         # A change that rolls the pods out must do better than a rollout without the change.
         search.rolled_out = max((tried.placed for _, tried in kept if not tried.complete), default=0)
         if not any(tried.complete and tried.stuck_at is None for _, tried in kept):
-            kept += _helping(search, items)
+            kept += _helping(search, [each for each in items if each.kind != "requests"])
             kept += _least_skews(search, owner, found)
+            kept += _largest_requests(search, owner, found)
             items += (max_skew_change(owner, each, _most(found, each)) for each in hard_constraints(owner, found))
     by_spec = any(tried.complete for _, tried in kept)
     if by_spec:
@@ -69,7 +80,9 @@ def suggestions(
     for change in found.cluster_changes:
         worked = by_kind.setdefault(change.kind, [])
         whole = sum(tried.complete for _, tried in worked)
-        if change.alone and whole < _OF_A_KIND and (tried := search.try_out(change)) is not None:
+        tried = search.try_out(change) if change.alone and whole < _OF_A_KIND else None
+        # The claim of one pod is no fix for the others.
+        if tried is not None and (tried.complete or change.kind != "storageClassName"):
             worked.append((change, tried))
     for worked in by_kind.values():
         kept += sorted(worked, key=lambda each: not each[1].complete)[:_OF_A_KIND]
@@ -98,7 +111,7 @@ def spec_changes(owner: Owned, found: PendingPodFacts) -> Iterator[Change]:
         yield from constraint_changes(owner, constraint, domains[constraint.position])
     for taints in found.taints:
         yield toleration_change(owner, taints)
-    for short in found.short:
+    for short in found.short[:_REQUESTS]:
         request = request_change(owner, short)
         if request is not None:
             yield request
@@ -133,6 +146,41 @@ def _least_skews(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterat
             yield smallest[1]
 
 
+def _largest_requests(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterator[Worked]:
+    """Yield for each combination of short resources the largest requests that place as many pods as the smallest.
+
+    Where ``old`` pods of the workload are on a node, and it is to take ``old + more`` then, each may have a share of
+    its room.
+    """
+    by_resources: dict[tuple[str, ...], set[tuple[Shortage, ...]]] = {}
+    most = min(found.baseline.wanted, _SHARE)
+    together = [(old, old + more) for old in range(most) for more in range(1, most - old + 1)]
+    for short in found.short:
+        reduced = by_resources.setdefault(tuple(each.resource for each in short), set())
+        for old, pods in together:
+            shares = [(each, (each.requested * (old + 1) - each.missing) // pods) for each in short]
+            if all(each.requested <= share * _SHARE < each.requested * _SHARE for each, share in shares):
+                reduced.add(tuple(Shortage(each.resource, each.requested, 0, share) for each, share in shares))
+    whole: list[set[str]] = []
+    for resources, reduced in islice(by_resources.items(), _REQUESTS):
+        order = sorted(reduced, key=lambda lacks: max(each.share for each in lacks))
+
+        while order and (least := request_change(owner, order[-1])) is None:
+            order.pop()
+        if not order or least is None or any(each <= {*resources} for each in whole):
+            continue
+
+        def tried(at: int, order: list[tuple[Shortage, ...]] = order, least: Change = least) -> Result:
+            change = request_change(owner, order[at])
+            return (change, search.try_out(change)) if change is not None else (least, None)
+
+        largest = _smallest(search, -1, len(order) - 1, tried)
+        if largest is not None:
+            yield largest[1]
+            if largest[1][1].complete:
+                whole.append({*resources})
+
+
 def _most(found: PendingPodFacts, constraint: Constraint) -> int:
     """Return a maxSkew that forbids no placement."""
     table = next(each for each in found.tables if each.arithmetic.position == constraint.position)
@@ -143,7 +191,7 @@ def _most(found: PendingPodFacts, constraint: Constraint) -> int:
 def _by_max_skew(search: WhatIf, owner: Owned, constraint: Constraint, others: Sequence[Change] = ()) -> Attempt:
     """Return a function that simulates a maxSkew together with other changes."""
 
-    def tried(value: int) -> tuple[Change, Suggestion | None]:
+    def tried(value: int) -> Result:
         change = max_skew_change(owner, constraint, value)
         if others:
             change = combined(sorted((change, *others), key=lambda each: each.size))
@@ -153,7 +201,7 @@ def _by_max_skew(search: WhatIf, owner: Owned, constraint: Constraint, others: S
 
 
 def _smallest(search: WhatIf, now: int, most: int, tried: Attempt) -> tuple[int, Worked] | None:
-    """Return the smallest maxSkew that places as many pods as the largest, and its result."""
+    """Return the smallest value above ``now`` that places as many pods as ``most``, and its result."""
     untried = search.untried
     _, largest = tried(most)
     if largest is None:

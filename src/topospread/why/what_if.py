@@ -33,8 +33,6 @@ EFFORT = 20_000
 _OVERHEAD = 20
 """Fixed cost of a simulation, in pods."""
 _TAINT_SETS = 4
-_REQUESTS = 3
-"""Number of smaller requests that are simulated."""
 _OTHERS_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Prefixes of taints of unhealthy nodes. No suggestion tolerates them."""
 
@@ -188,7 +186,7 @@ class PendingPodFacts:
     Attributes:
         constraints: constraints of pods of the newest template, by index. ``tables`` are their counts.
         taints: sets of taints that reject these pods.
-        short: resources that nodes lack for these pods.
+        short: distinct sets of resources that nodes lack for these pods, as `short_nodes` sorts them.
         older: whether the pod is of an older revision than the template.
         meant: names in the pod that do not exist, and similar names that do.
         cluster_changes: changes of the cluster to simulate.
@@ -215,21 +213,19 @@ def looked_at(
         surplus: pods that a rollout deletes anyway.
         older: whether the pod is of an older revision than the template.
     """
-    short = {tuple(map(_lack, short)): short for _, short, _ in reversed(list(short_nodes(newest)))}
+    short: dict[tuple[tuple[str, int], ...], list[Shortage]] = {}
+    for _, lacks, _ in short_nodes(newest):
+        short.setdefault(tuple((each.resource, each.missing) for each in lacks), lacks)
     return PendingPodFacts(
         baseline,
         tuple(in_force(newest.view)),
         constraint_tables(newest),
         tuple(_taint_sets(newest)),
-        tuple(reversed(short.values()))[:_REQUESTS],
+        tuple(short.values()),
         older,
         meant_by(newest),
         tuple(cluster_changes(obstacles, constraint_tables(obstacles), surplus)),
     )
-
-
-def _lack(short: Shortage) -> tuple[str, int]:
-    return short.resource, short.missing
 
 
 def _taint_sets(obstacles: RejectionsPerNode) -> Iterator[list[Taint]]:

@@ -180,7 +180,7 @@ def test_the_first_fix_of_each_cause_is_tried() -> None:
     large = controller("Deployment", 2, spec(cpu="9"), "large")
     found = simulate(inventory(*tainted, controller("Deployment", 3, spec(constraint())), large)).answer()
     assert [(each.code, each.tried.places) for each in found.remedies] == [
-        ("toleration+requests", 2),
+        ("requests", 2),
         ("nodeTaintsPolicy", 3),
     ]
     assert found.to_dict()["remedies"][1]["object"]["name"] == "web"

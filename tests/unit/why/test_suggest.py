@@ -219,6 +219,33 @@ def test_a_taint_and_too_little_cpu_are_changed_together() -> None:
     assert (uncordon.kind, uncordon.object["name"]) == ("uncordon", "b")
 
 
+def requests(*nodes: dict[str, Any], pods: int, cpu: str) -> list[str]:
+    found = explained("deploy/web", *nodes, workload("Deployment", pods, spec(cpu=cpu)))
+    return [each.title for each in found.suggestions if each.kind == "requests"]
+
+
+def test_a_request_is_reduced_no_more_than_places_all_the_pods() -> None:
+    """Closed nodes have the same room as open ones, and other open ones have less."""
+    room = {"a": "6910m", "b": "6910m", "c": "4810m", "d": "4310m", "e": "4010m"}
+    nodes = [node(name, cpu=cpu) for name, cpu in room.items()]
+    closed = [node("f", cpu="6910m", taints=[GPU]), node("g", cpu="6910m", taints=[GPU])]
+    assert requests(*nodes, *closed, pods=2, cpu="7") == ["cpu request 6910m instead of 7"]
+    assert requests(*nodes, *closed, pods=4, cpu="7") == ["cpu request 4310m instead of 7"]
+
+
+def test_a_reduced_request_may_be_a_share_of_a_nodes_room() -> None:
+    assert requests(node("a", cpu="7"), pods=3, cpu="3") == ["cpu request 2333m instead of 3"]
+    assert requests(node("a", cpu="6"), node("b", cpu="2"), pods=3, cpu="5") == ["cpu request 2 instead of 5"]
+    assert requests(node("a", cpu="6"), node("b", cpu="1"), pods=3, cpu="4") == ["cpu request 2 instead of 4"]
+
+
+def test_a_request_of_two_resources_is_reduced_only_where_that_of_one_does_not_do() -> None:
+    memory = {"resources": {"requests": {"cpu": "4", "memory": "20Gi"}}}
+    of = {"containers": [{"name": "c", "image": "i", **memory}]}
+    found = explained("deploy/web", node("a"), node("b", cpu="3"), workload("Deployment", 1, of)).suggestions
+    assert [each.title for each in found if each.kind == "requests"] == ["memory request 16384Mi instead of 20480Mi"]
+
+
 def test_a_new_revision_has_all_its_pods_whether_a_surplus_pod_is_deleted_or_not() -> None:
     new = spec()
     objects = [workload("Deployment", 3, new), replica_set("old", 3, OF), replica_set("new", 1, new)]
