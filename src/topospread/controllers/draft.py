@@ -1,4 +1,4 @@
-"""A plan in the making: what the planners of all kinds share. How many pods a kind wants is theirs to know."""
+"""A plan under construction, shared by the planners of all kinds. How many pods a kind wants is theirs to know."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from .removal import is_active, is_leaving
 from .revisions import REVISION_HASH_LABEL
 
 MOST_PODS = 150_000
-"""Replicas of all workloads, however few the nodes are: Kubernetes is built for as many pods a cluster."""
+"""Limit on the replicas of all workloads: the number of pods that Kubernetes supports in a cluster."""
 MOST_PER_NODE = 1_000
-"""Replicas of all workloads for each node; so many nodes make the limit larger than `MOST_PODS`."""
+"""Limit on replicas for each node, which replaces `MOST_PODS` in clusters with many nodes."""
 
 
 class Draft:
@@ -226,7 +226,7 @@ class Draft:
         return plan
 
     def _refuse(self) -> None:
-        """Take new pods out of the queue that the API server refuses, workload after workload; mark who is not judged.
+        """Remove new pods that the API server refuses from the queue, and mark pods that are not judged.
 
         Pods that their StatefulSet creates after one that is refused are not created and use nothing. Not marked are
         pods whose equals are stored already. A control plane that does not refuse marks instead of taking out.

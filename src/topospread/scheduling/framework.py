@@ -207,7 +207,7 @@ class Framework:
         return tuple(found)
 
     def asks(self, pod_class: PodClass) -> tuple[Extender, ...]:
-        """Return the extenders that are asked about a pod."""
+        """Return the extenders that apply to a pod."""
         if self.assumes_unjudged or not self.profile.extenders:
             return ()
         return tuple(each for each in self.interested(pod_class) if each.asked)

@@ -1,7 +1,4 @@
-"""The result of a simulation as data: placements, workloads and their spread, pending pods and reasons.
-
-Nothing is printed or decided here.
-"""
+"""The result of a simulation as data: placements, workloads and their spread, pending pods and reasons."""
 
 from __future__ import annotations
 
@@ -154,7 +151,7 @@ class WorkloadSpread(msgspec.Struct, frozen=True):
     """The result of one constraint of a workload.
 
     Attributes:
-        origin: ``pod``, ``profile`` or ``system``: where the constraint comes from.
+        origin: source of the constraint: ``pod``, ``profile`` or ``system``.
         skew: the largest count of an eligible domain minus the global minimum in force, after the simulation.
         domains: eligible domains, by name.
         arithmetic: the counts after the simulation, whole.

@@ -109,7 +109,7 @@ class PendingPods(msgspec.Struct, frozen=True):
 
     Attributes:
         pods: their names.
-        explanation: of the first pod that kube-scheduler was asked about.
+        explanation: explanation of the first pod that kube-scheduler attempts.
     """
 
     workload: Workload
@@ -270,7 +270,7 @@ class _Explainer:
         return (*([PodSituation("yes", tuple(having))] if having else []), *pending)
 
     def unexplained(self, ended: Run, kinds: list[list[QueuedPod]]) -> Explanation:
-        """Return an explanation of the first of further pods that says how many situations there are."""
+        """Return an explanation of the first of the remaining pods, with the number of situations."""
         first = kinds[0][0]
         outcome = ended.outcome(first)
         says = outcome.placement.message if outcome is not None else first.waits
@@ -362,7 +362,7 @@ class _Explainer:
     def _watched(
         self, simulation: RepeatedSimulation, queued: QueuedPod, placement: Placement | None
     ) -> tuple[list[_Moment], Run]:
-        """Carry a simulation out; return what was there whenever the pod was about to be bound, and the end."""
+        """Run a simulation. Return the state before each binding of the pod, and the end."""
         seen: list[_Moment] = []
         hinted = placement.node if placement is not None and placement.hinted else None
 
@@ -454,7 +454,7 @@ class _Explainer:
         )
 
     def _unjudged(self, subject: QueuedPod, verdict: Verdict | None) -> tuple[Unjudged, ...]:
-        """Return what is not judged of the pod itself and of the pending pods of the run."""
+        """Return the unjudged parts of the pod itself and of the run's pending pods."""
         own = f"{subject.namespace}/{subject.name}"
         found = [(part, own) for part in verdict.unjudged] if verdict is not None and verdict.error else []
         if self._ended is not None:
