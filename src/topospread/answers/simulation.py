@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 from msgspec.structs import replace
 
-from topospread.answer import Answer, Remedy, Unjudged
+from topospread.answer import Answer, Remedy
 from topospread.base import Base, Bounds
 from topospread.errors import InputError, UsageError
 from topospread.simulation.result import EvictedPod, Placement
@@ -176,9 +176,8 @@ def simulation_answer(
         causes=worst.causes if worst is not None else (),
         remedies=remedies,
         untried=untried,
-        unjudged=(
-            *(replace(each, pods=pods) for each in result.unjudged if (pods := tuple(filter(of_shown, each.pods)))),
-            *_of_other_schedulers(result),
+        unjudged=tuple(
+            replace(each, pods=pods) for each in result.unjudged if (pods := tuple(filter(of_shown, each.pods)))
         ),
         open_pods=tuple(filter(of_shown, result.open_pods)),
         nodes=result.nodes,
@@ -221,14 +220,6 @@ def names(result: Simulated, namespace: str | None = None) -> str:
     return "".join(f"pod/{each.name} {each.node or '<none>'}\n" for each in shown)
 
 
-def _of_other_schedulers(result: Simulated) -> Iterator[Unjudged]:
-    """Yield each scheduler name without a profile."""
-    for name, number in sorted(result.foreign.items()):
-        verb = "names" if number == 1 else "name"
-        because = f"{counted(number, 'pod')} {verb} the scheduler {name}, of which no configuration is given"
-        yield Unjudged(what="schedulers", because=because, field="spec.schedulerName", to_know="--config FILE")
-
-
 def _check_namespace(result: Simulated, namespace: str) -> None:
     known = {each.namespace for each in result.workloads} | {each.namespace for each in result.placements}
     if namespace not in known:
@@ -258,8 +249,6 @@ def _says(
         }.intersection((each.namespace, f"{each.kind}/{each.name}") for each in workloads)
         bounds, total = _sum(workloads, owners)
         parts += [f"{bounds} of {counted(total, 'pod')} of {_name(owners)} find nodes"] if owners else []
-    if foreign := sum(result.foreign.values()):
-        parts.append(f"{counted(foreign, 'pod')} of other schedulers {'is' if foreign == 1 else 'are'} not judged")
     if parts:
         return "; ".join(parts) + besides
     nodes, placed = counted(result.nodes, "node"), sum(each.placed - each.existing for each in workloads)

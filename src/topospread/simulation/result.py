@@ -330,12 +330,12 @@ class Simulation(PlainData):
 
     @cached_property
     def verdict(self) -> Word:
-        """Yes if every pod finds a node; unknown if only open pods, or pods of other schedulers, may find none."""
+        """Yes if every pod finds a node; unknown if only open pods may find none."""
         opened = set(self.open_pods)
         judged = (f"{each.namespace}/{name}" for each in self.pending for name in each.pods)
         if any(pod not in opened for pod in judged):
             return "no"
-        return "unknown" if opened or self.foreign else "yes"
+        return "unknown" if opened else "yes"
 
     @cached_property
     def all_placed(self) -> bool:

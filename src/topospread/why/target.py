@@ -101,8 +101,7 @@ def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
         return name == target.name and target.namespace in ("", namespace)
 
     queued = [each for each in run.queue if meant(each.namespace, each.name)]
-    plan = run.plan
-    waiting = [each for each in (*plan.gated, *plan.refused, *plan.left_alone) if meant(each.namespace, each.name)]
+    waiting = [each for each in (*run.plan.gated, *run.plan.refused) if meant(each.namespace, each.name)]
     found = [(each.namespace, ExplainedPod(each.workload, queued=each)) for each in queued]
     found += [(each.namespace, ExplainedPod(each.workload, queued=each, waits=each.waits)) for each in waiting]
     for pod in (*run.plan.bound, *run.plan.removed):
@@ -191,8 +190,8 @@ def candidates(run: Run, workload: Workload) -> tuple[list[QueuedPod], list[Pod]
 
 
 def gated_of(run: Run, workload: Workload) -> Iterable[QueuedPod]:
-    """Return a workload's pods that wait for scheduling gates or another scheduler."""
-    return (each for each in (*run.plan.gated, *run.plan.left_alone) if each.workload is workload)
+    """Its pods that wait for scheduling gates."""
+    return (each for each in run.plan.gated if each.workload is workload)
 
 
 def unbound(pod: Pod) -> Pod:

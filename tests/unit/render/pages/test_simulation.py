@@ -265,10 +265,7 @@ def test_everything_else_worth_knowing() -> None:
         warnings=("no Services are given",),
     )
     assert shown.answer().text(wide=True) == snapshot("""\
-unknown: 2 pods of other schedulers are not judged
-not judged: 2 pods name the scheduler volcano, of which no configuration is
-            given (spec.schedulerName)
-know it by: --config FILE
+yes: all -1 pods find nodes (9 nodes)
 evicted: 2 pods for more important pods: shop/batch-1, shop/loner
 removed: 2 pods by --scale: shop/web-2, shop/web-3
 not simulated: 2 pods of the scheduler volcano
