@@ -224,7 +224,13 @@ class Assuming(Protocol):
 
 @runtime_checkable
 class Settling(Protocol):
-    """A watcher with a PreFilter result that must not change during a dry run."""
+    """A watcher with a PreFilter result that must not change during a dry run.
+
+    Attributes:
+        skipped: whether PreFilter skipped the pod in the current dry run.
+    """
+
+    skipped: bool
 
     def begin_dry_run(self) -> None:
         """Freeze the PreFilter result while pods are added and removed."""

@@ -19,7 +19,8 @@ from topospread.cluster.objects import Key
 from topospread.plugins.cluster_event import ADD, UPDATE, ClusterEvent
 
 from .object_changes import pod_changes
-from .pod_groups import Member, group_key, min_count, scheduled_count
+from .pod_group_members import group_key
+from .pod_groups import Member, min_count, scheduled_count
 from .queue import SchedulingQueue
 from .queued_pod_info import QueuedPodInfo, remember
 from .requeueing import EventWithObjects, QueueingStrategy, Requeueing, pod_worth_requeuing
