@@ -1,4 +1,4 @@
-// The page of the playground: nothing is loaded before the first question, and all of it comes from this site.
+// The page of the playground: nothing is loaded before the first question of all, and all of it comes from this site.
 const byId = (id) => document.getElementById(`playground-${id}`);
 const assets = new URL(".", import.meta.url);
 const form = byId("form");
@@ -8,13 +8,14 @@ const answer = byId("answer").attachShadow({ mode: "open" });
 
 let worker;
 let asked = 0;
+let loaded = ""; // sizes of the files, which are in the browser once they were used
 
 function started() {
   if (!worker) {
     worker = new Worker(new URL("worker.js", assets), { type: "module" });
     worker.onmessage = ({ data }) => {
       if (data.failed) failed(data.failed);
-      else if (data.ready) say("topospread runs; it answers …");
+      else if (data.ready) say(asked ? "topospread runs; it answers …" : "topospread runs.");
       else if (data.id === asked) show(data.told);
     };
     worker.onerror = (error) => failed(error.message || "the worker did not start");
@@ -41,6 +42,7 @@ function show({ command, html, error, seconds }) {
   else answer.innerHTML = html;
   byId("result").hidden = false;
   inColours();
+  localStorage.setItem("topospread-playground", loaded);
 }
 
 // An answer brings the colours for what the system prefers; this page has a switch of its own.
@@ -90,6 +92,10 @@ async function begin() {
     row.insertCell().textContent = `${(size / 1e6).toFixed(2)} MB`;
   }
   byId("ask").disabled = false;
+  loaded = Object.values(sizes).join();
+  if (localStorage.getItem("topospread-playground") !== loaded) return;
+  say("topospread starts: its files are in the browser since the last time.");
+  started();
 }
 
 begin();

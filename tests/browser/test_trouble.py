@@ -92,7 +92,7 @@ def test_the_result_of_a_trial_is_in_sight(page: Page, demo: str) -> None:
 def test_the_card_of_a_what_if_groups_causes_and_shows_where_pods_went_and_stays(page: Page, demo: str) -> None:
     opened(page, f"{demo}?{FAILED}")
     card = page.get_by_role("region", name="What came of it")
-    expect(card.locator(".verdict")).to_have_text("? 6 pods pending")
+    expect(card.locator(".verdict")).to_have_text("6 pods pending")
     expect(card.locator(".cause")).to_have_count(2)
     flow = card.get_by_role("img")
     moves = re.findall(r"(\d+) from eu-west-1a to (\S+?)(?:,|$)", flow.get_attribute("aria-label") or "")

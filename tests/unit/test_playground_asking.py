@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import html
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +48,19 @@ def test_a_question_is_a_command(question: str, target: str, command: str) -> No
     assert told["command"] == command
     assert told["html"].startswith('<div class="ts">')
     assert asking.run([*command.split()[1:], "-o", "json"])[0].startswith("{")
+
+
+def test_what_pyodide_lacks_is_not_imported() -> None:
+    script = "import sys; sys.modules.update(dict.fromkeys(('ssl', '_ssl', 'sqlite3', 'lzma', 'distutils')))\n"
+    script += "from release.playground import asking\n"
+    script += (
+        f"for each in ('simulate', 'why', 'lint', 'promise show'): print(asking.ask(each, {WEB!r}, 'zones=3,nodes=3'))"
+    )
+    root = Path(asking.__file__).parents[2]
+    ran = subprocess.run(
+        [sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": str(root)}, check=True, stdout=-1
+    )
+    assert [list(json.loads(line))[1] for line in ran.stdout.splitlines()] == ["html"] * 4
 
 
 def test_a_cluster_is_a_file_unless_one_line_makes_it_up() -> None:

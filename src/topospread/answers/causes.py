@@ -37,7 +37,6 @@ _MOST = 3
 _NAMES = 3
 _WAITS = {
     "waits for its scheduling gates": "scheduling-gate",
-    "waits for the scheduler": "other-scheduler",
     "not created": "not-created",
 }
 _OF_SPREAD = frozenset({"spread-domain-full", "zone-gone-counts", "min-domains", "topology-key-missing"})
@@ -158,7 +157,8 @@ def _without_filters(message: str, verdict: Verdict | None) -> tuple[Cause, ...]
         return (Cause(code="no-nodes", says="the cluster has no node", nodes=0),)
     rejection = verdict.rejections[0] if verdict.rejections else None
     code = code_of(rejection.plugin, rejection.reasons) if rejection is not None else "filter"
-    return (Cause(code=code, says=one_line(verdict.pre_filter), nodes=len(verdict.nodes)),)
+    says = one_line(verdict.pre_filter) + (f" ({one_line(verdict.because)})" if verdict.because else "")
+    return (Cause(code=code, says=says, nodes=len(verdict.nodes)),)
 
 
 def _of_table(table: ConstraintTable) -> Cause:

@@ -1,6 +1,6 @@
 """Claims that the cluster would create with a pod, and the StorageClass of claims that name none.
 
-They are added to the inventory and marked as assumed. If their StorageClass is missing as well, volumes can be
+They are added to the inventory and marked as assumed. If the input has no StorageClass either, volumes can be
 provisioned anywhere. Sources: pkg/controller/statefulset/stateful_set_utils.go (``getPersistentVolumeClaims``),
 pkg/controller/volume/ephemeral/controller.go.
 """
@@ -107,9 +107,11 @@ class VolumeClaims:
         self._plan = plan
         self._known = {(each.namespace, each.name) for each in plan.inventory.persistent_volume_claims}
         self._default_class = default_class
+        given = plan.inventory
+        self._classes = None if "StorageClass" in given.unread else {"", *(each.name for each in given.storage_classes)}
 
     def of_stateful_set(self, item: StatefulSet, pod_name: str) -> tuple[dict[str, str], int]:
-        """Return the claims of one StatefulSet pod: template → claim, and the number of new claims."""
+        """Return the claims of one StatefulSet pod: template → claim, and how many new ones may get a volume."""
         names: dict[str, str] = {}
         new = 0
         required = item.spec.selector.match_labels if item.spec.selector else None
@@ -122,7 +124,9 @@ class VolumeClaims:
         return names, new
 
     def of_ephemeral_volumes(self, pod: Pod, name: str) -> tuple[Pod, int]:
-        """Return the pod under its name, with its ephemeral volumes' claims, and the number of new claims."""
+        """Return the pod under its name, with its ephemeral volumes' claims, and the number of new ones that may get a
+        volume.
+        """
         uid = pod.metadata.uid or generated_uid("Pod", pod.namespace, name)
         pod = replace(pod, metadata=replace(pod.metadata, name=name, uid=uid))
         owner = OwnerReference(api_version="v1", kind="Pod", name=name, uid=uid, controller=True)
@@ -141,7 +145,10 @@ class VolumeClaims:
         return pod, new
 
     def _assume(self, metadata: ObjectMeta, spec: PersistentVolumeClaimSpec) -> bool:
-        """Return whether the claim is new. A claim with the class "" can only bind an existing volume."""
+        """Add a claim if it is new. Return whether it is new, and not of a StorageClass that is known not to exist.
+
+        A claim with the class "" can only bind an existing volume.
+        """
         key = metadata.namespace or "", metadata.name or ""
         if key in self._known:
             return False
@@ -151,7 +158,7 @@ class VolumeClaims:
         self._plan.inventory.persistent_volume_claims.append(claim)
         if claim.spec.storage_class_name != "":
             self._plan.assumed_claims.add(key)
-        return True
+        return self._classes is None or claim.spec.storage_class_name in self._classes
 
 
 def with_claims(volumes: Iterable[Volume] | None, claims: Mapping[str, str]) -> list[Volume]:

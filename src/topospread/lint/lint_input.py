@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import ABSENT, Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.pools import NodePool
@@ -176,6 +176,9 @@ class LintInput:
             collection.add_path([each])
         inventory = Inventory()
         collection.fill(inventory)
+        why = ABSENT if self.cluster is None else self.cluster.unread.get("StorageClass", "")
+        if why and (why != ABSENT or not inventory.storage_classes):
+            inventory.unread["StorageClass"] = why
         return inventory
 
     def _objects(self) -> Iterator[ReadObject]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import IntEnum
+from functools import partial
 from typing import Final, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 from weakref import WeakKeyDictionary
 
@@ -66,12 +67,21 @@ class NotJudgedError(PluginError):
         self.because = because or f"topospread does not model {message}"
         super().__init__(f"not judged: {because or message}")
 
+    def __reduce__(self) -> tuple[Callable[..., NotJudgedError], tuple[str, ...]]:
+        """Return what pickle makes an equal one of, as between processes."""
+        make = partial(NotJudgedError, changes_pod=self.changes_pod)
+        return make, (self.what, self.field, self.message, self.because)
+
 
 class Status(msgspec.Struct, frozen=True):
-    """The reason why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order."""
+    """The reason why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order.
+
+    ``because``: what kube-scheduler does not say about them; "" for nothing.
+    """
 
     code: StatusCode
     reasons: tuple[str, ...]
+    because: str = ""
 
 
 class Scope(IntEnum):
@@ -112,8 +122,7 @@ class Score(Protocol):
         """Return raw scores, int64[rows].
 
         Args:
-            rows: all feasible nodes, or one node of each group of nodes that look equal to every plugin of scope
-                CLUSTER.
+            rows: all feasible nodes, or one node of each group that is equal for every plugin of scope CLUSTER.
             nodes: number of nodes in each row's group; ``None`` if each row is one node.
         """
 
@@ -215,7 +224,13 @@ class Assuming(Protocol):
 
 @runtime_checkable
 class Settling(Protocol):
-    """A watcher with a PreFilter result that must not change during a dry run."""
+    """A watcher with a PreFilter result that must not change during a dry run.
+
+    Attributes:
+        skipped: whether PreFilter skipped the pod in the current dry run.
+    """
+
+    skipped: bool
 
     def begin_dry_run(self) -> None:
         """Freeze the PreFilter result while pods are added and removed."""
@@ -287,7 +302,7 @@ class Reserving(Plugin, Protocol):
     """A plugin with the extension points Reserve and PreBind."""
 
     def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> Reservation:
-        """Reserve what a pod needs that was just placed on the node of the row."""
+        """Reserve the needs of a pod that was just placed on the node of the row."""
 
 
 class RejectsAll:

@@ -6,7 +6,7 @@ k8s.io/component-helpers/storage/ephemeral.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from topospread.api.storage import (
 from topospread.cluster import NodeTable
 from topospread.cluster.objects import ClusterObjects, ObjectKey, Subject
 from topospread.cluster.volume_use import claim_name
+from topospread.text import listed
 
 from .interface import NotJudgedError
 from .node_matching import Mask, selector_mask
@@ -33,6 +34,7 @@ from .node_matching import Mask, selector_mask
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 """Provisioner of classes whose volumes are created by an administrator."""
+_CLASSES = 4
 
 
 def not_found(kind: str, name: str) -> str:
@@ -67,7 +69,8 @@ def unread_volumes(pod: Pod, objects: ClusterObjects) -> NotJudgedError | None:
     for kind, why in objects.unread.items():
         if kind not in VOLUME_KINDS:
             continue
-        if why == ABSENT and all(each.claim is not None for each in pod_claims(pod, objects)):
+        claims_only = kind != "StorageClass"  # a class that no file has is assumed with the claims that nobody wrote
+        if why == ABSENT and not (claims_only and any(each.claim is None for each in pod_claims(pod, objects))):
             continue
         return NotJudgedError("volumes", "spec.volumes", "volumes", f"{kind} objects are not known: {why}")
     return None
@@ -123,8 +126,27 @@ def volume_class(volume: PersistentVolume) -> str:
 
 
 def is_assumed(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Return whether no file contains the claim, and a controller would create it with its pod."""
-    return (claim.namespace, claim.name) in objects.assumed_claims
+    """Return whether a controller would create the claim with its pod, and nothing shows that no volume can be made.
+
+    A class that is missing shows that if the input has StorageClasses, or is known to have none.
+    """
+    known = claim_class(claim) in objects.storage_classes or "StorageClass" in objects.unread
+    return known and (claim.namespace, claim.name) in objects.assumed_claims
+
+
+def missing_class(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjects) -> str:
+    """Return why claims without a volume wait for no pod, if it is a StorageClass that does not exist; "" otherwise."""
+    for claim in claims:
+        wanted, there = claim_class(claim), objects.storage_classes
+        if wanted in there or claim.spec.volume_name:
+            continue
+        if not wanted and claim.spec.storage_class_name is not None:
+            return 'storageClassName "" takes no class'
+        if not wanted:
+            return "no storageClassName, and no default StorageClass"
+        others = f"there {'is only' if len(there) == 1 else 'are'} {listed(sorted(there), _CLASSES)}"
+        return f"storageClassName {wanted}: {others if there else 'there is no StorageClass'}"
+    return ""
 
 
 def is_bound(claim: PersistentVolumeClaim) -> bool:

@@ -28,6 +28,7 @@ from .pod_volumes import (
     is_assumed,
     is_bound,
     is_owned,
+    missing_class,
     not_found,
     not_owner,
     pod_claims,
@@ -93,7 +94,7 @@ class VolumeBinding:
     Score: utilisation of the matching volumes.
 
     Claims that are in no file but that a controller would create (`ClusterObjects.assumed_claims`) can be provisioned
-    wherever their class allows, and anywhere if the class is missing.
+    wherever their class allows, and anywhere if the class is missing and the input has no StorageClasses.
     """
 
     name = "VolumeBinding"
@@ -117,7 +118,8 @@ class VolumeBinding:
             return Prepared(rejected=Status(UNRESOLVABLE, (refused,)))
         claims, unbound = sorted_claims(found, cluster.objects)
         if unbound:
-            return Prepared(rejected=Status(UNRESOLVABLE, (REASON_UNBOUND,)))
+            lacking = missing_class((each.claim for each in found if each.claim is not None), cluster.objects)
+            return Prepared(rejected=Status(UNRESOLVABLE, (REASON_UNBOUND,), lacking))
         finder = FindVolumes(claims, catalog_of(cluster), self._rules)
         return Prepared(
             filter=finder,

@@ -16,7 +16,7 @@ from topospread.cluster import Cluster
 from topospread.cluster.objects import Key
 
 from .claim_binding import bind
-from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, claim_uid, selected_node, volume_class
+from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, claim_uid, is_assumed, selected_node, volume_class
 from .volume_catalog import capacity
 from .volume_index import VolumeIndex, phase_of
 from .volume_matching import MatchingError, VolumeMatcher, is_promised, refuse_attributes_class, requested
@@ -49,17 +49,12 @@ class VolumeController:
     def begin_with(self, keys: Iterable[Key]) -> None:
         """Update some claims, as if they were created later."""
         index = VolumeIndex(self._objects.persistent_volumes.values())
-        # Assumed claims of missing classes wait for their pod.
         objects = self._objects
-        claims = objects.persistent_volume_claims
-        without_class = {
-            key
-            for key in objects.assumed_claims
-            if key in claims and claim_class(claims[key]) not in objects.storage_classes
-        }
         for key in sorted(keys):
-            claim = self._objects.persistent_volume_claims[key]
-            if not _is_completed(claim) and key not in without_class:
+            claim = objects.persistent_volume_claims[key]
+            # Assumed claims of missing classes wait for their pod.
+            waits = claim_class(claim) not in objects.storage_classes and is_assumed(claim, objects)
+            if not _is_completed(claim) and not waits:
                 self._sync_unbound(claim, index, makes=phase_of(claim) == "")
 
     def sync(self) -> None:

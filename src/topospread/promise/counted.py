@@ -42,6 +42,8 @@ class CountedWorkloads:
         self._run = prepare(inventory, how, with_spreads=False)
         self._others = placed_first(self._run)
         fresh = prepare(replace(without_placed_pods(inventory), replica_sets=_bare(inventory)), how, with_spreads=False)
+        # The coming pods are of these ReplicaSets, from which default constraints take their selector.
+        self._run.cluster.objects.add(fresh.plan.inventory.replica_sets)
         self._coming: dict[ObjectKey, list[QueuedPod]] = {}
         for each in fresh.queue:
             self._coming.setdefault(_key(each.workload), []).append(each)

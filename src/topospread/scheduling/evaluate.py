@@ -40,6 +40,7 @@ def verdict_of(pod: str, view: View, framework: Framework, within: Ints | None =
         rejections=tuple(rejections.rejections),
         points=points,
         pre_filter=", ".join(rejected[1].reasons) if rejected else "",
+        because=rejected[1].because if rejected else "",
         arithmetic=arithmetic_as_counted(spread.watcher) if spread and isinstance(spread.watcher, Spread) else (),
         narrowing=view.plugins.narrowing,
         unjudged=unjudged,

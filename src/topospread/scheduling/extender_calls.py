@@ -6,16 +6,9 @@ They are called only if the user allows it (`Extender.asked`).
 
 from __future__ import annotations
 
-import base64
-import http.client
-import ssl
-import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from typing import Any
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -42,13 +35,15 @@ from topospread.plugins.pod_topology_spread import SoftConstraints
 from .framework import FrameworkRules
 from .view import View
 
+if TYPE_CHECKING:
+    from urllib.request import OpenerDirector
+
 _HIGHEST = 10
 """``MaxExtenderPriority``."""
-_LARGEST = 64 << 20
 _READ_FROM_NODE = frozenset(
     {"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "NodeAffinity", "TaintToleration"}
 )
-"""Plugins whose points rest on the node that is handed to Score."""
+"""Plugins whose scores depend on the node object that Score receives."""
 
 
 class Passed(msgspec.Struct):
@@ -74,7 +69,7 @@ class ExtenderCalls:
         self._cluster = cluster
         self._stamp = -1
         self._known: dict[tuple[str, bytes], Any] = {}
-        self._openers: dict[str, urllib.request.OpenerDirector] = {}
+        self._openers: dict[str, OpenerDirector] = {}
 
     def filtered(self, key: PodKey, pod: Pod, extenders: Sequence[Extender], rows: Ints) -> Passed:
         """Ask one extender after the other which of some nodes pass.
@@ -166,21 +161,18 @@ class ExtenderCalls:
     def _sent(self, extender: Extender, verb: str, url: str, body: bytes) -> Any:
         if not url.startswith(("http://", "https://")):
             return _unknown(extender, "its URL is neither http nor https")
-        request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-        until = time.monotonic() + extender.timeout
+        from .extender_connection import HTTPException, opener_of, response_of  # imports ssl, which Pyodide lacks
+
         try:
             if extender.origin not in self._openers:
-                self._openers[extender.origin] = _opener(extender)
-            with self._openers[extender.origin].open(request, timeout=extender.timeout) as response:
-                if response.status != http.HTTPStatus.OK:
-                    return PluginError(f"failed {verb} with extender at URL {url}, code {response.status}")
-                text = b""
-                while part := response.read(1 << 16):
-                    text += part
-                    if len(text) > _LARGEST or time.monotonic() > until:
-                        return _unknown(extender, f"its answer has not arrived after {extender.timeout:g} s")
+                self._openers[extender.origin] = opener_of(extender)
+            status, text = response_of(self._openers[extender.origin], url, body, extender.timeout)
+            if status != HTTPStatus.OK:
+                return PluginError(f"failed {verb} with extender at URL {url}, code {status}")
+            if text is None:
+                return _unknown(extender, f"its answer has not arrived after {extender.timeout:g} s")
             return _lower(msgspec.json.decode(text))
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             why = getattr(error, "reason", None) or str(error) or type(error).__name__
             return _unknown(extender, f"it does not answer ({why})")
 
@@ -209,7 +201,7 @@ def totals(view: View, passed: Passed, cluster: Cluster) -> dict[str, Ints]:
 
 
 def _bare_points(view: View, rows: Ints, cluster: Cluster) -> Mapping[str, Ints]:
-    """Return the points of plugins that look at the node alone, on nodes without pods and without known images."""
+    """Return the scores of plugins that read only the node, for nodes without pods and without known images."""
     alone = Cluster(cluster.rules)
     for row in rows.tolist():
         node = cluster.nodes.nodes[row]
@@ -221,7 +213,7 @@ def _bare_points(view: View, rows: Ints, cluster: Cluster) -> Mapping[str, Ints]
 
 
 def _kept(extender: Extender, found: Mapping[str, Any]) -> tuple[list[str], bool]:
-    """Return the names of the nodes that pass, and whether they came as objects."""
+    """Return the names of the admitted nodes, and whether the response had node objects."""
     if extender.node_cache_capable and found.get("nodenames") is not None:
         return list(found["nodenames"]), False
     nodes = found.get("nodes")
@@ -236,48 +228,3 @@ def _lower(found: Any) -> Any:
 def _unknown(extender: Extender, why: str) -> NotJudgedError:
     who = f"extender {extender.url}"
     return NotJudgedError("extenders", extender.origin, who, f"{who}: {why}")
-
-
-class _Named(ssl.SSLContext):
-    """Expects a certificate for another name than the host's."""
-
-    server_name = ""
-
-    def wrap_socket(self, sock: Any, *args: Any, **more: Any) -> ssl.SSLSocket:
-        """Return the socket, encrypted."""
-        if self.server_name:
-            more["server_hostname"] = self.server_name
-        return super().wrap_socket(sock, *args, **more)
-
-
-def _opener(extender: Extender) -> urllib.request.OpenerDirector:
-    tls = extender.tls
-    context = _Named(ssl.PROTOCOL_TLS_CLIENT)
-    context.server_name = tls.get("serverName") or ""
-    authority = base64.b64decode(tls.get("caData") or "").decode() or None
-    if tls.get("caFile") or authority:
-        context.load_verify_locations(None if authority else tls["caFile"], cadata=authority)
-    else:
-        context.load_default_certs()
-    if tls.get("insecure") or (extender.enable_https and not (tls.get("caFile") or authority)):
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with ExitStack() as stack:
-        pair: list[Any] = []
-        for name in ("cert", "key"):
-            path = tls.get(f"{name}File")
-            if data := tls.get(f"{name}Data"):
-                file = stack.enter_context(tempfile.NamedTemporaryFile())
-                file.write(base64.b64decode(data))
-                file.flush()
-                path = file.name
-            pair.append(path)
-        if pair[0]:
-            context.load_cert_chain(*pair)
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(context=context),
-    ):
-        opener.add_handler(handler)
-    return opener

@@ -1,4 +1,4 @@
-"""A verdict: what kube-scheduler would say of a pod, node by node, as data. How it is reached is in `evaluate`."""
+"""Verdicts: kube-scheduler's answer for a pod, node by node, as data. How it is reached is in `evaluate`."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class Verdict:
         rejections: the distinct rejections.
         points: plugin → weighted points of the feasible nodes, int64[feasible].
         pre_filter: PreFilter's message for the whole pod; "" if it passes.
+        because: what kube-scheduler does not say about that message; "" for nothing.
         arithmetic: arithmetic of every spread constraint in force.
         error: kube-scheduler's error if the pod could not be judged.
         narrowing: plugins that excluded nodes at PreFilter.
@@ -57,6 +58,7 @@ class Verdict:
     rejections: tuple[Rejection, ...]
     points: dict[str, Ints] = field(default_factory=dict)
     pre_filter: str = ""
+    because: str = ""
     arithmetic: tuple[ConstraintArithmetic, ...] = ()
     error: str = ""
     narrowing: tuple[str, ...] = ()
@@ -108,7 +110,7 @@ class Verdict:
 
     @cached_property
     def best(self) -> tuple[str, ...]:
-        """The feasible nodes with the highest total, sorted: kube-scheduler takes one of them."""
+        """The feasible nodes with the highest total, sorted; kube-scheduler takes one of them."""
         highest = max(self.total.values(), default=0)
         return tuple(sorted(node for node, total in self.total.items() if total == highest))
 
@@ -131,7 +133,7 @@ class Verdict:
 def fit_message(nodes: int, rejections: Sequence[Rejection], counts: Sequence[int] | None = None) -> str:
     """``0/5 nodes are available: …``: how many nodes each reason rejects, parts sorted as strings.
 
-    ``counts``: how many nodes each rejection stands for, one by default.
+    ``counts``: number of nodes of each rejection, one by default.
     """
     reasons: Counter[str] = Counter()
     for rejection, count in zip(rejections, counts or [1] * len(rejections), strict=True):

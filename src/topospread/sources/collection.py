@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any
 
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import ABSENT, Inventory, ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
@@ -139,6 +139,8 @@ def applied(earlier: Inventory, later: Inventory) -> Inventory:
     made = Inventory(warnings=list(later.warnings), notes=list(later.notes), skipped=earlier.skipped)
     collection.fill(made)
     made.declared = earlier.declared | later.declared
+    there = {kind for kind, how in KINDS.items() if getattr(made, how.attribute)}
+    made.unread = {kind: why for kind, why in earlier.unread.items() if why != ABSENT or kind not in there}
     return made
 
 
@@ -177,7 +179,7 @@ def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
     where = _where(first.exact_place())
     built = [each.location.text for each in (first, second) if each.location is not None and each.location.text.origins]
     if len(built) == 2 and built[0] is not built[1]:
-        words = f"{built[0].name} and {built[1].name} in one path both make this object: name the one that is meant"
+        words = f"{built[0].name} and {built[1].name} in one path both make this object: name one of them"
         return DuplicateError(words, second.exact_place())
     return DuplicateError(f"this object is given twice in one path, first at {where}", second.exact_place())
 

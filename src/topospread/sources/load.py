@@ -184,8 +184,7 @@ def load(  # noqa: PLR0913 - keyword arguments
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
         if reader.foreign:
             inventory.notes.append(f"{listed_paths(reader.foreign)}: not a Kubernetes object, skipped")
-        if cluster is not None and is_synthetic(cluster):
-            _leave_out_unasked_class(inventory, cluster)
+        _settle_classes(inventory, cluster, reader)
         return inventory
 
 
@@ -408,9 +407,15 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
     return inventory
 
 
-def _leave_out_unasked_class(inventory: Inventory, cluster: str) -> None:
-    """Remove a synthetic cluster's default StorageClass if the manifests have one."""
+def _settle_classes(inventory: Inventory, cluster: str | None, reader: ObjectReader) -> None:
+    """Remove a synthetic cluster's default StorageClass if the manifests have one. Without any StorageClass in the
+    input note that they are unknown, unless a cluster was read.
+    """
     classes = inventory.storage_classes
+    if cluster is None or not is_synthetic(cluster):
+        if not classes and all(facts.simulated for facts, _ in reader.snapshots):
+            inventory.unread["StorageClass"] = ABSENT
+        return
     unasked = [each for each in classes if is_unasked(cluster, each)]
     if unasked and default_classes(each for each in classes if each not in unasked):
         for each in unasked:

@@ -41,7 +41,7 @@ _ROLLED = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 
 
 def editable(workload: WorkloadRow) -> Json:
-    """The workload as a step names it, its replicas where they can be changed, and its own constraints."""
+    """Return the workload's name for steps, its replicas if they can be changed, and its own constraints."""
     kind, namespace, name = workload.key
     alias = next((short for short, long in KIND_OF.items() if long == kind), kind.lower())
     template = workload.template
@@ -88,7 +88,7 @@ class PageQuestion:
     Attributes:
         at: the frame, "" for the one that is shown first.
         words: the other words of the query.
-        abandoned: set once nobody waits for the answer any more.
+        abandoned: set once all clients have left.
     """
 
     steps: tuple[TrialStep, ...]
@@ -225,7 +225,7 @@ class Answers:
         return {"html": html}
 
     def find(self, asked: PageQuestion) -> Json:
-        """Pods and nodes whose names contain a text: how many, and the first `_MOST_FOUND` of each."""
+        """Return pods and nodes whose names contain a text: their number, and the first `_MOST_FOUND` of each."""
         snapshot = self._frame(asked).snapshot
         text = asked.word("q").lower()
         nodes = [each.name for each in snapshot.nodes if text in each.name.lower()]
@@ -240,10 +240,13 @@ class Answers:
         }
 
     def why(self, asked: PageQuestion) -> Json:
-        """Return `why`'s answer without suggested changes, as HTML, and the names of the nodes that are rejected."""
+        """Return `why`'s answer without suggested changes, as HTML, and the reason of each rejected node."""
         found = self._explained(asked, suggest=False)
         html = self._pages.page("why.html", **found, target=asked.word("target"))
-        return {"html": html, "rejected": [node for each in found["rejected"] for node in each["nodes"]]}
+        return {
+            "html": html,
+            "rejected": {node: each["reason"] for each in found["rejected"] for node in each["nodes"]},
+        }
 
     def fixes(self, asked: PageQuestion) -> Json:
         """Changes that would let a pending pod in, as HTML for the page."""
@@ -307,15 +310,14 @@ def _named(asked: PageQuestion) -> str:
 
 
 def _expected(frame: Frame, target: str) -> str:
-    """Return in words where a pod is once all pods are placed, which is known before the reason."""
+    """Return in words the pod's node once all pods are placed, which is known before the reason."""
     snapshot, (namespace, _, name) = frame.snapshot, target.partition("/")
     for row, each in enumerate(snapshot.pods.names):
         if each == name and snapshot.workloads[int(snapshot.pods.workload[row])].key[1] == namespace:
             node = int(snapshot.pods.node[row])
             if node >= 0:
                 return f"{SCHEDULED.capitalize()}, it is on {snapshot.nodes[node].name}."
-            groups = frame.outcome.pending if frame.outcome else ()
-            says = (each.message for each in groups if each.namespace == namespace and name in each.pods)
+            says = (each.message for each in frame.pending if each.namespace == namespace and name in each.pods)
             return f"{SCHEDULED.capitalize()}, it has no node: {next(says, '')}"
     return ""
 
@@ -335,9 +337,8 @@ def _step(step: TrialStep, number: int, served: ServedCluster) -> Json:
 
 def _unjudged(frame: Frame, key: WorkloadKey) -> int:
     """Return how many pods of a workload wait because they are not judged."""
-    groups = frame.outcome.pending if frame.outcome else ()
     of = key[1], f"{key[0]}/{key[2]}"
-    return sum(len(each.pods) for each in groups if (each.namespace, each.workload) == of and is_unjudged(each))
+    return sum(len(each.pods) for each in frame.pending if (each.namespace, each.workload) == of and is_unjudged(each))
 
 
 def _told(frame: Frame) -> Json:

@@ -1,4 +1,4 @@
-"""The editor's page and what it asks: over HTTP what `editing` answers, a text at a time."""
+"""Routes of the editor's page; `editing` computes the answers."""
 
 from __future__ import annotations
 
@@ -55,6 +55,5 @@ def _judged(text: bytes, cluster: str, state: State) -> Json:
         if told["simulation"] is not None:
             told["landing"] = state.pages.page("landing.html", simulation=told["simulation"])
         if found.whole is not None and len(found.whole.nodes) <= MOST_NODES:
-            frames = begin(found.whole, served.options).frames
-            told["picture"] = picture(frames[-1].snapshot)
+            told["picture"] = picture(begin(found.whole, served.options).frames[-1].snapshot)
         return told

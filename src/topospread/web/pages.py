@@ -7,6 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from topospread.text import shell_line
 from topospread.version import __version__
 
 from .served import ServedCluster
@@ -19,7 +20,7 @@ _MOST_ROWS = 100
 """So many rows of a table are written, the rest are counted."""
 
 MAP_SCRIPT = "/static/map-page.js"
-"""The map's script as its modules stand in the package."""
+"""Address of the map's script."""
 
 PAGES = (("/", "Map"), ("/editor", "Write"))
 """Address → name, in the order of the navigation."""
@@ -62,4 +63,5 @@ class Pages:
             "trouble": served.trouble,
             "nodes": len(served.reading.inventory.nodes),
             "kubeVersion": served.options.kube_version,
+            "words": shell_line(served.input.words),
         }

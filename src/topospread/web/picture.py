@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
             "name": [each.key[2] for each in workloads],
             "replicas": [each.replicas for each in workloads],
             "waiting": [waiting[row] for row in range(len(workloads))],
+            "missing": _missing(snapshot, waiting),
             "unjudged": [of[each.key[1], f"{each.key[0]}/{each.key[2]}"] for each in workloads],
             "excess": [_excess(snapshot, row, hard=True) for row in range(len(workloads))],
             "softExcess": [_excess(snapshot, row, hard=False) for row in range(len(workloads))],
@@ -61,6 +62,13 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
         },
         "waiting": sum(waiting.values()),
     }
+
+
+def _missing(snapshot: PlacementSnapshot, waiting: Mapping[int, int]) -> list[int]:
+    """Return for each workload how many pods it lacks that are neither ready nor pending: on lost nodes, or gone."""
+    pods, silent = snapshot.pods, np.array([each.name in snapshot.silent for each in snapshot.nodes] + [True])
+    ready = Counter(pods.workload[~silent[pods.node] & ~pods.terminating].tolist())
+    return [max(each.replicas - ready[row] - waiting[row], 0) for row, each in enumerate(snapshot.workloads)]
 
 
 def _flags(node: Node, silent: frozenset[str], unjudged: Sequence[PendingGroup]) -> int:
@@ -131,6 +139,6 @@ def _spreads(snapshot: PlacementSnapshot, row: int, keys: list[Json]) -> list[Js
 
 
 def _counts(constraint: ConstraintArithmetic, values: list[str]) -> list[int]:
-    """Value → matching pods, −1 where it is no domain of this constraint."""
+    """Return value → matching pods, −1 if the value is not a domain of this constraint."""
     there = {each.name: each.matching for each in constraint.domains}
     return [there.get(each, -1) for each in values]

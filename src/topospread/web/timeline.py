@@ -1,6 +1,6 @@
-"""A trial played step by step. The state after each step is kept as a frame, for the page to go back and forth.
+"""Trials, simulated step by step. The state after each step is kept as a frame, for the page to go back and forth.
 
-`topospread.drill` plays the steps. A trial that begins with the steps of a kept one is continued from its end.
+`topospread.drill` runs the steps. A trial that begins with the steps of a kept one is continued from its end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from topospread.drill.result import Drill, StepOutcome
 from topospread.drill.steps import Apply, Step, Wait
 from topospread.errors import TopospreadError
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.result import PendingGroup
 from topospread.simulation.run import prepare
+from topospread.simulation.unknown import is_unjudged
 
 from .picture import picture
 from .placement_snapshot import PlacementSnapshot, snapshot_as_read, snapshot_of
@@ -37,16 +39,18 @@ class Frame:
 
     Attributes:
         outcome: result of the step before; ``None`` for the cluster as read.
+        pending: groups of pending pods; of the cluster as read only those that are not judged.
     """
 
     label: str
     snapshot: PlacementSnapshot
     outcome: StepOutcome | None = None
+    pending: tuple[PendingGroup, ...] = ()
 
     @cached_property
     def picture(self) -> bytes:
         """The map's data as JSON."""
-        return msgspec.json.encode(picture(self.snapshot, self.outcome.pending if self.outcome else ()))
+        return msgspec.json.encode(picture(self.snapshot, self.pending))
 
     @cached_property
     def packed(self) -> bytes:
@@ -91,11 +95,12 @@ def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
         InputError: an object that the API server would refuse.
     """
     run = prepare(inventory, options, with_spreads=False)
-    first = Frame(AS_READ, snapshot_as_read(run, planned_pods(run)))
+    as_read = snapshot_as_read(run, planned_pods(run))
     applied: dict[str, Inventory] = {}
     play = DrillRun(inventory, options, applied)
     outcome = play.begin()
-    frames = [first, Frame(SCHEDULED, snapshot_of(play.state), outcome)]
+    first = Frame(AS_READ, as_read, None, tuple(filter(is_unjudged, outcome.pending)))
+    frames = [first, Frame(SCHEDULED, snapshot_of(play.state), outcome, tuple(outcome.pending))]
     return Timeline((), frames, {}, play.drill([outcome]), play, applied)
 
 
@@ -139,7 +144,7 @@ def go_on(before: Timeline, steps: Sequence[TrialStep], told: Callable[[str], No
             outcome = play.take(step, following if isinstance(following, Wait) else None)
         except TopospreadError as error:
             raise StepError(number, error) from error
-        frames.append(Frame(title(steps[number]), snapshot_of(play.state), outcome))
+        frames.append(Frame(title(steps[number]), snapshot_of(play.state), outcome, tuple(outcome.pending)))
     outcomes = [each.outcome for each in frames if each.outcome is not None]
     return Timeline(tuple(steps), frames, manifests, play.drill(outcomes), play, before._applied)
 

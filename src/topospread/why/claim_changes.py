@@ -5,7 +5,7 @@ They cover the pod's claims that are missing or have no volume. `suggest` finds 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -19,11 +19,14 @@ from topospread.api.storage import (
     default_classes,
 )
 from topospread.cluster.objects import ClusterObjects
+from topospread.cluster.volume_use import claim_name
+from topospread.controllers.planned import QueuedPod
 from topospread.plugins.pod_volumes import NO_PROVISIONER, WAIT_FOR_FIRST_CONSUMER, claim_class, is_bound, pod_claims
 
 from .changes import Change
+from .owner import Owned
 from .rejections_per_node import RejectionsPerNode
-from .result import Json
+from .result import Json, Means
 
 _TRIED = 3
 _SIZE = "1Gi"
@@ -40,7 +43,47 @@ def claim_changes(obstacles: RejectionsPerNode) -> Iterator[Change]:
             if not each.ephemeral and usable:
                 yield _new_claim(obstacles.pod.namespace, each.name, usable[0])
         elif not is_bound(each.claim) and not each.claim.spec.volume_name:
-            yield from _of_unbound(each.claim, usable, objects)
+            wanted = claim_class(each.claim)
+            of_template = each.ephemeral or (each.claim.namespace, each.claim.name) in objects.assumed_claims
+            for one in () if of_template else usable[:_TRIED]:
+                if one.name != wanted:
+                    yield _other_class(each.claim, one)
+            if wanted not in objects.storage_classes and (wanted or each.claim.spec.storage_class_name is None):
+                yield _new_class(each.claim, wanted)
+
+
+def template_changes(owner: Owned, queue: Iterable[QueuedPod], objects: ClusterObjects) -> Iterator[Change]:
+    """Yield another StorageClass for each template of claims, which all claims without a volume get.
+
+    Args:
+        queue: the pods of the owner that have no node.
+    """
+    item = objects.stateful_sets.get((owner.reference["namespace"], owner.reference["name"]))
+    is_set = item is not None and owner.reference["kind"] == "StatefulSet"
+    templates = (item.spec.volume_claim_templates or ()) if item is not None and is_set else ()
+    volumes = owner.spec.volumes or ()
+    paths = {each.name: f"{owner.path}/volumes/{at}/ephemeral/volumeClaimTemplate" for at, each in enumerate(volumes)
+             if each.ephemeral is not None}  # fmt: skip
+    paths |= {each.name: f"/spec/volumeClaimTemplates/{at}" for at, each in enumerate(templates)}
+    own = [(volume, queued.pod) for queued in queue for volume in queued.pod.spec.volumes or ()]
+    usable = _usable_classes(objects)
+    for name, path in paths.items():
+        named = (claim_name(pod, volume) for volume, pod in own if volume.name == name)
+        namespace = owner.reference["namespace"]
+        found = (objects.persistent_volume_claims.get((namespace, each)) for each in named if each is not None)
+        claims = [each for each in found if each is not None and not is_bound(each) and not each.spec.volume_name]
+        there = any((namespace, each.name) not in objects.assumed_claims for each in claims)
+        what = f"volumeClaimTemplates {name}" if name not in {each.name for each in volumes} else f"the volume {name}"
+        means: Means = "recreate" if owner.means == "rollout" and is_set else owner.means
+        for each in usable[:_TRIED]:
+            if any(claim_class(claim) != each.name for claim in claims):
+                title = _class_title(each, claims[0], what) + (", for new claims in place of these" if there else "")
+                patch: tuple[Json, ...] = ({"op": "add", "path": f"{path}/spec/storageClassName", "value": each.name},)
+                size = (2.5, float(not default_classes([each])))
+                changed = tuple(_with_class(claim, each.name) for claim in claims)
+                yield Change(
+                    "storageClassName", title, owner.reference, patch, means, size, objects=changed, file=owner.file
+                )
 
 
 def _usable_classes(objects: ClusterObjects) -> list[StorageClass]:
@@ -54,32 +97,31 @@ def _usable_classes(objects: ClusterObjects) -> list[StorageClass]:
     return sorted(found, key=lambda each: each.name not in default)
 
 
-def _of_unbound(claim: PersistentVolumeClaim, usable: list[StorageClass], objects: ClusterObjects) -> Iterator[Change]:
-    wanted = claim_class(claim)
-    for each in usable[:_TRIED]:
-        if each.name != wanted:
-            yield _other_class(claim, each)
-    if wanted not in objects.storage_classes and (wanted or claim.spec.storage_class_name is None):
-        yield _new_class(claim, wanted)
+def _class_title(storage_class: StorageClass, claim: PersistentVolumeClaim, where: str) -> str:
+    instead = f" instead of {claim_class(claim)}" if claim_class(claim) else ""
+    default = ", the default class" if default_classes([storage_class]) else ""
+    return f"storageClassName {storage_class.name}{instead} in {where}{default}"
+
+
+def _with_class(claim: PersistentVolumeClaim, name: str) -> PersistentVolumeClaim:
+    annotations = claim.metadata.annotations
+    if annotations is not None and annotations.storage_class is not None:
+        annotations = replace(annotations, storage_class=None)
+    metadata = replace(claim.metadata, annotations=annotations)
+    return replace(claim, metadata=metadata, spec=replace(claim.spec, storage_class_name=name))
 
 
 def _other_class(claim: PersistentVolumeClaim, storage_class: StorageClass) -> Change:
-    name = storage_class.name
-    default = ", the default class" if default_classes([storage_class]) else ""
-    instead = f" instead of {claim_class(claim)}" if claim_class(claim) else ""
-    annotations = claim.metadata.annotations
+    name, annotations = storage_class.name, claim.metadata.annotations
     patch: list[Json] = []
     if annotations is not None and annotations.storage_class is not None:
         patch.append({"op": "remove", "path": "/metadata/annotations/volume.beta.kubernetes.io~1storage-class"})
-        annotations = replace(annotations, storage_class=None)
     patch.append({"op": "add", "path": "/spec/storageClassName", "value": name})
-    changed = replace(
-        claim,
-        metadata=replace(claim.metadata, annotations=annotations),
-        spec=replace(claim.spec, storage_class_name=name),
-    )
-    title = f"storageClassName {name}{instead} in the claim {claim.name}{default}"
-    return _change("storageClassName", title, patch, changed, (2.5, float(not default)))
+    title = _class_title(storage_class, claim, f"the claim {claim.name}")
+    reference = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": claim.namespace, "name": claim.name}
+    size = (2.5, float(not default_classes([storage_class])))
+    changed = (_with_class(claim, name),)
+    return Change("storageClassName", title, reference, tuple(patch), "cluster", size, objects=changed)
 
 
 def _new_class(claim: PersistentVolumeClaim, wanted: str) -> Change:
@@ -116,15 +158,3 @@ def _new_claim(namespace: str, name: str, storage_class: StorageClass) -> Change
     patch: tuple[Json, ...] = ({"op": "add", "path": "/items/-", "value": msgspec.to_builtins(made)},)
     title = f"a claim {name} in the namespace {namespace}, of the class {storage_class.name} (here of {_SIZE})"
     return Change("newClaim", title, listed, patch, "cluster", (2.5,), objects=(made,))
-
-
-def _change(
-    kind: str, title: str, patch: list[Json], changed: PersistentVolumeClaim, size: tuple[float, ...]
-) -> Change:
-    reference = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "namespace": changed.namespace,
-        "name": changed.name,
-    }
-    return Change(kind, title, reference, tuple(patch), "cluster", size, objects=(changed,))

@@ -23,6 +23,7 @@ from .changes import (
     toleration_change,
     topology_key_change,
 )
+from .claim_changes import template_changes
 from .correction_sets import smallest_sets
 from .owner import Owned, owned
 from .rejections_per_node import Shortage
@@ -61,6 +62,9 @@ def suggestions(
     kept: list[Worked] = []
     items = list(spec_changes(owner, found)) if owner is not None else []
     if owner is not None:
+        own = (each for each in simulation.queue if each.workload is workload)
+        items += template_changes(owner, own, simulation.run.cluster.objects)
+    if owner is not None:
         kept += _control(search, owner, workload, found)
         # A change that rolls the pods out must do better than a rollout without the change.
         search.rolled_out = max((tried.placed for _, tried in kept if not tried.complete), default=0)
@@ -76,7 +80,9 @@ def suggestions(
     for change in found.cluster_changes:
         worked = by_kind.setdefault(change.kind, [])
         whole = sum(tried.complete for _, tried in worked)
-        if change.alone and whole < _OF_A_KIND and (tried := search.try_out(change)) is not None:
+        tried = search.try_out(change) if change.alone and whole < _OF_A_KIND else None
+        # The claim of one pod is no fix for the others.
+        if tried is not None and (tried.complete or change.kind != "storageClassName"):
             worked.append((change, tried))
     for worked in by_kind.values():
         kept += sorted(worked, key=lambda each: not each[1].complete)[:_OF_A_KIND]

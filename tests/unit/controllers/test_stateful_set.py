@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.controllers.manifests import Json, inventory, names, pod, queued, row, workload
+from topospread.api.inventory import ABSENT
 from topospread.controllers.planner import plan
 
 TEMPLATE: Json = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
@@ -128,7 +129,9 @@ class TestRevision:
 class TestClaims:
     def test_missing_ones_are_assumed(self):
         item = workload("StatefulSet", "db", replicas=2, volumeClaimTemplates=[TEMPLATE])
-        result = plan(inventory(item))
+        given = inventory(item)
+        given.unread = {"StorageClass": ABSENT}
+        result = plan(given)
         assert result.assumed_claims == {("default", "data-db-0"), ("default", "data-db-1")}
         assert [each.name for each in result.inventory.persistent_volume_claims] == ["data-db-0", "data-db-1"]
         (volume,) = result.queue[1].pod.spec.volumes
@@ -136,6 +139,10 @@ class TestClaims:
         assert row(result, "db").notes == [
             "2 claims that do not exist yet get a volume that is there, or a new one where the StorageClass provides it"
         ]
+
+    def test_of_a_class_that_does_not_exist_no_volume_is_announced(self):
+        item = workload("StatefulSet", "db", replicas=2, volumeClaimTemplates=[TEMPLATE])
+        assert row(plan(inventory(item)), "db").notes == []
 
     def test_those_there_are_used(self):
         claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "data-db-0", "namespace": "default"}}

@@ -18,6 +18,7 @@ from tests.unit.plugins.storage_builders import (
     volume,
     zonal,
 )
+from topospread.api.inventory import ABSENT
 from topospread.api.pod import Pod
 from topospread.api.storage import CSINode
 from topospread.cluster import Cluster
@@ -130,6 +131,7 @@ def test_what_is_bound_stays_and_what_is_missing_is_passed_over() -> None:
 def test_a_claim_that_was_assumed_is_bound_like_any() -> None:
     made = cluster(NODES, claim("data", storageClassName="no"))
     made.objects.assumed_claims.add(("ns", "data"))
+    made.objects.unread = {"StorageClass": ABSENT}
     bind(made, pod(claimed("data")), "b0")
     assert reach(made, pod(claimed("data"))) == {"b0"}
     assert not made.objects.assumed_claims

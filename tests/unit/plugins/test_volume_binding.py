@@ -20,6 +20,7 @@ from tests.unit.plugins.storage_builders import (
     volume,
     zonal,
 )
+from topospread.api.inventory import ABSENT
 from topospread.config.args import ShapePoint
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
@@ -245,7 +246,28 @@ def test_a_claim_that_would_be_created_can_be_provisioned_where_its_class_allows
 ) -> None:
     made = cluster(NODES, claim("data"), *classes)  # type: ignore[arg-type]
     made.objects.assumed_claims.add(("ns", "data"))
+    made.objects.unread = {} if classes else {"StorageClass": ABSENT}
     assert rejections(VolumeBinding(), pod(claimed("data")), made) == only(feasible)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "classes", "because"),
+    [
+        ("fast", ["slow"], "storageClassName fast: there is only slow"),
+        ("fast", ["slow", "cold"], "storageClassName fast: there are cold, slow"),
+        ("fast", [], "storageClassName fast: there is no StorageClass"),
+        (None, ["slow"], "no storageClassName, and no default StorageClass"),
+    ],
+)
+def test_a_claim_that_would_be_created_needs_a_class_where_the_classes_are_known(
+    wanted: str | None, classes: list[str], because: str
+) -> None:
+    made = cluster(NODES, claim("data", storageClassName=wanted), *(storage_class(name=each) for each in classes))
+    made.objects.assumed_claims.add(("ns", "data"))
+    refused = prepare(VolumeBinding(), pod(claimed("data")), made).rejected
+    assert refused is not None
+    assert refused.reasons == ("pod has unbound immediate PersistentVolumeClaims",)
+    assert refused.because == because
 
 
 def points(made_pod: Json, *objects: object, shape: tuple[ShapePoint, ...] = FALLING) -> list[int]:

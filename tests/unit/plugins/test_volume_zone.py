@@ -16,6 +16,7 @@ from tests.unit.plugins.storage_builders import (
     storage_class,
     volume,
 )
+from topospread.api.inventory import ABSENT
 from topospread.api.well_known_labels import REGION
 from topospread.plugins.csi_migration import BETA_REGION, BETA_ZONE
 from topospread.plugins.volume_zone import REASON, VolumeZone
@@ -78,6 +79,7 @@ def test_a_missing_claim() -> None:
 def test_a_claim_that_would_be_created_is_no_hindrance() -> None:
     made = cluster(NODES, claim("data"))
     made.objects.assumed_claims.add(("ns", "data"))
+    made.objects.unread = {"StorageClass": ABSENT}
     assert rejections(VolumeZone(), pod(claimed("data")), made) == {}
 
 

@@ -8,10 +8,16 @@ import pytest
 import yaml
 
 from topospread.errors import DuplicateError, InputError, UsageError
+from topospread.sources.collection import applied
 from topospread.sources.load import load
 from topospread.sources.rendering import Rendering
+from topospread.sources.snapshot_facts import FORMAT
 
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4"}}}
+
+CLASS = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "x"}, "provisioner": "x"}
+FACTS = {"format": FORMAT, "counts": {"Node": 1}}
+SNAPSHOT = {"apiVersion": "v1", "kind": "List", "items": [NODE], "topospread": FACTS}
 
 
 def pod(name: str, node: str | None = None, status: dict | None = None, **metadata: object) -> dict:
@@ -393,3 +399,24 @@ def test_objects_of_one_list_share_a_place_and_keep_their_names(tmp_path):
     places = load([str(path)]).places.copy()
     assert [str(places[key]) for key in places] == [f"{path}: Node a", f"{path}: Node b\\x1b"]
     assert places.get(("Node", "", "c")) is None
+
+
+@pytest.mark.parametrize(
+    ("cluster", "objects", "known"),
+    [
+        (None, [NODE], False),
+        (None, [NODE, CLASS], True),
+        ("nodes=2", [], True),
+        ("nodes=2,storage-class=none", [], True),
+        (None, [SNAPSHOT], True),
+        (None, [{**SNAPSHOT, "topospread": {**FACTS, "simulated": True}}], False),
+    ],
+)
+def test_storage_classes_are_known_of_a_cluster_that_was_read_or_where_one_is_there(
+    write, tmp_path, cluster, objects, known
+):
+    (tmp_path / "a.json").write_text("".join(map(json.dumps, objects)))
+    inventory = load([str(tmp_path / "a.json")] if objects else [], cluster=cluster)
+    assert ("StorageClass" not in inventory.unread) is known
+    changed = applied(inventory, load([write("b.yaml", {**NODE, "metadata": {"name": "b"}})]))
+    assert ("StorageClass" not in changed.unread) is known

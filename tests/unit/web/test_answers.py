@@ -300,6 +300,30 @@ def test_the_verdict_comes_without_changes_that_would_help(answers: Answers) -> 
     assert "Try it on the map" in answers.fixes(question)["html"]
 
 
+def test_a_pod_that_is_not_judged_is_counted_and_does_not_end_a_trial(tmp_path: Any) -> None:
+    made = deployment("web", 2)
+    made["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "gpu"}]
+    (tmp_path / "app.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [made]}))
+    inventory = topospread.load(tmp_path / "app.json", cluster="zones=3,nodes=3,cpu=8")
+    of = ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json"))
+    found = Answers(of, Pages(of))
+    assert [picture(found, at=at)["workloads"]["unjudged"] for at in "01"] == [[2], [2]]
+    assert picture(found, "fail zone=zone-a", at="2")["workloads"]["unjudged"] == [2]
+    assert "Know it by" in found.why(asked(at="0", target="shop/deploy/web"))["html"]
+
+
+def test_pods_that_are_lost_with_their_node_are_counted(tmp_path: Any) -> None:
+    made = deployment("db", 3) | {"kind": "StatefulSet"}
+    made["spec"]["serviceName"] = "db"
+    (tmp_path / "app.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [made]}))
+    inventory = topospread.load(tmp_path / "app.json", cluster="zones=3,nodes=3,cpu=8")
+    of = ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json"))
+    found = Answers(of, Pages(of))
+    assert picture(found)["workloads"]["missing"] == [0]
+    told = picture(found, "fail zone=zone-a")["workloads"]
+    assert told["missing"][0] + told["waiting"][0] == 1
+
+
 @pytest.mark.parametrize(
     ("pod", "words"),
     [

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from topospread.why.result import Suggestion
 
-from .builders import by_kind, explained, node, pod, spec
+from .builders import by_kind, explained, node, pod, spec, workload
 
 MOUNTED = spec(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
 
@@ -70,3 +72,46 @@ def test_nothing_of_claims_is_left_behind_by_trying() -> None:
     first, second = proposed(*objects), proposed(*objects)
     assert first.keys() == second.keys() == {"storageClassName", "newStorageClass"}
     assert all(each.lets_in == 1 for each in first.values())
+
+
+def templates(name: str) -> dict[str, Any]:
+    wanted = {"accessModes": ["ReadWriteOnce"], "storageClassName": name}
+    made = workload("StatefulSet", 3, spec(), "db", uid=False)
+    made["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": wanted}]
+    return made
+
+
+def ephemeral(name: str) -> dict[str, Any]:
+    wanted = {"accessModes": ["ReadWriteOnce"], "storageClassName": name}
+    volume = {"name": "cache", "ephemeral": {"volumeClaimTemplate": {"spec": wanted}}}
+    return workload("Deployment", 2, spec(volumes=[volume]), "db", uid=False)
+
+
+@pytest.mark.parametrize(
+    ("made", "where", "path"),
+    [
+        (templates("gone"), "volumeClaimTemplates data", "/spec/volumeClaimTemplates/0"),
+        (ephemeral("gone"), "the volume cache", "/spec/template/spec/volumes/0/ephemeral/volumeClaimTemplate"),
+    ],
+)
+def test_the_class_of_claims_that_do_not_exist_yet_is_changed_in_their_template(
+    made: dict[str, Any], where: str, path: str
+) -> None:
+    kind = made["kind"].lower()
+    found = explained(f"{kind}/db", node("a", "zone-a"), made, storage_class("fast", default=True))
+    assert found.message.startswith("0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims")
+    other = by_kind(found)["storageClassName"]
+    assert other.title == f"storageClassName fast instead of gone in {where}, the default class"
+    assert other.object["kind"] == made["kind"]
+    assert other.patch == ({"op": "add", "path": f"{path}/spec/storageClassName", "value": "fast"},)
+    assert other.complete
+
+
+def test_the_class_of_one_claim_is_no_fix_where_the_next_claim_has_the_same_class() -> None:
+    own = claim(storageClassName="gone")
+    own["metadata"]["name"] = "data-db-0"
+    found = explained("sts/db", node("a", "zone-a"), templates("gone"), own, storage_class("fast"))
+    titles = [each.title for each in found.suggestions if each.kind == "storageClassName"]
+    assert titles == [
+        "storageClassName fast instead of gone in volumeClaimTemplates data, for new claims in place of these"
+    ]

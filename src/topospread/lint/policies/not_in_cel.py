@@ -39,6 +39,7 @@ NOT_IN_CEL: Final[Mapping[str, str]] = {
     "hostname-shared": _OTHERS,
     "pool-labelled-in-part": _OTHERS,
     "node-lacks-key": _OTHERS,
+    "storage-class-missing": "it looks at the cluster's StorageClasses, and a policy sees one object",
     "storage-capacity-missing": "its objects are written by a storage driver, and nobody reads the driver's warnings",
     "two-plugins-spread": _CONFIGURATION,
     "defaults-repeat-built-in": _CONFIGURATION,

@@ -1,13 +1,18 @@
-"""Rules about CSIStorageCapacities, with which kube-scheduler finds room for new volumes."""
+"""Rules about StorageClasses and CSIStorageCapacities, which decide where new volumes can be made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topospread.api.storage import CSIStorageCapacity
-from topospread.lint.lint_input import LintInput, LintSubject
+from topospread.api.storage import CSIStorageCapacity, PersistentVolumeClaim
+from topospread.api.workload import StatefulSet
+from topospread.lint.examples import deployment
+from topospread.lint.lint_input import LintInput, LintSubject, Manifest
 from topospread.lint.problem import Problem
 from topospread.lint.rule import Example, Rule
+from topospread.text import listed
+
+_NAMED = 4
 
 
 def _without_capacity(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -19,6 +24,37 @@ def _without_capacity(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]
         if isinstance(item, CSIStorageCapacity) and item.maximum_volume_size is not None and item.capacity is None:
             message = "kube-scheduler ends with a panic when it scores a node for a volume that fits in here"
             yield manifest, Problem("maximumVolumeSize", message)
+
+
+def _class_missing(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    inventory = given.inventory
+    if "StorageClass" in inventory.unread:
+        return
+    classes = sorted(each.name for each in inventory.storage_classes)
+    # A volume that an administrator made may name a class of which there is no object.
+    known = {"", *classes, *(each.spec.storage_class_name for each in inventory.persistent_volumes)}
+    others = f"there {'is only' if len(classes) == 1 else 'are'} {listed(classes, _NAMED)}"
+    for manifest in given.manifests:
+        for path, name in _classes_of(manifest):
+            if name not in known:
+                message = f"no StorageClass {name}: {others if classes else 'there is none at all'}"
+                yield manifest, Problem(f"{path}.storageClassName", message)
+
+
+def _classes_of(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield the path of each spec of a claim without a volume, and its StorageClass."""
+    item = manifest.item
+    if isinstance(item, PersistentVolumeClaim) and not item.spec.volume_name:
+        yield "spec", item.spec.storage_class_name or ""
+    if isinstance(item, StatefulSet):
+        for at, each in enumerate(item.spec.volume_claim_templates or ()):
+            yield f"spec.volumeClaimTemplates[{at}].spec", each.spec.storage_class_name or ""
+    if manifest.pods is not None and item.metadata.controller is None:
+        for at, volume in enumerate(manifest.pods.spec.volumes or ()):
+            template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
+            if template is not None:
+                path = f"{manifest.pods.path}.volumes[{at}].ephemeral.volumeClaimTemplate.spec"
+                yield path, template.spec.storage_class_name or ""
 
 
 def _pool(capacity: str) -> Example:
@@ -34,7 +70,29 @@ nodeTopology: {{matchLabels: {{topology.kubernetes.io/zone: zone-a}}}}
     )
 
 
+_CLAIM = """\
+volumes:
+- name: cache
+  ephemeral:
+    volumeClaimTemplate:
+      spec:
+        accessModes: [ReadWriteOnce]
+        storageClassName: {name}
+        resources: {{requests: {{storage: 1Gi}}}}
+"""
+
 RULES = (
+    Rule(
+        id="storage-class-missing",
+        sentence="A claim names a StorageClass that the cluster does not have.",
+        why="Nothing makes a volume for it, so its pod stays pending.",
+        link="https://kubernetes.io/docs/concepts/storage/persistent-volumes/#class-1",
+        severity="warning",
+        check=_class_missing,
+        wrong=Example(deployment(_CLAIM.format(name="fast"), replicas=1), cluster="nodes=3,storage-class=standard"),
+        right=Example(deployment(_CLAIM.format(name="standard"), replicas=1), cluster="nodes=3,storage-class=standard"),
+        needs="nodes",
+    ),
     Rule(
         id="storage-capacity-missing",
         sentence="A CSIStorageCapacity has maximumVolumeSize but no capacity.",

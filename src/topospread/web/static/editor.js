@@ -1,8 +1,8 @@
 // The page on which a manifest is written: the text goes to the server while it is typed, and what comes back is shown.
 
-import { DraftMap } from "./editor-map.js";
 import { manifestEditor } from "./editor-text.js";
 import { element, plural } from "./elements.js";
+import { NodeMap } from "./map.js";
 
 const QUIET = 250; // milliseconds without a key
 const SIGN = { error: "✕", warning: "!", hint: "i" };
@@ -10,7 +10,7 @@ const by = (id) => document.getElementById(id);
 
 class Draft {
   constructor() {
-    Object.assign(this, { map: new DraftMap(by("map")), editor: manifestEditor(by("editor"), () => this.later()), waiting: 0, asking: false, again: false });
+    Object.assign(this, { map: new NodeMap(by("map").querySelector("div"), { point: (node) => this.point(node), choose: () => {} }), editor: manifestEditor(by("editor"), () => this.later()), waiting: 0, asking: false, again: false, usual: by("map").querySelector("figcaption").textContent });
     by("start").addEventListener("submit", (event) => event.preventDefault());
     by("example").addEventListener("change", () => this.chooseExample());
     by("cluster").addEventListener("change", () => this.chooseCluster());
@@ -50,9 +50,18 @@ class Draft {
     this.editor.mark(found);
     this.list(found);
     by("landing").innerHTML = told.landing ?? ""; // the server's own template, in which every name is escaped
-    this.map.show(told.picture ?? null);
+    this.picture = told.picture ?? null; // null: there is none, or it would be too large to be drawn at every key
+    by("map").hidden = !this.picture;
+    this.point(-1);
+    if (this.picture) this.map.show(this.picture, { key: 0, fill: "most", workload: -1, constraint: null, rejected: null, node: "" });
     by("summary").textContent = inWords(told);
     document.body.dataset.state = "shown";
+  }
+
+  point(node) {
+    const { nodes, workloads } = this.picture ?? { nodes: { pods: [] } }, pods = [], words = by("map").querySelector("figcaption");
+    for (let at = 0; at < (nodes.pods[node]?.length ?? 0); at += 2) pods.push(`${nodes.pods[node][at + 1]} of ${workloads.name[nodes.pods[node][at]]}`);
+    words.textContent = nodes.pods[node] ? `${nodes.name[node]}: ${pods.join(", ") || "no pods"}` : this.usual;
   }
 
   // Findings and problems as a list whose items lead to their lines.

@@ -14,6 +14,7 @@ import { Trial } from "./trial.js";
 import { workloadList } from "./workloads.js";
 
 const by = (id) => document.getElementById(id);
+const isPhone = () => matchMedia("(max-width: 37.5rem)").matches;
 
 class MapPage {
   // view: what is in the address; turn: counts what was chosen, as only the last answer is shown; asking, slots: end the
@@ -23,7 +24,7 @@ class MapPage {
     Object.assign(this, nothing, { view, pictures: new Map(), frames: [], turn: 0, asking: new AbortController(), slots: new AbortController() });
     this.troubles = { cluster: by("trouble").textContent, server: "", answer: "", other: "" };
     this.panel = by("panel");
-    const told = { workload: (workload) => this.choose({ workload, node: "", pod: "" }), node: (node) => this.chooseNode(node), filter: (filter) => this.go({ filter }) };
+    const told = { workload: (workload) => this.choose({ workload, node: "", pod: "" }), node: (node) => this.chooseNode(node), filter: (filter) => { this.go({ filter }); if (isPhone()) by("matrix").scrollIntoView(); } };
     this.map = new NodeMap(by("now").querySelector("div"), { point: (node) => this.pointAt(node), choose: told.node });
     this.overview = new Overview(by("figures"), by("matrix"), told);
     this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }), keep: () => this.go({ base: this.view.steps.join("\n"), beside: "base" }) });
@@ -190,7 +191,7 @@ class MapPage {
       const key = this.now.keys[this.shown(this.now).key]?.key;
       this.trial.choose(this.view, workload, this.now, this.map.columns);
       this.constraint = spreadAnswered(workload?.constraints ?? [], key);
-      this.rejected = asked === "pod" ? new Set(own.rejected) : null;
+      this.rejected = asked === "pod" ? new Map(Object.entries(own.rejected)) : null;
       // Mostly the picture had all of it, and the map is as it should be.
       if (this.rejected || (this.constraint && !spreadOf(this.now, this.shown(this.now).workload, this.shown(this.now).key))) this.drawMaps();
       if (own) this.fillPanel(own.html);
@@ -252,9 +253,9 @@ class MapPage {
     this.reached();
   }
 
-  // What was asked for is shown: on a phone the panel stands above all else, and is scrolled to.
+  // What was asked for is shown: the panel is scrolled to where its head is out of sight, and always on a phone.
   reached() {
-    if (this.panel.dataset.wanted && matchMedia("(max-width: 37.5rem)").matches) this.panel.scrollIntoView();
+    if (this.panel.dataset.wanted && (this.panel.getBoundingClientRect().top < 0 || isPhone())) this.panel.scrollIntoView();
     delete this.panel.dataset.wanted;
   }
 
@@ -286,20 +287,22 @@ class MapPage {
     this.go(changes);
   }
 
+  // Beside why a pod waits it is said why it is not there; otherwise the node itself is shown.
   chooseNode(node) {
-    this.choose({ node: this.now.nodes.name[node], pod: "" });
+    const name = this.now.nodes.name[node], open = () => this.choose({ node: name, pod: "" });
+    if (!this.rejected) return open();
+    this.panel.querySelector("[data-node]")?.remove();
+    this.panel.prepend(element("p", { role: "status", "data-node": name }, element("b", {}, name), `: ${this.rejected.get(name) ?? "no filter rejects it"}. `, element("button", { type: "button", onclick: open }, "Show the node")));
   }
 
   pointAt(node) {
     const line = by("pointed");
-    if (!this.now || node < 0) {
-      line.textContent = "";
-      return;
-    }
+    if (!this.now || node < 0) return line.replaceChildren();
     const { name, allocatable, used, flags, pods } = this.now.nodes, row = this.shown(this.now).workload;
     const share = ["cpu", "memory"].map((each) => `${each === "cpu" ? "CPU" : each} ${percent(used[each][node], allocatable[each][node])}`);
     const parts = [name[node], ...share, `${used.pods[node]} pods`];
     if (flags[node]) parts.push(words(flags[node]));
+    if (this.rejected) parts.push(this.rejected.get(name[node]) ?? "no filter rejects it");
     if (row >= 0) parts.push(`${countOf(pods[node], row)} of ${this.now.workloads.name[row]}`);
     line.textContent = parts.join(" · ");
   }

@@ -41,14 +41,14 @@ export class Trial {
     this.outcome.innerHTML = told.html;
     stackTables(this.outcome);
     this.outcome.classList.toggle("stays", view.steps.length > 0);
-    if (isNew) this.outcome.scrollIntoView({ block: "nearest" });
+    if (isNew) this.outcome.scrollIntoView({ block: this.outcome.getBoundingClientRect().top < 0 ? "start" : "nearest" });
   }
 
   // The forms for what is chosen; the one that was used keeps the focus.
   choose(view, workload, picture, columns) {
     this.view = view;
     if (isRecorded) return;
-    const focused = document.activeElement?.id, open = [...this.forms.querySelectorAll("details")].map((each) => each.open);
+    const before = document.activeElement, isOurs = this.forms.contains(before), open = [...this.forms.querySelectorAll("details")].map((each) => each.open);
     const add = (step) => this.told.choose([...this.view.steps, step]);
     const key = picture.keys.find((each) => each.key === view.key) ?? picture.keys[0];
     const forms = [element("details", { open: true }, element("summary", {}, "Nodes"), nodesForm(key, columns, view.node, add))];
@@ -59,7 +59,7 @@ export class Trial {
     this.forms.replaceChildren(...forms);
     const now = [...this.forms.querySelectorAll("details")];
     if (now.length === open.length) now.forEach((each, at) => { each.open = open[at]; });
-    if (focused && this.forms.querySelector(`#${CSS.escape(focused)}`)) document.getElementById(focused).focus({ preventScroll: true });
+    if (isOurs) ((before.id && document.getElementById(before.id)) || this.outcome).focus({ preventScroll: true });
   }
 
   refused(view, error) {

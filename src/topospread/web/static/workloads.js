@@ -39,7 +39,8 @@ export function workloadList(picture, told) {
     const text = field.value.trim();
     if (!isRecorded && text.length >= SHORTEST) pause = setTimeout(find, PAUSE, text);
   };
-  const field = element("input", { type: "search", id: "find", oninput: typed, autocomplete: "off" });
+  const field = element("input", { type: "search", id: "find", oninput: typed, autocomplete: "off",
+    onkeydown: (event) => event.key === "Enter" && (list.querySelector("button") ?? others.querySelector("button"))?.click() });
   fill("");
   return [element("h2", { tabIndex: -1 }, picture.waiting ? "Pending pods" : "Workloads"), ...(picture.waiting ? [element("div", { "data-ask": "/api/pending" }), element("h3", {}, "Workloads")] : []), element("label", { htmlFor: "find" }, "Find a workload, pod or node ", field), count, list, others];
 }
@@ -53,11 +54,12 @@ function found(title, { number, first }, choose) {
 
 // What is wrong with a workload, as elements and words.
 export function stateOf({ workloads }, row) {
-  const [excess, unjudged, softExcess] = ["excess", "unjudged", "softExcess"].map((each) => workloads[each][row]), waiting = workloads.waiting[row] - unjudged;
+  const [excess, unjudged, softExcess, missing] = ["excess", "unjudged", "softExcess", "missing"].map((each) => workloads[each][row]), waiting = workloads.waiting[row] - unjudged;
   const found = [];
   if (excess) found.push(element("span", { className: "bad" }, `! ${excess} over`));
   if (waiting) found.push(element("span", { className: "bad" }, `${excess ? ", " : ""}${waiting} pending`));
-  if (softExcess && !excess) found.push(element("span", { className: "warn" }, `${waiting ? ", " : ""}~ ${softExcess} over, soft`));
+  if (missing) found.push(element("span", { className: "bad" }, `${found.length ? ", " : ""}${missing} lost`));
+  if (softExcess && !excess) found.push(element("span", { className: "warn" }, `${found.length ? ", " : ""}~ ${softExcess} over, soft`));
   if (unjudged) found.push(element("span", { className: "unknown" }, `${found.length ? ", " : ""}? ${unjudged} not judged`));
   return found.length ? found : ["within"];
 }

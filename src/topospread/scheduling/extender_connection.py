@@ -1,0 +1,86 @@
+"""HTTP connections to extenders, with the certificates that kube-scheduler's configuration names."""
+
+from __future__ import annotations
+
+import base64
+import ssl
+import tempfile
+import time
+import urllib.request
+from contextlib import ExitStack
+from http import HTTPStatus
+from http.client import HTTPException
+from typing import Any
+
+from topospread.config.profile import Extender
+
+__all__ = ["HTTPException", "opener_of", "response_of"]
+
+_LARGEST = 64 << 20
+
+
+def response_of(
+    opener: urllib.request.OpenerDirector, url: str, body: bytes, seconds: float
+) -> tuple[int, bytes | None]:
+    """Return the status, and the body if it is 200; ``None`` for one that is too large or has not arrived in time.
+
+    Raises:
+        OSError, HTTPException: the extender does not answer.
+    """
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    until = time.monotonic() + seconds
+    with opener.open(request, timeout=seconds) as response:
+        text = b""
+        if response.status != HTTPStatus.OK:
+            return response.status, text
+        while part := response.read(1 << 16):
+            text += part
+            if len(text) > _LARGEST or time.monotonic() > until:
+                return response.status, None
+        return response.status, text
+
+
+class _Named(ssl.SSLContext):
+    """Expects a certificate for another name than the host's."""
+
+    server_name = ""
+
+    def wrap_socket(self, sock: Any, *args: Any, **more: Any) -> ssl.SSLSocket:
+        """Return the socket, encrypted."""
+        if self.server_name:
+            more["server_hostname"] = self.server_name
+        return super().wrap_socket(sock, *args, **more)
+
+
+def opener_of(extender: Extender) -> urllib.request.OpenerDirector:
+    """Return the opener of an extender's URLs."""
+    tls = extender.tls
+    context = _Named(ssl.PROTOCOL_TLS_CLIENT)
+    context.server_name = tls.get("serverName") or ""
+    authority = base64.b64decode(tls.get("caData") or "").decode() or None
+    if tls.get("caFile") or authority:
+        context.load_verify_locations(None if authority else tls["caFile"], cadata=authority)
+    else:
+        context.load_default_certs()
+    if tls.get("insecure") or (extender.enable_https and not (tls.get("caFile") or authority)):
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with ExitStack() as stack:
+        pair: list[Any] = []
+        for name in ("cert", "key"):
+            path = tls.get(f"{name}File")
+            if data := tls.get(f"{name}Data"):
+                file = stack.enter_context(tempfile.NamedTemporaryFile())
+                file.write(base64.b64decode(data))
+                file.flush()
+                path = file.name
+            pair.append(path)
+        if pair[0]:
+            context.load_cert_chain(*pair)
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(context=context),
+    ):
+        opener.add_handler(handler)
+    return opener
