@@ -9,7 +9,6 @@ from math import inf
 
 from msgspec.structs import replace
 
-from topospread.admission.defaults import DEFAULT_SCHEDULER_NAME
 from topospread.admission.names import Names, generated_uid, pod_prefix
 from topospread.admission.new_pods import NewPodRules
 from topospread.admission.pod_admission import Admission, status_message
@@ -70,7 +69,6 @@ class Draft:
         self.default_class = DefaultClass(inventory.storage_classes, self.gates.kube_version)
         self.volumes = VolumeClaims(self.plan, self.default_class)
         self._refuses = control_plane.refuses
-        self._scheduler_names = frozenset(control_plane.scheduler_names)
         self._made_bound: list[Pod] = []
         self._new_claims: Counter[Workload] = Counter()
         self._now: float | None = None
@@ -155,9 +153,8 @@ class Draft:
                 self.add(row, pod, pod.name)
 
     def add(self, row: Workload, pod: Pod, name: str, after: QueuedPod | None = None) -> QueuedPod | None:
-        """Add a pod and return its queue entry; None if it is bound or belongs to another scheduler."""
+        """Add a pod and return its queue entry; None if it is bound."""
         spec = pod.spec
-        scheduler = spec.scheduler_name or DEFAULT_SCHEDULER_NAME
         if any(volume.ephemeral is not None for volume in spec.volumes or ()):
             pod, new = self.volumes.of_ephemeral_volumes(pod, name)
             self.claims_made(row, new)
@@ -165,12 +162,6 @@ class Draft:
             pod = pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
             row.existing.append(pod)
             self._made_bound.append(pod)
-            return None
-        if scheduler not in self._scheduler_names:
-            self.plan.foreign[scheduler] += 1
-            waits = f"waits for the scheduler {scheduler}, of which no configuration is given"
-            self.plan.left_alone.append(QueuedPod(pod, name, row, refused=waits))
-            _note(row, f"its pods wait for the scheduler {scheduler}: they are counted and left alone")
             return None
         queued = QueuedPod(pod, name, row, spec.priority or 0, pod.metadata.creation_timestamp or "", after)
         if spec.scheduling_gates:

@@ -182,8 +182,9 @@ class Asking:
 
     def _of_unjudged(self, question: EndQuestion, assumed: _Assumed, asked: EndQuestion) -> GuaranteeAnswer:
         """Return the answer if incoming pods have unmodelled parts."""
-        if any(part.changes_pod for parts in self.unjudged.values() for part in parts):
-            return _undecided(question, "admission may change the pods that come", "pods")
+        changing = (part for parts in self.unjudged.values() for part in parts if part.changes_pod)
+        if (part := next(changing, None)) is not None:
+            return _undecided(question, part.because, "pods")
         of, other = self.run.cluster.shared_class, assumed.run.cluster.shared_class
         adversaries = {other(each.pod).index for each in assumed.queue if of(each.pod).index in self.unjudged}
         unjudged = [each for each in self.queue if of(each.pod).index in self.unjudged]

@@ -79,9 +79,9 @@ class SimulationOptions:
             self.config, kube_version=self.kube_version, gates=self.gates, apiserver_gates=self.apiserver_gates
         )
 
-    def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
+    def control_plane(self, scheduler: Gates) -> ControlPlane:
         """Return the API server and the schedulers that handle the pods."""
-        return ControlPlane(self.in_force[1], scheduler, scheduler_names, self.refuses)
+        return ControlPlane(self.in_force[1], scheduler, self.refuses)
 
 
 PLAIN = SimulationOptions()

@@ -295,7 +295,6 @@ class Simulation(PlainData):
         pending: the pending pods in groups.
         nodes: number of nodes.
         skipped: kind → number of ignored objects of kinds that have no effect.
-        foreign: scheduler name → pods of that scheduler, which were ignored.
         evictions: preempted pods, in order.
         removed: pods that ``--scale`` deleted, ``namespace/name`` → node.
         unused: fields that the API server drops or kube-scheduler ignores, also listed in ``warnings``.
@@ -315,7 +314,6 @@ class Simulation(PlainData):
     pending: tuple[PendingGroup, ...]
     nodes: int
     skipped: Counter[str] = field(default_factory=Counter)
-    foreign: Counter[str] = field(default_factory=Counter)
     evictions: tuple[EvictedPod, ...] = ()
     removed: dict[str, str] = field(default_factory=dict)
     unused: tuple[UnusedField, ...] = ()

@@ -239,7 +239,7 @@ class _Explainer:
 
     def situations(self, workload: Workload) -> tuple[PodSituation, ...]:
         """Return all pods of a workload by situation: those with nodes, then pending ones, most pods first."""
-        plan, ended = self._run.plan, self._ended
+        ended = self._ended
         own = [each for each in self._run.queue if each.workload is workload]
         if ended is None and own:
             simulation = RepeatedSimulation(self._run)
@@ -249,7 +249,7 @@ class _Explainer:
         having = [pod.name for pod in workload.existing if (pod.namespace, pod.name) not in evicted]
         found: dict[object, list[QueuedPod]] = {}
         first: dict[object, PodOutcome] = {}
-        pairs: list[tuple[QueuedPod, object]] = [(each, each.waits) for each in plan.left_alone]
+        pairs: list[tuple[QueuedPod, object]] = []
         if ended is not None:
             having += [queued.name for queued, outcome in _latest(ended, own) if not outcome.pending]
         pairs += _pending_pods(ended, self._run, own)
@@ -260,12 +260,10 @@ class _Explainer:
                     outcome = ended.outcome(queued) if ended is not None else None
                     first[situation] = outcome or PodOutcome(not_asked(queued))
         pending = []
-        left_alone = set(plan.left_alone)
         for situation, pods in found.items():
             outcome, names = first[situation], tuple(each.name for each in pods)
-            unknown = outcome.unjudged or pods[0] in left_alone
             group = pending_group(workload, names, outcome, self._run.cluster)
-            pending.append(PodSituation("unknown" if unknown else "no", names, group))
+            pending.append(PodSituation("unknown" if outcome.unjudged else "no", names, group))
         pending.sort(key=lambda each: (each.verdict == "unknown", -len(each.pods)))
         return (*([PodSituation("yes", tuple(having))] if having else []), *pending)
 
