@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from tests.unit.drill.builders import ZONE, inventory, nodes, spread, workload
 from topospread.answers.promise_show import promise_show
+from topospread.api.inventory import Inventory
+from topospread.api.pod import Pod
+from topospread.api.workload import ReplicaSet
 from topospread.base import Bounds
+from topospread.config.load import load_configuration
 from topospread.promise.counted import CountedWorkloads
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
@@ -53,6 +60,58 @@ def test_counting_proves_no_more_than_a_search(name: str, *, placed: bool) -> No
         if exact.rolled is not None and found.rolled is not None:
             assert found.rolled.least <= exact.rolled.least
             assert found.rolled.most >= exact.rolled.most
+
+
+HARD_DEFAULTS = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {
+            "pluginConfig": [
+                {
+                    "name": "PodTopologySpread",
+                    "args": {"defaultingType": "List", "defaultConstraints": [spread(1, labelSelector=None)]},
+                }
+            ]
+        }
+    ],
+}
+SERVICE = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "spec": {"selector": {"app": "web"}},
+}
+
+
+def with_another_hash(given: Inventory) -> Inventory:
+    (made,) = {each.labels["pod-template-hash"] for each in given.pods}
+    lists = {}
+    for name, kind in (("replica_sets", ReplicaSet), ("pods", Pod)):
+        text = msgspec.json.encode(getattr(given, name)).replace(made.encode(), b"59f8c7d6b4")
+        lists[name] = msgspec.json.decode(text, type=list[kind])  # type: ignore[valid-type]
+    return replace(given, **lists)
+
+
+@pytest.mark.parametrize("placed", [False, True])
+@pytest.mark.parametrize("with_service", [False, True])
+def test_the_selector_of_default_constraints_is_that_of_the_coming_pods(*, placed: bool, with_service: bool) -> None:
+    """Whatever hash the stored ReplicaSet has: a real cluster's is never the one that is made up here."""
+    config = load_configuration(HARD_DEFAULTS)
+    given = inventory(*nodes(*"aabbcc"), workload("Deployment", "web", 6), *([SERVICE] if with_service else []))
+    if placed:
+        after = simulate(given, keep_after=True).after
+        assert after is not None
+        given = with_another_hash(after)
+    key, options = ("Deployment", "shop", "web"), SimulationOptions(preemption=False, config=config)
+    with CountedWorkloads(given, options).judge(key) as judge:
+        counted = judge.fewest("zone")
+    exact = WorkloadPromises(given, options, key, SearchBudget(3_000, 60), {}).fewest("zone")
+    assert counted.orders == exact.orders == Bounds.exactly(4)
+    assert exact.rolled is not None
+    assert counted.rolled is not None
+    assert counted.rolled.least <= exact.rolled.least
+    assert counted.rolled.most >= exact.rolled.most
 
 
 def test_more_than_ten_workloads_are_shown_with_the_loss_of_each_zone_played_once() -> None:
