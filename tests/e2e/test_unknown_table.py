@@ -17,7 +17,8 @@ OPEN, REFUSED, ABSENT = "claim open", "claim refused by cpu anyway", "kind not i
 UNREAD, DEVICES = "kind not readable", "budget of the search for devices exhausted"
 REFUSING, CHANGING = "a policy may refuse the pods", "a policy may change pods that cpu refuses"
 GROUP, DENIED = "a pod group that is not in the input", "pods that the API server refuses"
-UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES, REFUSING, CHANGING, GROUP)
+SCHEDULER = "pods of another scheduler that cpu refuses"
+UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES, REFUSING, CHANGING, GROUP, SCHEDULER)
 """Cases in which the pods of shop/infer are not judged."""
 GATES = ["--feature-gates", "GenericWorkload=true,apiserver:GenericWorkload=true"]
 AFTERWARDS = ("drill --fail", "drill --each", "drill --drain", "drill --rollout", "promise show", "promise check")
@@ -102,6 +103,7 @@ def policy(kind: str) -> list[Json]:
 CASES: dict[str, tuple[list[Json], dict[str, str]]] = {
     REFUSING: ([deployment("1"), *policy("Validating")], {}),
     CHANGING: ([deployment("16"), *policy("Mutating")], {}),
+    SCHEDULER: ([deployment("16", schedulerName="volcano")], {}),
     OPEN: ([deployment("1", resourceClaims=CLAIMS)], {}),
     GROUP: ([deployment("1", schedulingGroup={"podGroupName": "g"})], {}),
     DENIED: (

@@ -54,7 +54,7 @@ _SORTED: Final = msgspec.json.Encoder(enc_hook=str, order="deterministic")
 """The texts of objects that are equal are equal, too."""
 
 
-class Outcome(NamedTuple):
+class Admitted(NamedTuple):
     """The result of policies for a new object.
 
     Attributes:
@@ -86,7 +86,7 @@ class MutatingPolicies:
         self._parameters = parameters
         self._admission = admission
 
-    def on_pod(self, pod: Pod, invocations: Sequence[Invocation]) -> Outcome:
+    def on_pod(self, pod: Pod, invocations: Sequence[Invocation]) -> Admitted:
         """Return what policies that match a new pod make of it; it has gone through the other plugins."""
 
         def readmitted(plain: Json) -> Pod:
@@ -99,15 +99,15 @@ class MutatingPolicies:
                 for at, each in enumerate(targets)
             ]
         except (CannotEvaluateError, NotWrittenError) as error:
-            return Outcome(pod, open=str(error))
+            return Admitted(pod, open=str(error))
         if any(each != found[0] for each in found):
-            return Outcome(pod, open="what the service account adds is not known")
+            return Admitted(pod, open="what the service account adds is not known")
         return found[0]
 
     def _again(self, alternative: int, pod: Pod) -> Target:
         return self._requests.of_new_pod(pod)[alternative]
 
-    def on_workload(self, kind: str, item: KubeObject, invocations: Sequence[Invocation]) -> Outcome:
+    def on_workload(self, kind: str, item: KubeObject, invocations: Sequence[Invocation]) -> Admitted:
         """Return what policies that match a new workload make of it."""
         try:
             return self._outcome(
@@ -118,7 +118,7 @@ class MutatingPolicies:
                 lambda made: self._requests.of_new_workload(kind, made),
             )
         except (CannotEvaluateError, NotWrittenError) as error:
-            return Outcome(item, open=str(error))
+            return Admitted(item, open=str(error))
 
     def on_replica_set(self, deployment: KubeObject, invocations: Sequence[Invocation]) -> tuple[str, str]:
         """Return the denial of a new Deployment's ReplicaSet, and why it is not judged, as where they change it."""
@@ -146,10 +146,10 @@ class MutatingPolicies:
         invocations: Sequence[Invocation],
         typed: Callable[[Json], Any],
         again: Callable[[Any], Target],
-    ) -> Outcome:
+    ) -> Admitted:
         if len(invocations) > _MOST:
             raise CannotEvaluateError(f"more than {_MOST} policies change it")
-        outcomes: list[Outcome] = []
+        outcomes: list[Admitted] = []
         with self._parameters.budget() as budget:
             for order in permutations(invocations):
                 course = _Course(order, self._parameters, budget)
@@ -162,10 +162,10 @@ class MutatingPolicies:
                     made, denial = item, str(error)
                 except InvalidError as error:
                     made, denial = item, error.message
-                outcomes.append(Outcome(item, denial) if denial else Outcome(made))
+                outcomes.append(Admitted(item, denial) if denial else Admitted(made))
         if all(each == outcomes[0] for each in outcomes):
             return outcomes[0]
-        return Outcome(item, OPEN) if all(each.denial for each in outcomes) else Outcome(item, open=_ORDER)
+        return Admitted(item, OPEN) if all(each.denial for each in outcomes) else Admitted(item, open=_ORDER)
 
 
 def _played(

@@ -33,7 +33,7 @@ from . import pod_security
 from .new_objects import NewObject
 
 if TYPE_CHECKING:
-    from .mutating import Invocation, Outcome
+    from .mutating import Admitted, Invocation
     from .pod_admission import Admission
     from .validating import Decision, Request
 
@@ -138,6 +138,7 @@ class AdmissionPolicies:
                 yield made, name, each
 
     def _decide(self, made: NewObject, request: Callable[[], Request], is_open: bool) -> Iterator[tuple[str, Decision]]:
+        request = _once(request)
         for policy, bindings in self._validating:
             constrained = self._matched(policy.spec.match_constraints, made)
             if constrained is False:
@@ -219,13 +220,13 @@ class AdmissionPolicies:
         return item, opened
 
     def _outcome(
-        self, invocations: list[Invocation], unsure: str, outcome: Callable[[], Outcome], item: KubeObject
-    ) -> Outcome:
-        from .mutating import Outcome
+        self, invocations: list[Invocation], unsure: str, outcome: Callable[[], Admitted], item: KubeObject
+    ) -> Admitted:
+        from .mutating import Admitted
 
         if not self._mutates:
-            return Outcome(item, open=f"before Kubernetes 1.{_MUTATING_SINCE.minor}")
-        return Outcome(item, open=unsure) if unsure else outcome()
+            return Admitted(item, open=f"before Kubernetes 1.{_MUTATING_SINCE.minor}")
+        return Admitted(item, open=unsure) if unsure else outcome()
 
     def _level(self, pod: Pod) -> tuple[str, str]:
         """Return the pod's enforced level, "" for none, and its version, "" if it is not evaluated."""
@@ -283,7 +284,7 @@ def may_change(pod: Pod) -> bool:
 
 
 def not_judged(pod: Pod, *who: str) -> Pod:
-    """Return a pod with an admission that is not evaluated, by each of ``who``."""
+    """Return a pod marked as unjudged because the admission of each of ``who`` is not evaluated."""
     found = dict.fromkeys([*(pod.spec.unjudged_admission or ()), *who])
     return replace(pod, spec=replace(pod.spec, unjudged_admission=list(found) or None))
 
@@ -312,6 +313,25 @@ def _bound(
 
 def _may_deny(policy: AdmissionPolicy, binding: AdmissionPolicyBinding) -> bool:
     return "Deny" in (binding.spec.validation_actions or ()) or bool(policy.spec.audit_annotations)
+
+
+def _once(request: Callable[[], Request]) -> Callable[[], Request]:
+    """Return the function with its result kept: an object is written once for all policies."""
+    from .requests import NotWrittenError
+
+    kept: list[Request | NotWrittenError] = []
+
+    def written() -> Request:
+        if not kept:
+            try:
+                kept.append(request())
+            except NotWrittenError as error:
+                kept.append(error)
+        if isinstance(kept[0], NotWrittenError):
+            raise kept[0]
+        return kept[0]
+
+    return written
 
 
 def _new(pod: Pod) -> NewObject:

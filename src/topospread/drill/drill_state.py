@@ -1,7 +1,7 @@
 """The state of a drill over time: controllers replace pods, and kube-scheduler's queue places them.
 
-The modules of the steps change nodes and delete pods. This module lets time pass and applies the effects. The planners
-in `controllers` name the sources for controllers.
+The modules of the steps change nodes and delete pods. This module advances the time and applies the effects. The
+planners in `controllers` name the sources for controllers.
 """
 
 from __future__ import annotations

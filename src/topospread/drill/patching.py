@@ -82,7 +82,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
         if part.command and "restart" in part.command:
             steps.append(Rollout(f"{namespace}/{kind.lower()}/{name}"))
         elif not part.patch:
-            raise UsageError(f"{part.says}: it is no patch of an object, so that nothing can be changed")
+            raise UsageError(f"{part.says}: it does not patch an object")
         elif part.command and kind != "Pod":
             applied[str(number)] = patched(inventory, change)
             steps.append(Apply(str(number)))

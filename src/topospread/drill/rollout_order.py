@@ -148,7 +148,7 @@ class _Turns:
                 raise _refused(self._step, turns[0], f"the old pod on {other.node} goes before")
             if not left.total():
                 return
-        raise _refused(self._step, turns[0], "no old pod is there")
+        raise _refused(self._step, turns[0], "the node has no old pod")
 
     def _groups(self) -> list[list[FollowedPod]]:
         """Return old pods in the order of removal. Pods that only a uid orders share a group."""

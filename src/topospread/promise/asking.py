@@ -1,4 +1,4 @@
-"""Questions on an inventory, answered for every order of the pods that come.
+"""Questions on an inventory, answered for every order of the incoming pods.
 
 A pod with a part that topospread does not model may go to any node that the other filters allow. A question is answered
 yes only if it holds for each of these nodes. It is answered no only if it fails both without these pods and with that
@@ -46,7 +46,7 @@ class Asking:
 
     Attributes:
         unjudged: classes of pods that topospread does not model entirely, by ``index``.
-        assumed: what is searched in their place; ``None`` in a rollout.
+        assumed: the search without the unjudged pods or parts; ``None`` in a rollout.
     """
 
     run: Run
@@ -108,7 +108,7 @@ class Asking:
         )
 
     def surely_left(self, loss: str, workload: Workload) -> int:
-        """Return the most pods of which counting proves that they are left after a loss in every order."""
+        """Return the most pods that a loss provably leaves in every order."""
         return 0 if self.begun is not None and self.begun.undecidable else self._proof.left(loss, workload)
 
     def gathered(self, loss: str, workload: Workload) -> Searched | None:
@@ -181,9 +181,10 @@ class Asking:
         return found
 
     def _of_unjudged(self, question: EndQuestion, assumed: _Assumed, asked: EndQuestion) -> GuaranteeAnswer:
-        """Return the answer if pods come that topospread does not model entirely."""
-        if any(part.changes_pod for parts in self.unjudged.values() for part in parts):
-            return _undecided(question, "admission may change the pods that come", "pods")
+        """Return the answer if incoming pods have unmodelled parts."""
+        changing = (part for parts in self.unjudged.values() for part in parts if part.changes_pod)
+        if (part := next(changing, None)) is not None:
+            return _undecided(question, part.because, "pods")
         of, other = self.run.cluster.shared_class, assumed.run.cluster.shared_class
         adversaries = {other(each.pod).index for each in assumed.queue if of(each.pod).index in self.unjudged}
         unjudged = [each for each in self.queue if of(each.pod).index in self.unjudged]
@@ -248,7 +249,7 @@ def unjudged_classes(run: Run, queue: Sequence[QueuedPod]) -> dict[int, Sequence
 def unjudged_parts(
     run: Run, queue: Sequence[QueuedPod], classes: Mapping[int, Sequence[NotJudgedError]]
 ) -> tuple[Unjudged, ...]:
-    """Return each part of pods that come that topospread does not model, with these pods.
+    """Return each unmodelled part of incoming pods, with these pods.
 
     Args:
         run: the prepared run.

@@ -155,7 +155,7 @@ class DesignChecks:
 
     def _orders(self, wanted: Survival) -> Iterator[DesignFailure]:
         if wanted.key not in (ZONE, HOSTNAME):
-            self.undecided[f"whether {wanted} in every order of pods: only zones and nodes are looked at"] = False
+            self.undecided[f"whether {wanted} in every order of pods: only zones and nodes are checked"] = False
             return
         kept = self._judged(wanted.promise)
         if kept.verdict == "unknown":

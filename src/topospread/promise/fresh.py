@@ -42,7 +42,7 @@ _PLACED_ANEW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
 
 
 def without_placed_pods(inventory: Inventory) -> Inventory:
-    """Return the inventory without the pods of workloads that a rollout places anew."""
+    """Return the inventory without the pods of workloads that a rollout replaces."""
     pods = [
         each
         for each in inventory.pods

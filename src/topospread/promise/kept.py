@@ -354,7 +354,7 @@ class WorkloadPromises:
         return min(least, own.replicas)
 
     def rolling_least(self) -> int:
-        """Return the pods that the strategy keeps ready in a rollout: its controller never goes below."""
+        """Return the pods that the strategy keeps ready in a rollout."""
         item, replicas = self._item, self.workload.replicas
         if isinstance(item, Deployment):
             rolling = strategy_of(with_fields(item, spec=with_fields(item.spec, replicas=replicas)))

@@ -1,7 +1,6 @@
-"""An order written as a drill's file, so that anybody can play it again: workloads scaled up pod by pod, or a rollout
-in turns.
+"""An order as a Drill file that can be replayed: workloads are scaled up pod by pod, or a rollout has turns.
 
-Other nodes that filters let a pod in to are cordoned before it comes.
+Before a pod is created, its other feasible nodes are cordoned.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ def drill_file(
 ) -> str:  # fmt: skip
     """The file, "" where the order has pods that no scaling creates, or of workloads that had some before.
 
-    After the order, the domain is lost that the question is about. Pods of no part in the order never come.
+    After the order, the domain is lost that the question is about. Pods outside the order are not created.
 
     Args:
-        queue: the pods that come.
+        queue: the incoming pods.
         sources: ``cluster`` and ``manifests`` of the drill, as paths from where the file will be.
         question: the question that fails at the end of the order.
     """

@@ -41,7 +41,7 @@ its share of the time."""
 _NEVER_LEFT = 2**31
 """More pods than any loss leaves."""
 _NOWHERE = 0.2
-"""Probability that a pod which is not judged is passed over in an order drawn at random."""
+"""Probability that a random order skips an unjudged pod."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class OrderSearch:
 
     Args:
         run: the cluster.
-        queue: the pods that come.
+        queue: the incoming pods.
         question: the question about each end.
         budget: the limits of the search.
         adversaries: classes of pods, by ``index``, that may go to any feasible node or to no node.
@@ -239,7 +239,7 @@ class OrderSearch:
         return sorted((each for each in room if each >= 0), key=lambda each: -room[each])[:_MOST_DOMAINS]
 
     def _goes_towards(self, code: int, codes: Codes, line: _PodLine, held: dict[int, NDArray[np.int64]]) -> bool:
-        """Place the next pod of a line in a domain, or to let the next one in; say whether it was placed.
+        """Place the next pod of a line in a domain, or where it lets the next pod in. Return whether a pod was placed.
 
         Args:
             held: workload by ``id`` → its pods in each domain, the number without the label first.
@@ -283,7 +283,7 @@ class OrderSearch:
         ran_out = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         begun = sum(len(each.pods) for each in self._lines)
         looked = (
-            f"{found.states} states were looked at, {found.ends} ends, of {begun} pods at most {self._deepest} placed"
+            f"{found.states} states were searched, {found.ends} ends, of {begun} pods at most {self._deepest} placed"
         )
         drawn = f"; {found.tried} orders drawn at random all end well" if found.tried and not found.why else ""
         return f"{ran_out}; {looked}{drawn}; {self._budget.more(found.states)}"

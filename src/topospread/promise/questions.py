@@ -77,7 +77,7 @@ class SkewWithin:
 
 @dataclass(frozen=True, slots=True)
 class LeftAfterLoss:
-    """Whatever single domain is lost, so many pods of a workload are on nodes elsewhere.
+    """After the loss of any single domain, enough pods of a workload are on nodes elsewhere.
 
     If `loss` is "", nothing is lost, and pods on all nodes count.
     """

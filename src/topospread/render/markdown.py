@@ -11,7 +11,9 @@ from .blocks import Bar, Cell, Code, Fact, Page, Part, Section, Span, Table, Ver
 _SIGNS = {"yes": "✅", "no": "❌", "unknown": "❔"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 _WORD = re.compile(r"([\s`|])")
-_LINKED = re.compile(r"@|://|www\.|#\d|\bGH-\d|:[\w+-]+:|\$", re.IGNORECASE)
+_LINKED = re.compile(
+    r"@|://|www\.|#\d|\bGH-\d|:[\w+-]+:|\$|(?<![\w-])(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])", re.IGNORECASE
+)
 """The part of a word that GitHub turns into a mention, link, emoji or formula, even if its characters are escaped."""
 _FENCE = re.compile(r"`{3,}")
 

@@ -130,7 +130,8 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
 
 
 def note_profiles(checked: dict[str, Any], kind: str) -> None:
-    """Put the deprecated annotations of AppArmor and seccomp, whose keys name containers, into one of ours."""
+    """Move the deprecated annotations of AppArmor and seccomp, whose keys name containers, into one of our
+    annotations."""
     if kind not in STRUCT_OF:
         return
     holder = pod_template(checked, kind)

@@ -53,7 +53,7 @@ class ReadObject(NamedTuple):
     Attributes:
         kind: key in `KINDS`.
         item: the object.
-        rough: its place as far as it is known without parsing, perhaps without its name.
+        rough: its place as far as known without parsing, possibly without its name.
         location: its location in a text; None for synthetic objects.
         position: index in the list at the location; None if the location is the object itself.
     """
@@ -116,7 +116,7 @@ class ObjectReader:
         configurations: KubeSchedulerConfigurations and their places.
         misspelt: (unknown kind, similar kind) → place of its first object.
         snapshots: facts of snapshots, and their places.
-        deliveries: objects with which GitOps tools fetch manifests.
+        deliveries: objects of GitOps tools that fetch manifests.
         custom: custom resources with known pods → the equivalent built-in kind.
         unknown_pods: custom resources with an unknown number of pods.
         repeats: notes on repeated keys in rendered charts.
@@ -408,7 +408,7 @@ def _has_line_break(raw: bytes | msgspec.Raw) -> bool:
 
 
 def _has_profiles(item: KubeObject, raw: bytes | msgspec.Raw) -> bool:
-    """Return whether pods yet to be made of an object may have annotations that `note_profiles` looks for."""
+    """Return whether the object may create pods with annotations that `note_profiles` reads."""
     return type(item) is not Pod and PROFILES.search(raw) is not None
 
 

@@ -185,7 +185,7 @@ class _Search:
         yield from (each for each in cluster if each.kind != "uncordon" or each.object["name"] in cordoned)
 
     def _rejected(self) -> Iterator[tuple[QueuedPod, RejectionsPerNode]]:
-        """Yield a pending pod of each workload with newly pending pods, most pods first, as it is at the end."""
+        """Yield a pending pod of each workload with newly pending pods, most pods first, in its final state."""
         begun = self._begun
         play = DrillRun(begun.inventory, begun.options, begun.manifests)
         play.says_how_spread = False

@@ -22,7 +22,7 @@ from .attempts import Attempts
 
 PodState = Literal["pending", "placed", "bound", "waiting"]
 """Pending: no node takes it. Placed: the simulation found it a node. Bound: it was on a node before. Waiting:
-kube-scheduler is not asked (scheduling gates, another scheduler, a StatefulSet's pod before it)."""
+kube-scheduler is not asked (scheduling gates, a StatefulSet's pod before it)."""
 
 Means = Literal["create", "rollout", "new pods", "recreate", "in place", "template", "cluster"]
 """How a change takes effect: create a new object; roll out every replica from the template; use the template for new

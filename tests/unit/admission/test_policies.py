@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.unit.controllers.manifests import Json, container, inventory, pod
+from topospread.admission.requests import Request, Requests
+from topospread.api.pod import Pod
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.admit import note_profiles
@@ -156,3 +160,21 @@ def test_more_pods_like_those_that_an_api_server_stored_are_judged():
     }
     assert verdict(policy(), binding(), there, replica_set) == "yes"
     assert verdict(policy(), binding(), replica_set) == "unknown"
+
+
+def test_a_pod_is_written_once_for_all_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = 0
+
+    def counted(self: Requests, pod: Pod, *, of_pod: Callable[[Requests, Pod], Request] = Requests.of_pod) -> Request:
+        nonlocal calls
+        calls += 1
+        return of_pod(self, pod)
+
+    monkeypatch.setattr(Requests, "of_pod", counted)
+    found = []
+    for count in (1, 20):
+        calls = 0
+        many = [binding() | {"metadata": {"name": f"b{number}"}} for number in range(count)]
+        assert verdict(policy(), *many, deployment(2)) == "unknown"
+        found.append(calls)
+    assert found[0] == found[1] > 0

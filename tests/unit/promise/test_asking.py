@@ -158,7 +158,7 @@ def test_beyond_the_budget_it_says_what_ran_out_how_far_it_came_and_what_to_type
     answer = asked(objects, skew=4, states=5, seconds=900)
     assert answer.answer == "not decided"
     assert answer.why == (
-        "the number of states ran out: 5 (--states); 5 states were looked at, 0 ends, of 10 pods at most 4 placed; "
+        "the number of states ran out: 5 (--states); 5 states were searched, 0 ends, of 10 pods at most 4 placed; "
         "200 orders drawn at random all end well; --states 50 goes further"
     )
     assert "time ran out: 0 s (--seconds)" in asked(objects, skew=4, seconds=0).why

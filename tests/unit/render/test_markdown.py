@@ -46,6 +46,8 @@ def test_text_of_the_input_is_shown_literally(hostile: str, raw: str) -> None:
         "gh-1",
         "owner/name#12",
         ":white_check_mark:",
+        "529b137a",
+        "shop:529b137a0c0d4a5b6c7d8e9f0a1b2c3d4e5f6a7b",
         "$\\color{red}$",
     ],
 )
