@@ -94,6 +94,9 @@ def policy(kind: str) -> list[Json]:
     spec: Json = {"matchConstraints": {"resourceRules": [rule]}}
     if kind == "Validating":
         spec["validations"] = [{"expression": "request.userInfo.username == 'me'"}]
+    else:  # a policy without mutations changes nothing, whoever asks
+        change = "Object{metadata: Object.metadata{labels: {'by': request.userInfo.username}}}"
+        spec["mutations"] = [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": change}}]
     return [
         {"apiVersion": group, "kind": f"{kind}AdmissionPolicy", "spec": spec} | names,
         {"apiVersion": group, "kind": f"{kind}AdmissionPolicyBinding", "spec": bound} | names,

@@ -13,6 +13,7 @@ from topospread.sources.unknown_fields import fields_of_no_version, meant
 
 _OBJECTS = "https://kubernetes.io/docs/concepts/overview/working-with-objects/"
 
+
 def _refused(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     yield from given.refused
 
