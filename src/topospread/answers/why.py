@@ -77,15 +77,11 @@ class TriedChange(Remedy, frozen=True, kw_only=True):
         Meta(
             description="`create`: in the manifest of a new object; `rollout`: replaces every pod; `new pods`: only "
             "new pods have it; `recreate`: delete the object and create it anew; `in place`; `template`: in an owner "
-            "of another kind; `cluster`: of nodes, claims or other pods."
+            "of another kind; `cluster`: of nodes, claims, other pods or a strategy."
         ),
     ]
     file: Annotated[str | None, Meta(description="File that holds the object; null if that is not known.")]
     lets_in: Annotated[int, Meta(description="Pods of the workload that are pending only without the change.")]
-    stuck_at: Annotated[
-        int | None,
-        Meta(description="New pods with a node when the Deployment's rolling update gets stuck; null if it ends."),
-    ]
 
 
 class Situation(Base, frozen=True, kw_only=True):
@@ -275,7 +271,6 @@ def _remedy(tried: Suggestion) -> TriedChange:
         means=tried.means,
         file=tried.file or None,
         lets_in=tried.lets_in,
-        stuck_at=tried.stuck_at,
     )
 
 

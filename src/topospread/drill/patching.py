@@ -88,7 +88,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
             steps.append(Apply(str(number)))
         else:  # no rollout: the object is replaced, a pod, or a node's state
             made = Inventory() if part.patch == _REMOVED else patched(inventory, change)
-            inventory = _replaced(inventory, change, made)
+            inventory = replaced(inventory, change, made)
     play = DrillRun(inventory, options, applied)
     play.begin()
     for step in steps:
@@ -96,7 +96,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
     return play.state.inventory()
 
 
-def _replaced(inventory: Inventory, change: PatchedObject, made: Inventory) -> Inventory:
+def replaced(inventory: Inventory, change: PatchedObject, made: Inventory) -> Inventory:
     """Return the inventory with an object replaced."""
     attribute = KINDS[change.kind.removesuffix("List")].attribute
     there: list[KubeObject] = getattr(inventory, attribute)

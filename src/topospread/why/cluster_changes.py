@@ -70,8 +70,11 @@ def _old_pods(obstacles: RejectionsPerNode, surplus: list[Pod]) -> Iterator[Chan
     for pod in list(by_domain.values())[:_TRIED]:
         reference = {"apiVersion": "v1", "kind": "Pod", "namespace": pod.namespace, "name": pod.name}
         title = f"delete {pod.name}, a pod of the old ReplicaSet, on {pod.spec.node_name}"
+        left = len(surplus) - 1
+        if left:
+            title += f"; {left} more of them remain to be replaced"
         removed: tuple[Json, ...] = ({"op": "remove", "path": ""},)
-        yield Change("deletePod", title, reference, removed, "cluster", (0.0,), deleted=(pod,))
+        yield Change("deletePod", title, reference, removed, "cluster", (1.5 if left else 0.0,), deleted=(pod,))
 
 
 def _cordoned(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
