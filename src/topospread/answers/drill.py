@@ -243,6 +243,10 @@ def _says(drill: Drill) -> str:
     if not parts:
         steps = counted(len(drill.steps) - 1, "step")
         parts.append(f"{counted(end.ready, 'pod')} {_are(end.ready)} ready after {steps}, and no pod is newly pending")
+        gone = (min(each.terminating, each.replicas - each.ready - each.pending) for each in drill.workloads)
+        if lost := sum(max(each, 0) for each in gone):
+            whose = "its node is" if lost == 1 else "their nodes are"
+            parts.append(f"{counted(lost, 'pod')} {_are(lost)} not replaced while {whose} lost")
     if drill.partial:
         parts.append(f"partial: {drill.partial}")
     return "; ".join(parts)

@@ -64,6 +64,10 @@ def each_answer(found: EachDrill) -> DrillEach:
     number = len(found.outcomes)
     noun = {"zone": "zone failure", "node": "node failure", "deploy": "rollout"}[found.kind]
     says = f"all {counted(number, noun)} end without harm"
+    lost = max((len(each.not_replaced) for each in found.outcomes), default=0)
+    if lost and not bad:
+        says = f"no pod is newly pending after any of {counted(number, noun)}, but up to {counted(lost, 'pod')} "
+        says += f"{agreeing('are', lost)} not replaced"
     if bad:
         says = f"{len(bad)} of {counted(number, noun)} {agreeing('end', len(bad))} with harm"
         least, most = min(each.pending for each in bad), max(each.pending for each in bad)

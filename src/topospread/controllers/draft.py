@@ -220,7 +220,8 @@ class Draft:
         """Remove new pods that the API server refuses from the queue, and mark pods that are not judged.
 
         Pods that their StatefulSet creates after one that is refused are not created and use nothing. Not marked are
-        pods whose equals are stored already. A control plane that does not refuse marks instead of taking out.
+        pods whose equals are stored already. A control plane that does not refuse keeps pods that are always refused
+        among the gated ones, and marks the others.
         """
         plan = self.plan
         new_pods = self.new_pods
@@ -236,6 +237,7 @@ class Draft:
         known: dict[int, tuple[Pod, tuple[str, str], list[str]]] = {}
         workloads = self._new_workloads(rows)
         marked: dict[tuple[int, str], Pod] = {}  # Pods that are alike share one object.
+        refused: list[QueuedPod] = []
         for waiting in (plan.queue, plan.gated):
             for queued in waiting:
                 pod, row = queued.pod, queued.workload
@@ -257,15 +259,16 @@ class Draft:
                 if not message and (words := quotas.refusal(pod)):
                     who, message = f"ResourceQuota of the namespace {pod.namespace}", status_message(pod, words)
                     certain = "pods=" in words or not may_change(pod)
-                if message and certain and self._refuses:
-                    name = pod.name or (pod.metadata.generate_name or "") + "…"
-                    queued.refused = message if row.kind == "Pod" else _failed_create(row.kind, row.name, name, message)
+                lasting = message and not who.startswith("ResourceQuota") and is_lasting(who, row)
+                if message and certain and (self._refuses or lasting):
+                    queued.refused = refused_words(queued, message)
                 elif message or denied or opened or (policies and (id(row), _revision(pod)) not in stored):
                     if (id(pod), who) not in marked:
                         marked[id(pod), who] = not_judged(pod, *concerning, *filter(None, [who]))
                     queued.pod = marked[id(pod), who]
-            plan.refused += [each for each in waiting if each.refused]
+            refused += [each for each in waiting if each.refused]
             waiting[:] = [each for each in waiting if not each.refused]
+        (plan.refused if self._refuses else plan.gated).extend(refused)
 
     def _unmark(self, stored: Container[tuple[int, str]]) -> None:
         """Take pods as admitted whose equals the API server has stored, though not all policies are judged."""
@@ -328,6 +331,18 @@ def in_scheduling_order(queue: Iterable[QueuedPod]) -> list[QueuedPod]:
 
 def _is_finished(pod: Pod) -> bool:
     return pod.status is not None and pod.status.phase in FINISHED_PHASES
+
+
+def is_lasting(who: str, row: Workload) -> bool:
+    """Return whether a refusal holds for all new pods of a workload: by a LimitRange, or if no server admitted one."""
+    return who.startswith("LimitRange") or not any(pod.metadata.is_stored for pod in row.existing[:1])
+
+
+def refused_words(queued: QueuedPod, message: str) -> str:
+    """Return the API server's refusal of a pod as its controller reports it."""
+    pod, row = queued.pod, queued.workload
+    name = pod.name or (pod.metadata.generate_name or "") + "…"
+    return message if row.kind == "Pod" else _failed_create(row.kind, row.name, name, message)
 
 
 def _failed_create(kind: str, owner: str, pod: str, message: str) -> str:

@@ -181,11 +181,13 @@ class Rollout:
         target: ``[NAMESPACE/]KIND/NAME``.
         path: path of the manifests; "" for a restart.
         turns: the order of events; empty to let the drill choose.
+        is_fixed: whether an impossible event is an error; else the drill chooses from there on.
     """
 
     target: str
     path: str = ""
     turns: tuple[RolloutStep, ...] = ()
+    is_fixed: bool = True
 
     def __str__(self) -> str:
         manifests = f" with {self.path}" if self.path else ""

@@ -56,7 +56,7 @@ class Asking:
     begun: RolloutBegin | None
     unjudged: Mapping[int, Sequence[NotJudgedError]]
     assumed: _Assumed | None
-    _gathered: dict[tuple[str, int], Searched] = field(default_factory=dict, init=False)
+    _gathered: dict[tuple[str, int, str], Searched] = field(default_factory=dict, init=False)
 
     @classmethod
     def begin(
@@ -111,18 +111,18 @@ class Asking:
         """Return the most pods that a loss provably leaves in every order."""
         return 0 if self.begun is not None and self.begun.undecidable else self._proof.left(loss, workload)
 
-    def gathered(self, loss: str, workload: Workload) -> Searched | None:
+    def gathered(self, question: LeftAfterLoss) -> Searched | None:
         """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
 
         `Searched.left` is ``None`` if no such order was found. The result is cached for each loss and workload.
         Rollouts, pods that cannot be judged and questions without a loss are not searched.
         """
-        if self.begun is not None or self.assumed is not None or not loss:
+        if self.begun is not None or self.assumed is not None or not question.loss:
             return None
-        key = loss, id(workload)
+        key = question.loss, id(question.workload), question.step
         if key not in self._gathered:
             search = OrderSearch(self.run, self.queue, NoPending(), self.budget, classes=self._proof.classes)
-            self._gathered[key] = search.gathered(loss, workload, self.surely_left(loss, workload))
+            self._gathered[key] = search.gathered(question, self.surely_left(question.loss, question.workload))
         return self._gathered[key]
 
     def answer(self, ask: Callable[[Run], EndQuestion], *, deep: bool = True) -> GuaranteeAnswer:
@@ -135,17 +135,30 @@ class Asking:
         begun, question = self.begun, ask(self.run)
         if begun is not None and begun.undecidable:
             return _undecided(question, begun.undecidable, "rollout")
+        if isinstance(question, NoPending) and (blocked := self._blocked(question.workload)):
+            first = blocked[0]
+            number = sum(each.workload is first.workload for each in blocked)
+            why = f"{number} of {first.namespace}/{first.workload.name}: {first.waits}"
+            return GuaranteeAnswer(str(question), "never", 0, 0, why=why)
         proved = self._proof.of(question)
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
         if isinstance(question, LeftAfterLoss):
-            gathered = self.gathered(question.loss, question.workload)
+            gathered = self.gathered(question)
             if gathered is not None and gathered.left is not None and gathered.left < question.least:
                 return self._told(question, gathered)
         sampled = _sampled(self.run)
         if sampled or not deep:
             return _undecided(question, sampled or "counting does not decide it", "sampling" if sampled else "budget")
         return self._searched_for(ask)
+
+    def _blocked(self, workload: Workload | None) -> list[QueuedPod]:
+        """Return pods of a workload, or of all, that wait for their gates or that the API server refuses."""
+        return [each for each in self.run.plan.gated if workload in (None, each.workload)]
+
+    def refused(self, workload: Workload) -> str:
+        """Return the API server's words about pods of a workload that it refuses; "" if it refuses none."""
+        return next((each.refused for each in self._blocked(workload) if each.refused), "")
 
     def _searched_for(self, ask: Callable[[Run], EndQuestion]) -> GuaranteeAnswer:
         begun, question = self.begun, ask(self.run)
@@ -156,7 +169,7 @@ class Asking:
         return self._told(question, self._searched(self.run, self.queue, question))
 
     def _told(self, question: EndQuestion, found: Searched) -> GuaranteeAnswer:
-        return _answer(question, found, partial(drill_file, self.run, self.queue, found.order, self.sources, question))
+        return _answer(question, found, partial(drill_file, self.run, found.order, self.sources, question))
 
     def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
         if self.unjudged:

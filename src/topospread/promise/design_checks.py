@@ -9,12 +9,12 @@ from typing import Literal
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.controllers.scale import short_target
 from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout
+from topospread.simulation.unscored import unscored
 from topospread.text import agreeing, counted
 
 from .fresh import counts_revisions_alone, workload_of
 from .kept import Kept, WorkloadPromises
 from .orders import SearchBudget
-from .unscored import unscored
 from .wants import Intent, Survival, Want
 from .workload_drills import Trial, WorkloadDrills
 

@@ -15,9 +15,10 @@ from topospread.api.policy import PodDisruptionBudget
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import Deployment, DeploymentStrategy, RollingUpdateDeployment
+from topospread.drill.placed_pods import without_pods_of
 from topospread.scheduling.disruption_budgets import budget_selector
 
-from .fresh import LISTS, Designed, without_pods_of, workload_of
+from .fresh import LISTS, Designed, workload_of
 from .kept import budgets_over
 
 _HASH = "pod-template-hash"

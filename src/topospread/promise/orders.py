@@ -13,7 +13,7 @@ import random
 import time
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +24,7 @@ from topospread.cluster import PodClass
 from topospread.cluster.arrays import Codes
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.nodes import CPU
-from topospread.controllers.planned import QueuedPod, Workload
+from topospread.controllers.planned import QueuedPod
 from topospread.simulation.run import Run
 
 from .alike_states import AlikeStates, keys_of_profiles
@@ -147,20 +147,21 @@ class OrderSearch:
         profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
         return AlikeStates(self._run.cluster, [each.pod for each in self._queue], keys_of_profiles(profiles))
 
-    def gathered(self, loss: str, workload: Workload, least: int) -> Searched:
+    def gathered(self, asked: LeftAfterLoss, least: int) -> Searched:
         """Try one order for each domain that gathers the workload's pods there. Return the one that leaves the fewest.
 
         Each pod goes into the domain if filters allow that, else to the domain with the fewest of the workload's pods
         that lets the next pod in. Pods of other workloads are placed only when no pod of the workload can be.
 
         Args:
+            asked: the question about the loss.
             least: lower bound on the pods that any order leaves; an order that reaches it ends the search.
         """
-        found, question = self._found, LeftAfterLoss(loss, workload, _NEVER_LEFT)
+        found, question = self._found, replace(asked, least=_NEVER_LEFT)
         until = time.monotonic() + self._budget.seconds * _GATHERING_SHARE
-        own = [each for each in self._lines if each.pods[0].workload is workload]
+        own = [each for each in self._lines if each.pods[0].workload is asked.workload]
         others = [each for each in self._lines if each not in own and len(each.pods) <= _MOST_GATHERED]
-        column = self._run.cluster.nodes.labels(LOSSES[loss])
+        column = self._run.cluster.nodes.labels(LOSSES[asked.loss])
         for code in self._domains(column.codes, own):
             with self._run.cluster.savepoint():
                 if not self._gather(code, column.codes, own, others, until):

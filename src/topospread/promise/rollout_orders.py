@@ -98,7 +98,7 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         why = "not all pods are ready before the rollout begins"
     else:
         why = "the rollout is paused" if item.spec.paused else ""
-    old = [stored[each.key] for each in there]
+    old = [stored[each.key] for each in there if each.key in stored]
     read = {pod_key(each.namespace, each.name) for each in inventory.pods}
     return RolloutBegin(
         state.run,
