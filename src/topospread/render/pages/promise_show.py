@@ -41,9 +41,9 @@ def page(answer: PromiseShow) -> Page:
         ]
     if answer.next:
         parts.append(Fact("next", "", shell_line(answer.next)))
-    remarks = (*answer.warnings, *answer.notes)
-    if remarks:
-        parts.append(Section("", tuple(Fact("note", each) for each in remarks), wide=True))
+    parts += [Fact("warning", each) for each in answer.warnings]
+    if answer.notes:
+        parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page(answer.says, tuple(parts))
 
 
