@@ -31,6 +31,17 @@ from topospread.simulation.options import SimulationOptions
 NODES, WORKLOADS, PODS, SPACES, TIMES = 5_000, 2_000, 50, 40, 15
 TARGET = 0.5
 """Seconds that a scrape may take."""
+STORED: dict[str, Any] = {
+    "schedulerName": "default-scheduler",
+    "priority": 0,
+    "preemptionPolicy": "PreemptLowerPriority",
+    "restartPolicy": "Always",
+    "tolerations": [
+        {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+        for key in ("not-ready", "unreachable")
+    ],
+}
+"""The fields that the API server adds to every pod."""
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 Json = dict[str, Any]
 
@@ -162,7 +173,7 @@ def _pod(number: int, place: int) -> Pod:
         "labels": {"app": f"web-{number}", "pod-template-hash": "h"},
         "ownerReferences": _owner("ReplicaSet", f"web-{number}-h"),
     }
-    placed = {"nodeName": f"node-{(number * PODS + place) % NODES}", "schedulerName": "default-scheduler"}
+    placed = {**STORED, "nodeName": f"node-{(number * PODS + place) % NODES}"}
     status = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}
     return msgspec.convert({"metadata": metadata, "spec": _spec(number) | placed, "status": status}, Pod)
 

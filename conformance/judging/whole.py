@@ -30,8 +30,9 @@ from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.object_changes import node_changes
+from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.pod_group_queue import UNSCHEDULED_POD_ADD, PodGroupQueue
-from topospread.scheduling.pod_groups import GroupAttempt, group_key, try_group, unjudged_victims
+from topospread.scheduling.pod_groups import GroupAttempt, try_group, unjudged_victims
 from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.queue import SchedulingQueue
 from topospread.scheduling.queued_pod_info import SECOND, QueuedPodInfo
@@ -383,10 +384,13 @@ class _World:
             )
             rejectors = result.verdict.rejectors if result.verdict is not None and not result.error else ()
             groups.failed(infos[key], rejectors)
-            if not result.keeps_promise:
-                self._nominate(key, "")
+            if result.nominated or not result.keeps_promise:
+                self._nominate(key, result.nominated)
         self._note_group(group, attempt)
         groups.tried(info, attempt.queue_code)
+        for unit in attempt.victims:
+            for victim, _, _ in unit.pods:
+                self._delete_pod(victim)
         for placed in bound:
             self.queue.assigned_pod_added(placed)
 

@@ -95,7 +95,9 @@ async function begin() {
   loaded = Object.values(sizes).join();
   if (localStorage.getItem("topospread-playground") !== loaded) return;
   say("topospread starts: its files are in the browser since the last time.");
-  started();
+  // A first question that nobody waits for: whoever asks next finds everything imported.
+  const [manifest, cluster] = ["manifest", "cluster"].map((name) => byId(name).value);
+  started().postMessage({ id: -1, question: "simulate", manifest, cluster, target: "" });
 }
 
 begin();

@@ -174,6 +174,8 @@ def load(  # noqa: PLR0913 - keyword arguments
 
 
 def __getattr__(name: str) -> Any:
+    if name == "steps":
+        return import_module("topospread.drill.steps")
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module 'topospread' has no attribute {name!r}")

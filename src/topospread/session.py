@@ -46,10 +46,18 @@ Arguments = ParamSpec("Arguments")
 
 
 def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
-    """Ask, and raise `UnknownVerdictError` if the session was created with ``unknown="raise"``."""
+    """Check the numbers, ask, and raise `UnknownVerdictError` if the session was created with ``unknown="raise"``."""
+    counts = [name for name, of in ask.__annotations__.items() if of in ("int", "int | None")]
 
     @wraps(ask)
     def asked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Told:
+        wrong = next((each for each in args[1:] if isinstance(each, int | float)), None)
+        if wrong is not None:
+            raise UsageError(f"{wrong!r} is a number: use a name or a path")
+        for name in counts:
+            number = kwargs.get(name)
+            if number is not None and (type(number) is not int or number < 1):
+                raise UsageError(f"{name}={number!r}: use a whole number of at least 1")
         told = ask(*args, **kwargs)
         subject: Any = args[0]
         session: Session = subject._session if isinstance(subject, Promises) else subject
@@ -742,7 +750,8 @@ def _checked(steps: Sequence[Any]) -> Sequence[Step]:
     kinds = tuple(get_args(known.Step))
     wrong = next((each for each in steps if not isinstance(each, kinds)), None)
     if wrong is not None:
-        raise UsageError(f'{wrong!r} is no step: write steps.Fail(steps.NodeChoice("zone", "zone-a"))')
+        write = 'steps.Fail(steps.NodeChoice("zone", "zone-a"))'
+        raise UsageError(f"{wrong!r} is no step: write {write}, with from topospread import steps")
     return steps
 
 

@@ -90,7 +90,7 @@ def test_nothing_readable_is_bad_input(tmp_path: Path) -> None:
         (("--on", "a.json", "b.json", "--traffic"), "--traffic is of one cluster"),
         (("--on", "a.json", "--on", "-"), "- can be read once"),
         (("a.json", "b.json"), "a.json is a file: topospread status -f a.json"),
-        (("--contexts", "a,b"), "none of 2 clusters is judged; a: there is no way to an API server"),
+        (("--contexts", "a,b"), "none of 2 clusters is judged; a: no API server found"),
     ],
 )
 def test_what_cannot_be_combined_is_said(words: tuple[str, ...], problem: str) -> None:

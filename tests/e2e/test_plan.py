@@ -115,7 +115,7 @@ def test_errors_name_the_revision_and_the_file_in_it(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("HEAD~1", "nope"), "nope: neither a path nor a revision of the repository here"),
+        (("HEAD~1", "nope"), "nope: neither a path nor a revision of this repository"),
         (("--", "--output=x", "HEAD"), "--output=x: neither a path nor a revision"),
         (("HEAD", "-"), "standard input can be read once"),
     ],

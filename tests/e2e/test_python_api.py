@@ -168,7 +168,7 @@ def test_a_configuration_is_given_as_a_file_or_as_what_was_read_of_it(tmp_path: 
     file.write_text(json.dumps(given))
     for config in (file, str(file), given, topospread.read_configuration(str(file))):
         session = Session(DEMO, config=config)
-        assert session.simulate().foreign["default-scheduler"] > 0
+        assert session.simulate().unjudged[0].what == 'schedulerName "default-scheduler"'
         assert session.status().nodes > 0
         assert session.lint().findings == Session(DEMO, config=file).lint().findings
 

@@ -184,7 +184,7 @@ def test_pods_of_another_scheduler_are_not_judged(tmp_path: Path) -> None:
     )
     done = run("-f", path, "--on", "zones=3,nodes=6")
     assert done.returncode == 4
-    assert "not judged: 1 pod names the scheduler x, of which no configuration is given" in done.stdout
+    assert 'not judged: schedulerName "x" is in no profile' in done.stdout
 
 
 def test_the_worst_come_first() -> None:

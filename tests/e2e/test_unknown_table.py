@@ -17,11 +17,10 @@ OPEN, REFUSED, ABSENT = "claim open", "claim refused by cpu anyway", "kind not i
 UNREAD, DEVICES = "kind not readable", "budget of the search for devices exhausted"
 REFUSING, CHANGING = "a policy may refuse the pods", "a policy may change pods that cpu refuses"
 GROUP, DENIED = "a pod group that is not in the input", "pods that the API server refuses"
-UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES, REFUSING, CHANGING, GROUP)
+SCHEDULER = "pods of another scheduler that cpu refuses"
+UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES, REFUSING, CHANGING, GROUP, SCHEDULER)
 """Cases in which the pods of shop/infer are not judged."""
 GATES = ["--feature-gates", "GenericWorkload=true,apiserver:GenericWorkload=true"]
-AFTERWARDS = ("drill --fail", "drill --each", "drill --drain", "drill --rollout", "promise show", "promise check")
-"""Commands that do not say whether the API server still refuses new pods then."""
 TABLE: dict[str, tuple[list[str], int, int]] = {
     "status": ([], 4, 1),
     "status --waiting": (["shop/deploy/infer"], 4, 1),
@@ -93,6 +92,10 @@ def policy(kind: str) -> list[Json]:
     spec: Json = {"matchConstraints": {"resourceRules": [rule]}}
     if kind == "Validating":
         spec["validations"] = [{"expression": "request.userInfo.username == 'me'"}]
+    else:
+        changed = "request.userInfo.username == 'me' ? Object{spec: Object.spec{priority: 1}} : Object{}"
+        spec["reinvocationPolicy"] = "Never"
+        spec["mutations"] = [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": changed}}]
     return [
         {"apiVersion": group, "kind": f"{kind}AdmissionPolicy", "spec": spec} | names,
         {"apiVersion": group, "kind": f"{kind}AdmissionPolicyBinding", "spec": bound} | names,
@@ -102,6 +105,7 @@ def policy(kind: str) -> list[Json]:
 CASES: dict[str, tuple[list[Json], dict[str, str]]] = {
     REFUSING: ([deployment("1"), *policy("Validating")], {}),
     CHANGING: ([deployment("16"), *policy("Mutating")], {}),
+    SCHEDULER: ([deployment("16", schedulerName="volcano")], {}),
     OPEN: ([deployment("1", resourceClaims=CLAIMS)], {}),
     GROUP: ([deployment("1", schedulingGroup={"podGroupName": "g"})], {}),
     DENIED: (
@@ -165,8 +169,8 @@ def test_what_is_not_known_has_an_exit_code_of_its_own(
     write("infer.json", *CASES[case])
     options, unknown, refused = TABLE[command]
     gates = GATES if case == GROUP else []
-    is_open = case in UNKNOWN or (case == DENIED and command.startswith(AFTERWARDS))
-    check(in_process(*command.split(), *options, "-f", "infer.json", *ZONES, *gates), unknown if is_open else refused)
+    code = unknown if case in UNKNOWN else refused
+    check(in_process(*command.split(), *options, "-f", "infer.json", *ZONES, *gates), code)
 
 
 def test_an_excess_that_needs_unjudged_pods_to_move_is_unknown(in_process: Any) -> None:

@@ -156,7 +156,7 @@ def chosen(draw: random.Random, path: Path, target: str) -> Case | None:
     fit = [
         each
         for each in explained.suggestions
-        if set(each.kind.split("+")) <= TRIED and each.stuck_at is None and (each.complete or each.means != "rollout")
+        if set(each.kind.split("+")) <= TRIED and (each.complete or each.means != "rollout")
     ]
     if not fit:
         return None

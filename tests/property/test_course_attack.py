@@ -24,8 +24,8 @@ from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
 from topospread.promise.questions import OrderEnd
 from topospread.promise.rollout_orders import RolloutSearch, begin_rollout
-from topospread.promise.unscored import unscored
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.unscored import unscored
 
 Json = dict[str, Any]
 KEY = ("Deployment", "shop", "web")

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.drawn import LONG, drawn
 from tests.unit.drill.builders import ZONE, inventory, node, spread, workload
 from topospread.answers.promise_check import promise_check
-from topospread.promise.unscored import unscored
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
+from topospread.simulation.unscored import unscored
 
 Json = dict[str, Any]
 ORDERS = 40 * LONG

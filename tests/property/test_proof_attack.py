@@ -16,9 +16,9 @@ from topospread.base import Bounds
 from topospread.controllers.planned import QueuedPod
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
-from topospread.promise.unscored import unscored
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
+from topospread.simulation.unscored import unscored
 
 Json = dict[str, Any]
 KEY = ("ReplicaSet", "shop", "web")

@@ -160,7 +160,7 @@ def test_each_remedy_does_as_a_session_what_its_trial_says() -> None:
 def test_a_remedy_without_a_patch_changes_nothing() -> None:
     asked = topospread.Session("zones=3,nodes=3,cpu=4,memory=8Gi")
     bought = Remedy(code="add-nodes", says="+1 large", tried=Tried(verdict="yes", places=1, of=1))
-    with pytest.raises(TopospreadError, match=r"\+1 large: it is no patch of an object"):
+    with pytest.raises(TopospreadError, match=r"\+1 large: it does not patch an object"):
         asked.with_patch(bought)
 
 

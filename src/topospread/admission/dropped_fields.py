@@ -125,12 +125,12 @@ def _without(value: Any, steps: Sequence[_Step], whole_item: bool, path: str, fo
     return replace(value, **{step.attribute: kept})
 
 
-Outcome = Literal["dropped", "ignored"]
+FieldOutcome = Literal["dropped", "ignored"]
 """``dropped``: the API server removes the field; ``ignored``: kube-scheduler does not read it."""
 
 
 class UnusedField(msgspec.Struct, frozen=True):
-    """A field that is given and plays no part.
+    """A field of the input without effect.
 
     Attributes:
         outcome: what became of it.
@@ -139,7 +139,7 @@ class UnusedField(msgspec.Struct, frozen=True):
         gate: the feature gate that is off, "" for a field that the version does not know.
     """
 
-    outcome: Outcome
+    outcome: FieldOutcome
     kind: str
     namespace: str
     name: str
@@ -148,7 +148,7 @@ class UnusedField(msgspec.Struct, frozen=True):
 
     @property
     def field(self) -> str:
-        """The path without indices, from the pod's spec on where it is a pod's or a template's."""
+        """The path without indices; for pods and templates relative to the pod's spec."""
         return _INDEX.sub("[]", self.path).rpartition("emplate.spec.")[2].removeprefix("spec.")
 
 
@@ -159,10 +159,11 @@ class GatedField(msgspec.Struct, frozen=True):
     """A field that not every version knows or keeps.
 
     Attributes:
-        path: Kubernetes' names, ``[]`` behind a list, as its own object (for pods: their spec) has it.
+        path: the field's Kubernetes path in its own object (for pods: in their spec), with ``[]`` after a list.
         known_as: the struct from which it is reached, and how.
-        takes_item: the gate that takes the list's items that have it as a whole; "" where only the field goes.
-        of_template: what is made from it is created now, also where the object itself is stored.
+        takes_item: the gate whose absence removes the whole list item; "" if only the field is removed.
+        of_template: whether the field is in a template, whose objects are created now even if the object itself is
+            stored.
     """
 
     path: str
@@ -181,7 +182,7 @@ class GatedField(msgspec.Struct, frozen=True):
         return KubeVersion(1, first_minor(*self.known_as))
 
     def known(self, version: KubeVersion) -> bool:
-        """Return whether the version's objects have it."""
+        """Return whether objects of the version have the field."""
         return version >= self.since
 
     def kept(self, gates: Gates) -> bool:
@@ -295,14 +296,14 @@ _NAMED = 3
 
 def unused_sentences(unused: Iterable[UnusedField], version: KubeVersion) -> list[str]:
     """Return a sentence for each field without effect, with the first objects that have it."""
-    objects: dict[tuple[Outcome, str, str], dict[str, None]] = {}
+    objects: dict[tuple[FieldOutcome, str, str], dict[str, None]] = {}
     for each in unused:
         of_field = objects.setdefault((each.outcome, each.field.rpartition(".")[2], each.gate), {})
         of_field[f"{each.kind} {each.namespace}/{each.name}" if each.namespace else f"{each.kind} {each.name}"] = None
     return [f"{_fate(*what, version)}: {listed(of, _NAMED)}" for what, of in objects.items()]
 
 
-def _fate(outcome: Outcome, field: str, gate: str, version: KubeVersion) -> str:
+def _fate(outcome: FieldOutcome, field: str, gate: str, version: KubeVersion) -> str:
     if outcome == "ignored":
         return f"{field} is ignored by kube-scheduler (its feature gate {gate} is off)"
     why = f"its feature gate {gate} is off" if gate else f"Kubernetes {version} does not know it"
@@ -422,7 +423,7 @@ class _Kept:
 class _Found(NamedTuple):
     """A field that is set: its outcome, its gate, and whether the list item is removed with it."""
 
-    outcome: Outcome
+    outcome: FieldOutcome
     path: str
     gate: str
     whole: bool
@@ -431,7 +432,7 @@ class _Found(NamedTuple):
 def _looked_into(item: Object, rules: _Rules) -> tuple[Object, list[_Found]]:
     """Return the object without dropped fields, and all fields that were found."""
     result, listed = item, []
-    outcomes: tuple[tuple[tuple[GatedField, ...], Outcome, bool], ...] = (
+    outcomes: tuple[tuple[tuple[GatedField, ...], FieldOutcome, bool], ...] = (
         (rules.unknown, "dropped", False),
         (rules.disabled, "dropped", True),
         (rules.ignored, "ignored", True),

@@ -1,8 +1,8 @@
 """matchLabelKeys and mismatchLabelKeys written into the selectors, as the API server does when it stores a pod.
 
-Spread constraints since 1.34, terms of pod affinity and anti-affinity since 1.31. A requirement that stands in the
-selector already is not added again, so that doing it twice changes nothing.
-Source: pkg/registry/core/pod/strategy.go (``mutatePodAffinity``, ``mutateTopologySpreadConstraints``).
+Spread constraints since 1.34, terms of pod affinity and anti-affinity since 1.31. An existing requirement is not added
+again, so repeating the step changes nothing. Source: pkg/registry/core/pod/strategy.go (``mutatePodAffinity``,
+``mutateTopologySpreadConstraints``).
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class LimitRanges:
                 self._with_defaults.add(each.namespace)
 
     def refusal(self, pod: Pod) -> str:
-        """Return why the API server refuses a new pod: the words of the first LimitRange that it breaks, "" if none."""
+        """Return the API server's message of the first LimitRange that a new pod violates; "" if none."""
         for each in self._by_namespace.get(pod.namespace, ()):
             said = dict.fromkeys(word for item in each.spec.limits or () for word in self._said(item, pod))
             if said:
@@ -137,7 +137,7 @@ def _sorted(bounds: ResourceList | None) -> Iterable[tuple[str, Quantity]]:
 
 
 def _comparable(*amounts: Quantity | None) -> Iterator[int]:
-    """Return amounts in thousandths, or in units where one is too large for that (``requestLimitEnforcedValues``)."""
+    """Yield amounts in thousandths, or in units if one is too large (``requestLimitEnforcedValues``)."""
     given = [each or ZERO for each in amounts]
     fine = all(each.value() <= _MAX_MILLI for each in given)
     return (each.milli_value() if fine else each.value() for each in given)

@@ -16,7 +16,7 @@ from functools import cached_property
 from topospread.whole_number import whole_number
 
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-"""Characters of generated names: no vowels, so that no words come about."""
+"""Characters of generated names: no vowels, so generated names form no words."""
 _SUFFIX_LENGTH = 5
 _MAX_BASE = 63 - _SUFFIX_LENGTH
 _SUFFIXES = len(ALPHABET) ** _SUFFIX_LENGTH

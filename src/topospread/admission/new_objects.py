@@ -38,6 +38,6 @@ class NewObject(NamedTuple):
 
     @property
     def qualified(self) -> str:
-        """The resource as the API server's messages have it: ``pods``, ``deployments.apps``."""
+        """The resource's name in the API server's messages: ``pods``, ``deployments.apps``."""
         group, _, resource = self.resource
         return f"{resource}.{group}" if group else resource

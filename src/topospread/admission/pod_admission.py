@@ -61,7 +61,7 @@ class Admission:
     """The API server's admission of pods, with the objects of one inventory and the gates of one version.
 
     Attributes:
-        warnings: what was let through although the API server would refuse it, each sentence once.
+        warnings: pods admitted although the API server would refuse them, each sentence once.
     """
 
     def __init__(self, inventory: Inventory, gates: Gates) -> None:

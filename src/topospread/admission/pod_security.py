@@ -84,7 +84,7 @@ class _Looked(NamedTuple):
         return [each.name for each in self.containers if test(each.security_context or _NONE)]
 
     def setters(self, test: Callable[[SecurityContext], object]) -> str:
-        """Return who sets what a test is true for: the pod, containers or both."""
+        """Return which parts set a tested field: the pod, containers or both."""
         return " and ".join([*(["pod"] if test(self.context) else []), *_containers(self.bad(test))])
 
     def values(self, value: Callable[[SecurityContext], Iterable[str]]) -> list[str]:
@@ -107,7 +107,7 @@ def refusal(pod: Pod, level: str, version: str, minor: int) -> str:
     Args:
         pod: to be created.
         level: ``baseline`` or ``restricted``.
-        version: as the namespace's label has it, ``latest`` or ``v1.30``.
+        version: value of the namespace's label, ``latest`` or ``v1.30``.
         minor: of the API server, from 1.36 on.
     """
     given = pod.metadata.annotations

@@ -284,7 +284,7 @@ def may_change(pod: Pod) -> bool:
 
 
 def not_judged(pod: Pod, *who: str) -> Pod:
-    """Return a pod with an admission that is not evaluated, by each of ``who``."""
+    """Return a pod marked as unjudged because the admission of each of ``who`` is not evaluated."""
     found = dict.fromkeys([*(pod.spec.unjudged_admission or ()), *who])
     return replace(pod, spec=replace(pod.spec, unjudged_admission=list(found) or None))
 

@@ -402,7 +402,7 @@ def _container(base: Json, typed: Container) -> Json:
 
 
 def _with_account(spec: Json) -> list[Json]:
-    """Return what the admission of service accounts makes of a spec: with a token mounted, without, or both."""
+    """Return the spec variants after service account admission: with a token mounted, without, or both."""
     account = spec.get("serviceAccountName") or "default"
     spec = {**spec, "serviceAccountName": account, "serviceAccount": account}
     if not spec.get("imagePullSecrets"):

@@ -158,7 +158,7 @@ class Evaluation:
         self.ignores = policy.spec.failure_policy == "Ignore"
 
     def decision(self) -> Decision:
-        """Return what is decided; of several denials the first."""
+        """Return the decision; of several denials the first."""
         conditions = self.matching(self._policy.spec.match_conditions or ())
         if conditions is not None:
             return conditions if self._denies or (conditions.open and not self.ignores) else Decision()

@@ -1,7 +1,7 @@
 """New pods and workloads with every field, as the API server writes them after defaulting: what policies in CEL read.
 
 Sources: pkg/apis/core/v1/defaults.go, zz_generated.defaults.go, pkg/apis/{apps,batch}/v1/defaults.go (Kubernetes 1.37).
-Which fields are left out when they are zero stands in ``empty_fields.json`` (printed by conformance/oracle/cmd).
+``empty_fields.json`` (printed by conformance/oracle/cmd) lists the fields that are omitted if zero.
 """
 
 from __future__ import annotations

@@ -335,7 +335,7 @@ def _says(room: Room, losses: tuple[ZoneLossRoom, ...], verdict: Word, partial: 
     missing = [f"{counted(each.missing, 'replica')} of {_name(each)}" for each in room.targets if each.missing]
     if missing:
         find = "find" if len(missing) > 1 or room.targets[0].missing > 1 else "finds"
-        unless = " unless admission changes them" if verdict == "unknown" else ""
+        unless = " unless what is not judged lets them in" if verdict == "unknown" else ""
         return f"{' and '.join(missing)} {find} no node{unless}"
     least = "at least " if room.limited else ""
     if len(room.targets) > 1:

@@ -68,7 +68,6 @@ CODES: dict[str, str] = {
     "others-counted": (
         "A hard constraint also counts pods of other workloads, which do not obey it. Narrow the constraint's selector."
     ),
-    "other-scheduler": "The pod names another scheduler, which topospread does not simulate.",
     "no-nodes": "The cluster has no node.",
     "nominated": "The node's free room is reserved for pods that preemption evicts other pods for.",
     "filter": "Another filter plugin rejects the node.",

@@ -37,7 +37,6 @@ _MOST = 3
 _NAMES = 3
 _WAITS = {
     "waits for its scheduling gates": "scheduling-gate",
-    "waits for the scheduler": "other-scheduler",
     "not created": "not-created",
 }
 _OF_SPREAD = frozenset({"spread-domain-full", "zone-gone-counts", "min-domains", "topology-key-missing"})

@@ -8,8 +8,15 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from topospread.answer import Answer
-from topospread.base import Base
-from topospread.drill.result import BrokenBudget, DrillAutoscaler, DrillRollout, StepBounds, UnevictedPod
+from topospread.base import Base, Word
+from topospread.drill.result import (
+    BrokenBudget,
+    DrillAutoscaler,
+    DrillRollout,
+    LostReplicas,
+    StepBounds,
+    UnevictedPod,
+)
 from topospread.traffic.result import ExpectedTraffic
 
 from .remedies import DrillRemedy, remedy_of
@@ -76,6 +83,10 @@ class DrillStep(Base, frozen=True, kw_only=True):
     pending: Annotated[tuple[PendingPods, ...], Meta(description="Pending pods after the step, grouped.")]
     breaches: Annotated[tuple[BrokenBudget, ...], Meta(description="Budgets that the step broke.")]
     not_evicted: Annotated[tuple[UnevictedPod, ...], Meta(description="Pods that a drain did not evict.")]
+    lost: Annotated[
+        tuple[LostReplicas, ...],
+        Meta(description="StatefulSets with pods that are not replaced after the step, fewest ready first."),
+    ]
     rollouts: Annotated[tuple[DrillRollout, ...], Meta(description="Rollouts under way or completed.")]
     remarks: Annotated[tuple[str, ...], Meta(description="Sentences on what decides and is easily missed.")]
     autoscaled: Annotated[DrillAutoscaler | None, Meta(description="The autoscaler of the step; null if none.")]
@@ -153,7 +164,7 @@ def drill_answer(
     return DrillResult(
         kind="DrillResult",
         verdict=verdict,
-        says=_says(drill),
+        says=_says(drill, verdict),
         causes=causes,
         remedies=remedies,
         untried=untried,
@@ -220,7 +231,7 @@ def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:
     return fixes, found.untried
 
 
-def _says(drill: Drill) -> str:
+def _says(drill: Drill, verdict: Word) -> str:
     """Return the verdict's sentence: the harm, or the ready pods if there is none."""
     harm, end = drill.harm, drill.steps[-1]
     parts = []
@@ -229,6 +240,10 @@ def _says(drill: Drill) -> str:
         names = listed([f"{each.namespace}/{each.workload.partition('/')[2]}" for each in harm.pending], 2)
         newly = " newly" if drill.steps[0].pending else ""
         parts.append(f"{counted(pods, 'pod')} of {names} {_are(pods)}{newly} pending at the end")
+    if end.lost:
+        pods = sum(each.pods for each in end.lost)
+        stay = f"{counted(pods, 'pod')} of StatefulSets {'stays' if pods == 1 else 'stay'} lost"
+        parts.append(f"{stay}: {listed([str(each) for each in end.lost], 2)}")
     if harm.stuck:
         names = listed([f"{each.namespace}/{each.name}" for each in harm.stuck], 2)
         parts.append(f"the rollout of {names} is stuck")
@@ -240,9 +255,10 @@ def _says(drill: Drill) -> str:
     unjudged = len({pod for each in drill.unjudged for pod in each.pods})
     if unjudged:
         parts.append(f"{counted(unjudged, 'pod')} {_are(unjudged)} not judged")
-    if not parts:
+    if not parts or (verdict == "yes" and not unjudged):
         steps = counted(len(drill.steps) - 1, "step")
-        parts.append(f"{counted(end.ready, 'pod')} {_are(end.ready)} ready after {steps}, and no pod is newly pending")
+        ready = f"{counted(end.ready, 'pod')} {_are(end.ready)} ready after {steps}, and no pod is newly pending"
+        parts.insert(0, ready)
     if drill.partial:
         parts.append(f"partial: {drill.partial}")
     return "; ".join(parts)
@@ -263,6 +279,7 @@ def _step(each: StepOutcome, traffic: ExpectedTraffic | None) -> DrillStep:
         pending=tuple(map(pending_pods, each.pending)),
         breaches=each.breaches,
         not_evicted=each.not_evicted,
+        lost=each.lost,
         rollouts=each.rollouts,
         remarks=each.remarks,
         autoscaled=each.autoscaled,

@@ -64,11 +64,18 @@ def each_answer(found: EachDrill) -> DrillEach:
     number = len(found.outcomes)
     noun = {"zone": "zone failure", "node": "node failure", "deploy": "rollout"}[found.kind]
     says = f"all {counted(number, noun)} end without harm"
+    lost = max((len(each.not_replaced) for each in found.outcomes), default=0)
+    if lost and not bad:
+        says = f"no pod is newly pending after any of {counted(number, noun)}, but up to {counted(lost, 'pod')} "
+        says += f"{agreeing('are', lost)} not replaced"
     if bad:
         says = f"{len(bad)} of {counted(number, noun)} {agreeing('end', len(bad))} with harm"
         least, most = min(each.pending for each in bad), max(each.pending for each in bad)
         range_ = counted(most, "pod") if least == most else f"{least} to {most} pods"
-        says += f": {range_} pending" if most else ""
+        lost = max(len(each.lost_quorum) for each in bad)
+        what = [f"{range_} pending"] if most else []
+        what += [f"up to {counted(lost, 'StatefulSet')} without a quorum"] if lost else []
+        says += f": {', '.join(what)}" if what else ""
     elif unknown:
         says = (
             f"{len(unknown)} of {counted(number, noun)} {agreeing('depend', len(unknown))} on pods that are not judged"

@@ -13,10 +13,11 @@ from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word, worst
 from topospread.controllers.scale import short_target, the_workload
+from topospread.drill.placed_pods import without_pods_of
 from topospread.errors import UsageError
 from topospread.promise.asking import unjudged_classes, unjudged_parts
 from topospread.promise.design import Design, design
-from topospread.promise.fresh import LISTS, without_pods_of, without_unjudged, workload_of
+from topospread.promise.fresh import LISTS, without_unjudged, workload_of
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import wanted_of

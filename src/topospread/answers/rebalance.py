@@ -105,7 +105,7 @@ def _says(found: result.Rebalance, applied: Applied | None, verdict: Word) -> st
         text += "; stopped at a surprise" if applied.surprise else ""
         return text + (f"; {applied.partial}" if applied.partial else "")
     if not found.constraints:
-        looked = "every constraint that was looked at holds"
+        looked = "every checked constraint holds"
         return f"{looked}, no pod has to move" if verdict == "yes" else f"{looked} as long as no further pod is placed"
     mended = sum(each.is_met for each in found.constraints)
     left = len(found.constraints) - mended

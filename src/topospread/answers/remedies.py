@@ -30,7 +30,7 @@ def remedy_of(tried: Suggestion) -> Remedy:
     return Remedy(
         code=tried.kind,
         says=tried.title,
-        command=_command(tried, of_spec=tried.means in _BY_PATCH),
+        command=_command(tried, of_spec=tried.means in _BY_PATCH or tried.kind == "strategy"),
         patch=tried.patch,
         object=dict(tried.object),
         further=tuple(
@@ -38,7 +38,7 @@ def remedy_of(tried: Suggestion) -> Remedy:
             for each in tried.further
         ),
         tried=Tried(
-            verdict="yes" if tried.complete and not tried.newly_pending and tried.stuck_at is None else "no",
+            verdict="yes" if tried.complete and not tried.newly_pending else "no",
             places=tried.placed,
             of=tried.wanted,
             evicts=tried.evicted,

@@ -89,9 +89,6 @@ class Simulation(Answer, frozen=True, kw_only=True, dict=True):
     ]
     removed: Annotated[tuple[RemovedPod, ...], Meta(description="Pods that `--scale` removed.")]
     pools: Annotated[tuple[Pool, ...], Meta(description="The pools of `--pools`, by name.")]
-    foreign: Annotated[
-        dict[str, int], Meta(description="Scheduler name → pods that wait for it and were not simulated.")
-    ]
     skipped: Annotated[dict[str, int], Meta(description="Kind → objects that were skipped.")]
     dropped_fields: Annotated[tuple[UnusedInput, ...], Meta(description="Fields that the API server does not keep.")]
     ignored_fields: Annotated[
@@ -190,7 +187,6 @@ def simulation_answer(
         evictions=tuple(each for each in result.evictions if shown(each.namespace) or of_shown(each.preemptor)),
         removed=tuple(RemovedPod(pod=pod, node=node or None) for pod, node in result.removed.items() if of_shown(pod)),
         pools=tuple(map(pool_of, result.pools)),
-        foreign=dict(sorted(result.foreign.items())),
         skipped=dict(sorted(result.skipped.items())),
         dropped_fields=tuple(_unused(result.unused, "dropped")),
         ignored_fields=tuple(_unused(result.unused, "ignored")),

@@ -13,7 +13,6 @@ from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.base import Word
-from topospread.controllers.planned import Plan
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import prepare
@@ -121,7 +120,6 @@ def status(  # noqa: PLR0913 - keyword arguments
     unjudged = (
         *(() if explained is None else _unjudged_parts(explained, pending)),
         *(() if waiting else _unjudged_workloads(workloads)),
-        *other_schedulers(inventory, run.plan, namespace, selector),
     )
     no = any(each.verdict == "no" for each in pending) or bool(exceeded)
     verdict: Word = "no" if no else "unknown" if unjudged else "yes"
@@ -168,27 +166,6 @@ def _unjudged_workloads(workloads: Iterable[WorkloadStatus]) -> Iterator[Unjudge
         if each.problem:
             because = f"the constraints of {each.namespace}/{each.name} cannot be read: {each.problem}"
             yield Unjudged(what="constraints", because=because, field="spec.topologySpreadConstraints")
-
-
-def other_schedulers(
-    inventory: Inventory, plan: Plan, namespace: str | None, selector: Selector | None = None
-) -> Iterator[Unjudged]:
-    """Yield each scheduler name without a profile, with its pending pods."""
-    by_scheduler: dict[str, list[str]] = {}
-    for each in inventory.pods:
-        if each.spec.scheduler_name not in plan.foreign or each.spec.node_name:
-            continue
-        if namespace not in (None, each.namespace) or not (selector is None or selector.matches(each.labels)):
-            continue
-        by_scheduler.setdefault(each.spec.scheduler_name or "", []).append(f"{each.namespace}/{each.name}")
-    for name, found in by_scheduler.items():
-        verb = "names" if len(found) == 1 else "name"
-        yield Unjudged(
-            what="schedulers",
-            because=f"{counted(len(found), 'pod')} {verb} the scheduler {name}, of which no configuration is given",
-            pods=tuple(found),
-            field="spec.schedulerName",
-        )
 
 
 def _causes(pending: Iterable[Pending], exceeded: Sequence[WorkloadStatus]) -> Iterator[Cause]:

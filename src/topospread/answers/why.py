@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
-from topospread.answer import Answer, Cause, Remedy, Unjudged
+from topospread.answer import Answer, Cause, Remedy
 from topospread.base import Base, Bounds, Word
 from topospread.controllers.planned import is_refusal
 from topospread.why.attempts import Attempts
@@ -77,15 +77,11 @@ class TriedChange(Remedy, frozen=True, kw_only=True):
         Meta(
             description="`create`: in the manifest of a new object; `rollout`: replaces every pod; `new pods`: only "
             "new pods have it; `recreate`: delete the object and create it anew; `in place`; `template`: in an owner "
-            "of another kind; `cluster`: of nodes, claims or other pods."
+            "of another kind; `cluster`: of nodes, claims, other pods or a strategy."
         ),
     ]
     file: Annotated[str | None, Meta(description="File that holds the object; null if that is not known.")]
     lets_in: Annotated[int, Meta(description="Pods of the workload that are pending only without the change.")]
-    stuck_at: Annotated[
-        int | None,
-        Meta(description="New pods with a node when the Deployment's rolling update gets stuck; null if it ends."),
-    ]
 
 
 class Situation(Base, frozen=True, kw_only=True):
@@ -154,14 +150,13 @@ def why_answer(found: Explanation) -> Why:
     judged = found.verdict if found.verdict is not None and not found.verdict.error else None
     other = found.assumed if found.assumed is not None else found
     placed = sorted(each.wanted - each.pending for each in (found, other))
-    foreign = found.message.startswith("waits for the scheduler")
     return Why(
         kind="Why",
         verdict=verdict,
         says=_says(found, verdict, placed),
         causes=_causes(found, verdict),
         remedies=tuple(map(_remedy, found.suggestions)) if verdict == "no" else (),
-        unjudged=(*found.unjudged, *((_other_scheduler(found),) if foreign else ())),
+        unjudged=found.unjudged,
         assumed=_ASSUMED if found.unjudged and verdict != "unknown" else (),
         namespace=found.namespace,
         name=found.name,
@@ -209,8 +204,6 @@ def _verdict(found: Explanation) -> Word:
     """Return whether the pod has a node; unknown if unmodelled filters could change that."""
     if found.state == "bound":
         return "yes"
-    if found.message.startswith("waits for the scheduler"):
-        return "unknown"
     if found.assumed is None:
         return "yes" if found.placed else "no"
     if found.placed and found.assumed.placed:
@@ -272,22 +265,12 @@ def _again(found: Explanation) -> str:
     return f"; scheduled now, it would go to {scores.best[0]}{others}"
 
 
-def _other_scheduler(found: Explanation) -> Unjudged:
-    return Unjudged(
-        what="schedulerName",
-        because=f"the pod {found.message}",
-        pods=(f"{found.namespace}/{found.name}",),
-        field="spec.schedulerName",
-    )
-
-
 def _remedy(tried: Suggestion) -> TriedChange:
     return TriedChange(
         **asdict(remedy_of(tried)),
         means=tried.means,
         file=tried.file or None,
         lets_in=tried.lets_in,
-        stuck_at=tried.stuck_at,
     )
 
 

@@ -13,11 +13,9 @@ from topospread.base import Word
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import prepare
-from topospread.simulation.unknown import merged
 from topospread.why.explain import explain_pending
 
 from .asked import asked_of
-from .status import other_schedulers
 from .why import Why, why_answer
 from .words import counted
 
@@ -59,8 +57,7 @@ def why_pending(
     found = explain_pending(inventory, run, chosen, suggest=suggest, progress=progress)
     pods = tuple(why_answer(each.explanation) for each in found.pending)
     own = [each for each in found.simulation.open_pods if namespace in (None, each.partition("/")[0])]
-    foreign = tuple(other_schedulers(inventory, run.plan, namespace))
-    unjudged = merged(found.simulation.unjudged, foreign) if own or foreign else ()
+    unjudged = found.simulation.unjudged if own else ()
     pending = sum(len(each.pods) for each in found.pending)
     verdict: Word = "no" if pods else "unknown" if unjudged else "yes"
     others = len({pod for each in unjudged for pod in each.pods})

@@ -57,7 +57,7 @@ def _type_of(kind: type) -> inspect.Type:
 
 
 class _Reader:
-    """Goes through plain data beside its type: nulls become zero values, the first wrong type an error."""
+    """Walks plain data together with its type: nulls become zero values, the first wrong type an error."""
 
     def __init__(self, place: Place) -> None:
         self.place = place

@@ -52,7 +52,7 @@ class ExactDeviceRequest(KubeStruct):
 
     @property
     def devices(self) -> int:
-        """The number of devices of ExactCount, 1 where none is given (pkg/apis/resource/v1/defaults.go)."""
+        """The number of devices of ExactCount, 1 by default (pkg/apis/resource/v1/defaults.go)."""
         return self.count or 1
 
 

@@ -11,7 +11,7 @@ from .meta import Int64, KubeObject, KubeStruct, RawQuantity
 from .node_selection import NodeSelector
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
-"""Before the name of a DeviceClass: a resource that stands for any class, whatever it is called."""
+"""Prefix of a DeviceClass's name in a resource that requests any of its devices."""
 
 
 class DeviceTaint(KubeStruct):
@@ -173,7 +173,7 @@ class DeviceClass(KubeObject):
 
 
 class DeviceTaintSelector(KubeStruct):
-    """The devices that a rule taints: by driver, pool and name, each where it is given."""
+    """A selection of devices by driver, pool and name; unset fields match everything."""
 
     driver: str | None = None
     pool: str | None = None

@@ -46,7 +46,7 @@ ObjectKey = tuple[str, str, str]
 """Kind, namespace ("" when cluster-scoped) and name."""
 
 ABSENT = "the input has none"
-"""Why a kind is not known of which files were given that hold no object."""
+"""The reason for an unknown kind if the given files have no object of it."""
 
 
 @dataclass(slots=True)

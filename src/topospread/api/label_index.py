@@ -123,7 +123,7 @@ class SelectorIndex(Generic[Item]):
         return [item for _, (selector, item) in sorted(found.items(), key=_number) if selector.matches(labels)]
 
     def _places(self, namespace: str, selector: Selector) -> list[dict[int, tuple[Selector, Item]]]:
-        """Return where a selector is kept: at the values of the requirement with the fewest other selectors."""
+        """Return where a selector is stored: at the values of the requirement with the fewest other selectors."""
         if selector.selects_nothing:
             return []
         required = [each for each in selector.requirements if each.operator in ("=", "In") and each.values]

@@ -1,7 +1,7 @@
-"""Label selectors: the typed struct as it stands in a manifest, and the compiled selector that asks labels.
+"""Label selectors: the typed struct of manifests, and the compiled selector that matches labels.
 
-Sources: apimachinery ``pkg/labels/selector.go`` (Requirement, internalSelector) and
-``pkg/apis/meta/v1/helpers.go`` (LabelSelectorAsSelector). The textual form (``-l app=web``) is not parsed here.
+Sources: apimachinery ``pkg/labels/selector.go`` (Requirement, internalSelector) and ``pkg/apis/meta/v1/helpers.go``
+(LabelSelectorAsSelector). `selector_text` parses the textual form (``-l app=web``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .label_syntax import invalid, label_key_problems, label_value_problems, quo
 from .meta import KubeStruct
 
 Operator = Literal["=", "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
-"""``=`` is what matchLabels stands for: In with one value, printed as ``key=value``."""
+"""``=`` is the operator of matchLabels: In with one value, printed as ``key=value``."""
 
 SELECTOR_OPERATORS: Mapping[str, Operator] = {
     "In": "In",
@@ -26,7 +26,7 @@ SELECTOR_OPERATORS: Mapping[str, Operator] = {
     "Exists": "Exists",
     "DoesNotExist": "DoesNotExist",
 }
-"""Operators of a label selector; node selectors have Gt and Lt besides."""
+"""Operators of a label selector; node selectors also have Gt and Lt."""
 
 _INTEGER = re.compile(r"([+-]?)0*([0-9]+)")
 _PRINTED: Mapping[Operator, str] = {"=": "=", "In": " in ", "NotIn": " notin ", "Gt": ">", "Lt": "<"}
@@ -163,12 +163,12 @@ def _count_problems(path: str, operator: Operator, values: Sequence[str] | None)
 class Selector:
     """A compiled selector (labels.Selector): requirements that must all hold, or one that matches nothing.
 
-    Two selectors are equal when they state the same requirements, however written: order, repeated values,
-    and ``app=web`` beside ``app in (web)`` make no difference.
+    Two selectors are equal if they state the same requirements; order, repeated values, and ``app=web`` or ``app in
+    (web)`` make no difference.
 
     Attributes:
         requirements: sorted by key.
-        selects_nothing: whether this is labels.Nothing(), what a missing label selector stands for.
+        selects_nothing: whether it is labels.Nothing(), the value of a missing label selector.
     """
 
     requirements: tuple[Requirement, ...] = ()
@@ -208,8 +208,8 @@ class Selector:
         """Compile a selector (``metav1.LabelSelectorAsSelector``): None matches nothing, an empty one everything.
 
         Raises:
-            InvalidSelectorError: for the first invalid requirement, with apimachinery's message. (Go goes through
-                matchLabels in random order, this by key.)
+            InvalidSelectorError: for the first invalid requirement, with apimachinery's message. (Go reads matchLabels
+                in random order; this function sorts them by key.)
         """
         if selector is None:
             return cls.nothing()

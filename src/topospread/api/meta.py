@@ -13,7 +13,7 @@ Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """An integer of 64 bits."""
 
 RawQuantity = str | int | float
-"""A resource quantity as it stands in a file; `topospread.api.quantity.parse_quantity` gives it a meaning."""
+"""A resource quantity as written in a file; `topospread.api.quantity.parse_quantity` parses it."""
 
 ResourceList = dict[str, RawQuantity | None]
 """Resource name → quantity, as in ``requests`` and ``allocatable``."""

@@ -1,7 +1,7 @@
-"""The minor version of Kubernetes that introduced a field. The feature gate's later history is not here.
+"""The minor version of Kubernetes that introduced a field. It does not cover the later history of their feature gates.
 
-``new_fields.json`` says it of the fields that have come since 1.18, by struct; `conformance/oracle/cmd/fieldhistory`
-prints it from k8s.io/api (core/v1, apps/v1 and batch/v1) of every minor version.
+``new_fields.json`` lists the fields added since 1.18, by struct; `conformance/oracle/cmd/fieldhistory` prints it from
+k8s.io/api (core/v1, apps/v1 and batch/v1) of every minor version.
 """
 
 from __future__ import annotations

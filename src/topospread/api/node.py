@@ -23,7 +23,7 @@ class ContainerImage(KubeStruct):
 
 
 class NodeCondition(KubeStruct):
-    """A node's condition: of all that it says, when the kubelet last said it."""
+    """A node's condition; only the time of the kubelet's last report is read."""
 
     type: str = ""
     last_heartbeat_time: str | None = None

@@ -55,7 +55,7 @@ class PodAffinityTerm(KubeStruct):
 
 
 class WeightedPodAffinityTerm(KubeStruct):
-    """A pod affinity term with the points it adds or takes (1 to 100)."""
+    """A pod affinity term with its weight (1 to 100)."""
 
     weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm | None = None

@@ -1,4 +1,4 @@
-"""Pod as kube-scheduler looks at it: typed structs of the fields that can change a placement (data only)."""
+"""Pods for kube-scheduler: typed structs of the fields that can change a placement (data only)."""
 
 from __future__ import annotations
 
@@ -180,12 +180,12 @@ class Volume(KubeStruct):
 
     @property
     def restricts(self) -> bool:
-        """True if a scheduler plugin looks at this volume."""
+        """True if a scheduler plugin reads this volume."""
         return self.is_storage or self.image is not None or self.csi is not None
 
     @property
     def is_storage(self) -> bool:
-        """True if a volume plugin looks at it: a claim, or a disk that is named in the pod."""
+        """True if a volume plugin reads it: a claim, or an inline disk."""
         return (
             self.persistent_volume_claim is not None
             or self.ephemeral is not None

@@ -28,7 +28,7 @@ class PodGroupSchedulingPolicy(KubeStruct):
 
 
 class TopologyConstraint(KubeStruct):
-    """A node label of which all pods of a group share the value."""
+    """A node label whose value all pods of a group must share."""
 
     key: str = ""
 

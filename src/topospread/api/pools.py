@@ -1,4 +1,5 @@
-"""Node pools that an autoscaler grows: what their nodes are like, and how many there may be. Nothing grows here."""
+"""Node pools that an autoscaler grows: what their nodes are like, and how many there may be. `scaling` adds the
+nodes."""
 
 from __future__ import annotations
 

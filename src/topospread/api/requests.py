@@ -79,7 +79,7 @@ def requested_quantities(pod: Pod, rules: RequestRules = CURRENT_RULES) -> Reque
 
 
 def pod_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """Return what the pod takes from the node that it runs on (``UseStatusResources``)."""
+    """Return the pod's usage on its node (``UseStatusResources``)."""
     return integers(_requests(pod, rules))
 
 
@@ -119,7 +119,7 @@ def fit_scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[
 def non_zero_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> tuple[int, int]:
     """Return millicores and bytes that the pod adds to its node's non-zero requests.
 
-    With requests at pod level, the defaults stand in only for a resource that nothing in the pod requests.
+    With pod-level requests, the defaults apply only to resources that neither the pod nor a container requests.
     """
     if not rules.non_zero_of_sum:
         return _non_zero_by_container(pod, rules)
@@ -156,7 +156,7 @@ def is_counted(name: str) -> bool:
 
 
 def is_scalar_resource(name: str) -> bool:
-    """Return whether kube-scheduler counts the resource beside cpu, memory, ephemeral-storage and pods.
+    """Return whether kube-scheduler counts the resource in addition to cpu, memory, ephemeral-storage and pods.
 
     Extended resources, huge pages, attachable volumes and prefixed native ones (pkg/scheduler/util/utils.go).
     """
@@ -213,7 +213,7 @@ def _aggregate(
 
 
 def _initialising(pod: Pod, rules: RequestRules, read: RequestsReader) -> list[Requests]:
-    """Return the requests of each step of initialising: an init container beside the sidecars before it."""
+    """Return the requests of each step of initialising: an init container and the sidecars before it."""
     sidecars: Requests = {}
     steps = []
     for container in pod.spec.init_containers or ():

@@ -83,7 +83,7 @@ def readers(pod: Pod, rule: StatusRule) -> list[RequestsReader]:
 
 
 def resize_infeasible(pod: Pod) -> bool:
-    """Return whether the kubelet says that the resize asked for can never be."""
+    """Return whether the kubelet reports that the requested resize is impossible."""
     for condition in (pod.status.conditions or ()) if pod.status else ():
         if condition.type == "PodResizePending":
             return condition.reason == "Infeasible"

@@ -1,4 +1,4 @@
-"""Fields of a pod that Pod Security levels look at and kube-scheduler does not (data only)."""
+"""Fields of a pod that Pod Security levels read and kube-scheduler does not (data only)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SecurityProfile(KubeStruct):
 
 
 class WindowsOptions(KubeStruct):
-    """The one option of Windows that levels look at."""
+    """The only Windows option that levels check."""
 
     host_process: bool | None = None
 

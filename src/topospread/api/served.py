@@ -57,7 +57,7 @@ _OFF: Final[Mapping[str, str]] = {
 }
 """Served where somebody turns them on."""
 _NAMESPACED_WHERE_ON: Final = frozenset({"PodGroup", "Workload"})
-"""Kinds of which no version is on by default; in a namespace."""
+"""Namespaced kinds without a version that is on by default."""
 _VERSION: Final = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STABILITY: Final = {"alpha": 0, "beta": 1, None: 2}
 

@@ -36,8 +36,8 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
     """A rule for spreading the pods that a selector matches over the domains of a topology (core/v1).
 
     Every field may be None, which means unset: ``TopologySpreadConstraint()`` is the empty value, and a patch sets only
-    what it changes. Constraints are equal if all fields are; an unset field differs from a field with the default
-    value. Values are not validated, so an invalid manifest can be stored and shown.
+    the fields that it changes. Constraints are equal if all fields are; an unset field differs from a field with the
+    default value. Values are not validated, so an invalid manifest can be stored and shown.
 
     Attributes:
         max_skew: ``maxSkew``, how much a domain may hold above the global minimum (DoNotSchedule), or how much
@@ -294,8 +294,8 @@ def apply_constraint(base: Json, applied: Json) -> Json:
 def apply_constraints(base: list[Json], applied: list[Json]) -> list[Json]:
     """Return ``base`` with ``applied`` merged into it.
 
-    Constraints of one key are merged field by field. Where the base has a key twice, the applied constraint stands
-    in for both. The applied constraints keep their order, those of the base keep theirs as far as that allows.
+    Constraints of one key are merged field by field. If the base has a key twice, the applied constraint replaces both.
+    The applied constraints keep their order; the base's keep theirs if possible.
 
     Raises:
         InvalidError: a field that the type lacks or that has another type, or a key that is applied twice.

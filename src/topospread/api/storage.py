@@ -1,4 +1,4 @@
-"""Volumes, claims, classes, CSI drivers and what they publish: the fields the volume plugins read (data only)."""
+"""Volumes, claims, classes, CSI drivers and their capacities: the fields that volume plugins read (data only)."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class CSIDriver(KubeObject):
 
 
 class CSIStorageCapacity(KubeObject):
-    """``storage.k8s.io/v1`` CSIStorageCapacity: what is left for volumes of a class, for the nodes of a topology."""
+    """``storage.k8s.io/v1`` CSIStorageCapacity: free capacity for volumes of a class, on the nodes of a topology."""
 
     storage_class_name: str = ""
     node_topology: LabelSelector | None = None

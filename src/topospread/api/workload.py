@@ -63,7 +63,7 @@ class RollingUpdateDeployment(KubeStruct):
 
 
 class DeploymentStrategy(KubeStruct):
-    """``spec.strategy`` of a Deployment: RollingUpdate unless it says Recreate."""
+    """``spec.strategy`` of a Deployment; RollingUpdate by default."""
 
     type: str | None = None
     rolling_update: RollingUpdateDeployment | None = None
@@ -99,7 +99,7 @@ class RollingUpdateStatefulSet(KubeStruct):
 
 
 class StatefulSetUpdateStrategy(KubeStruct):
-    """``spec.updateStrategy`` of a StatefulSet: RollingUpdate unless it says OnDelete."""
+    """``spec.updateStrategy`` of a StatefulSet; RollingUpdate by default."""
 
     type: str | None = None
     rolling_update: RollingUpdateStatefulSet | None = None
@@ -140,7 +140,7 @@ class RollingUpdateDaemonSet(KubeStruct):
 
 
 class DaemonSetUpdateStrategy(KubeStruct):
-    """``spec.updateStrategy`` of a DaemonSet: RollingUpdate unless it says OnDelete."""
+    """``spec.updateStrategy`` of a DaemonSet; RollingUpdate by default."""
 
     type: str | None = None
     rolling_update: RollingUpdateDaemonSet | None = None

@@ -38,7 +38,7 @@ _RESOLVED: Final = {_TAG + kind: kind for kind in ("bool", "int", "float", "null
 
 
 class ScalarError(ValueError):
-    """A scalar that is not what its tag says, or a key or number that JSON cannot hold."""
+    """A scalar that does not match its tag, or a key or number that JSON cannot represent."""
 
 
 def plain_scalar(text: str) -> Scalar:

@@ -204,7 +204,7 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
     refused = {id(each.workload) for each in run.plan.refused}
     if not wanted or not all(each.queue or id(each.row) in refused for each in wanted):
         what = question.pod.name if question.pod is not None else ", ".join(each.target for each in question.shares)
-        raise UsageError(f"{what}: kube-scheduler is not asked: scheduling gates, or another scheduler's")
+        raise UsageError(f"{what}: kube-scheduler is not asked: scheduling gates")
     return FilledCluster(run, wanted, _place_others(run, {_key(each.row) for each in wanted}))
 
 

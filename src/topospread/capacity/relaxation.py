@@ -257,7 +257,7 @@ class _Sight:
         new: room on a new node of each pool.
         amounts: resource column → a pod's request.
         free: free resources of nodes that accept the class, int64[rows, resources].
-        new_free: the same of a new node of each pool.
+        new_free: free room on a new node of each pool.
     """
 
     def __init__(self, run: Run, pods: Sequence[QueuedPod], pools: Sequence[NodePool]) -> None:

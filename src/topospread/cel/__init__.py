@@ -1,1 +1,1 @@
-"""CEL as Kubernetes' admission policies use it: parse, evaluate within a budget, and leave open what is not known."""
+"""CEL for Kubernetes' admission policies: parse, evaluate within a budget, and keep unknown values unknown."""

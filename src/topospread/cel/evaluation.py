@@ -320,7 +320,7 @@ class _Evaluation:
 
 
 def _looked_up(holder: Value, key: Value, *, present_only: bool) -> Value:
-    """Return what a map or list holds at a key; `_MISSING` instead of an error if ``present_only``."""
+    """Return a map's or list's value at a key; `_MISSING` instead of an error if ``present_only``."""
     if isinstance(holder, Mapping):
         if isinstance(key, float) and key.is_integer():
             key = int(key)

@@ -81,7 +81,7 @@ class _Parser:
         self.kind, self.text = "end", ""
 
     def _takes(self, *signs: str) -> str:
-        """Return the next token and go on, if it is one of the signs; else ""."""
+        """Consume and return the next token if it is one of the signs; else return ""."""
         if self.kind == "sign" and self.text in signs:
             taken = self.text
             self._advance()

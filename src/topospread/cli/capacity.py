@@ -50,7 +50,7 @@ Examples:
 )
 @click.option("--limit", type=click.IntRange(min=1), default=10_000, metavar="N", help="Try at most N rounds (10000).")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes (one for each core).")
-@click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
+@click.option("--seed", type=int, metavar="N", help="Draw between equal nodes with this seed.")
 @namespace_options("Workloads of")
 @output_options()
 def capacity(**given: Any) -> int:

@@ -120,8 +120,8 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @traffic_options
 @page_options
 @saved_option("Write the cluster as the steps leave it, as a snapshot.")
-@click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
-@click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
+@click.option("--seed", type=int, metavar="N", help="Draw between equal nodes with this seed.")
+@click.option("--no-preemption", is_flag=True, help="Never preempt pods of lower priority.")
 @namespace_options("Scale in")
 @output_options("junit", "github")
 @click.pass_context

@@ -54,7 +54,7 @@ GATES = click.option(
     "--feature-gates",
     default="",
     metavar="A=true,…",
-    help="Feature gates; apiserver:A=true and scheduler:A=true are of one program.",
+    help="Feature gates; apiserver:A=true sets one program's.",
 )
 
 CALL_EXTENDERS = click.option(
@@ -63,11 +63,9 @@ CALL_EXTENDERS = click.option(
 ALLOW_EMPTY = click.option("--allow-empty", is_flag=True, help="Accept input without objects or matches.")
 
 rendering_options = together(
-    click.option(
-        "--helm-values", multiple=True, metavar="FILE", type=PATH, help="Values of the charts among the PATHs."
-    ),
-    click.option("--helm-set", multiple=True, metavar="NAME=VALUE", help="… a single value, as helm's --set takes it."),
-    click.option("--helm-release", default="", metavar="NAME", help="… the release's name (the chart's otherwise)."),
+    click.option("--helm-values", multiple=True, metavar="FILE", type=PATH, help="Values files for charts."),
+    click.option("--helm-set", multiple=True, metavar="NAME=VALUE", help="Single chart value, like helm --set."),
+    click.option("--helm-release", default="", metavar="NAME", help="Release name of charts; the chart's by default."),
     click.option(
         "--render",
         type=click.Choice(["auto", "never"]),
@@ -107,7 +105,7 @@ def inputs_with(**on: Any) -> Callable[[Command], Command]:
         KUBE_VERSION,
         GATES,
         rendering_options,
-        click.option("--with-hooks", is_flag=True, help="Place Helm's hooks too: Jobs before an installation, tests …"),
+        click.option("--with-hooks", is_flag=True, help="Place Helm hooks too, such as test Jobs."),
         click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
         ALLOW_EMPTY,
         click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never."),
@@ -132,7 +130,7 @@ def namespace_options(shown: str) -> Callable[[Command], Command]:
             envvar="TOPOSPREAD_NAMESPACE",
             metavar="NAMESPACE",
             callback=checked_namespace,
-            help=f"{shown} this namespace; where objects go that name none.",
+            help=f"{shown} this namespace; default namespace of manifests.",
         ),
         click.option("-A", "--all-namespaces", is_flag=True, help=f"{shown} all namespaces, as without -n."),
     )
@@ -362,12 +360,12 @@ def given_pools(given: Mapping[str, Any]) -> tuple[NodePool, ...]:
 
 
 traffic_options = together(
-    click.option("--traffic", is_flag=True, help="Say what of each Service's traffic crosses zones."),
+    click.option("--traffic", is_flag=True, help="Show each Service's share of cross-zone traffic."),
     click.option(
         "--clients",
         multiple=True,
         metavar="[SVC:]WHO",
-        help="Who asks: deploy/web, or zone-a=70,zone-b=30 (otherwise all pods).",
+        help="Clients: deploy/web, or zone-a=70,zone-b=30; by default all pods.",
     ),
     click.option("--price", type=click.FloatRange(min=0), metavar="N", help="Price of a GB that crosses zones."),
 )

@@ -25,9 +25,9 @@ NOTHING_GIVEN = "no cluster: add --on zones=3,nodes=6, --on FILE, or --context N
 access_options = together(
     click.option("--context", metavar="NAME", help="The kubeconfig's context, as for kubectl."),
     click.option("--kubeconfig", type=PATH, metavar="FILE", help="The kubeconfig, as for kubectl."),
-    click.option("--as", "user", metavar="USER", help="Ask as this user or service account, as kubectl does."),
+    click.option("--as", "user", metavar="USER", help="Impersonate this user or service account."),
     click.option("--as-group", multiple=True, metavar="GROUP", help="Group to impersonate with --as; repeatable."),
-    click.option("--as-uid", metavar="UID", help="With --as: with this UID."),
+    click.option("--as-uid", metavar="UID", help="UID to impersonate with --as."),
 )
 """The options ``--context --kubeconfig --as --as-group --as-uid``."""
 

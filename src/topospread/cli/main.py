@@ -31,27 +31,27 @@ GROUPS = {
 """Group → its commands, in the order of the help."""
 COMMANDS = {
     "status": ("topospread.cli.status:status", "Show pending pods, skewed workloads and the first fix"),
-    "why": ("topospread.cli.why:why", "Why does this pod wait, or why is it there? Since when?"),
+    "why": ("topospread.cli.why:why", "Why is a pod pending, or on its node? Since when?"),
     "serve": ("topospread.cli.serve:serve", "Show the cluster as a web page, with what-ifs"),
     "dump": ("topospread.cli.dump:dump", "Keep a snapshot of the cluster (--anonymous to hand on)"),
     "simulate": ("topospread.cli.simulate:simulate", "Where will these pods land?"),
     "plan": ("topospread.cli.plan:plan", "Does this change make anything worse?"),
     "drill": ("topospread.cli.drill:drill", "What if a zone fails, a node drains, a rollout runs?"),
-    "capacity": ("topospread.cli.capacity:capacity", "How many more fit, and what ends it?"),
-    "promise": ("topospread.cli.promise:promise", "What does a loss leave of a workload? show, check, design"),
-    "rebalance": ("topospread.cli.rebalance:rebalance", "The fewest evictions that mend skew"),
-    "lint": ("topospread.cli.lint:lint", "Is this manifest right?"),
-    "lsp": ("topospread.cli.lsp:lsp", "The findings of lint in an editor, while typing"),
-    "policies": ("topospread.cli.policies:policies", "The rules of lint as policies of an API server"),
+    "capacity": ("topospread.cli.capacity:capacity", "How many more fit, and what is the limit?"),
+    "promise": ("topospread.cli.promise:promise", "Pods that a loss leaves: show, check, design"),
+    "rebalance": ("topospread.cli.rebalance:rebalance", "The fewest evictions that restore the spread"),
+    "lint": ("topospread.cli.lint:lint", "Find mistakes in manifests"),
+    "lsp": ("topospread.cli.lsp:lsp", "Lint findings in an editor"),
+    "policies": ("topospread.cli.policies:policies", "Lint rules as policies of the API server"),
     "explain": ("topospread.cli.explain:explain", "A field, a rule, options, synthetic clusters"),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations"),
-    "run": ("topospread.cli.run:run", "What runs in a cluster: scheduler, exporter, webhook, extender"),
-    "mcp": ("topospread.cli.mcp:mcp", "The questions as tools of an assistant, read-only"),
+    "run": ("topospread.cli.run:run", "Servers: scheduler, exporter, webhook, extender"),
+    "mcp": ("topospread.cli.mcp:mcp", "Read-only tools for an assistant"),
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell"),
     "help": ("topospread.cli.about:help_", "Help on a command"),
     "version": ("topospread.cli.about:version", "The version"),
 }
-"""Command → where it is defined, and its one-line help."""
+"""Command → its function, and its one-line help."""
 
 ABOUT = """\
 Where Kubernetes pods land, and why, decided as kube-scheduler decides it.

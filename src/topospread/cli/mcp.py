@@ -49,7 +49,7 @@ Examples:
     "--root", "roots", multiple=True, metavar="DIR", type=PATH, help="Folder that tools may read; may be repeated."
 )
 @click.option("--on", "cluster", metavar="CLUSTER", type=PATH, help="The cluster of calls that name none.")
-@click.option("--context", metavar="NAME", help="… a live one: the kubeconfig's context. Each call reads it anew.")
+@click.option("--context", metavar="NAME", help="Context of a live cluster, which each call reads.")
 def mcp(roots: tuple[str, ...], cluster: str | None, context: str | None) -> int:
     """Serve until standard input ends.
 

@@ -62,13 +62,13 @@ SAMPLING = click.Choice(["all", "kube"])
 @click.command(cls=Explained, help=HELP)
 @input_options
 @access_options
-@click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
-@click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
-@click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
+@click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Replicas to use instead of the manifest's.")
+@click.option("--autoscale", type=AUTOSCALE, default="keep", help="Replicas of autoscaled workloads.")
+@click.option("--seed", type=int, metavar="N", help="Draw between equal nodes with this seed.")
 @click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="[NS/]NAME", help="Simulate one run of a CronJob.")
 @click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or only kube-scheduler's sample.")
 @click.option("--orders", type=click.IntRange(min=1), metavar="N", help="Try N orders of the pods; show ranges.")
-@click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
+@click.option("--no-preemption", is_flag=True, help="Never preempt pods of lower priority.")
 @CALL_EXTENDERS
 @POOLS
 @traffic_options

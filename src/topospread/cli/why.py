@@ -92,9 +92,9 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 @target_argument(required=False)
 @input_options
 @access_options
-@click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
-@click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
-@click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
+@click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Replicas to use instead of the manifest's.")
+@click.option("--autoscale", type=AUTOSCALE, default="keep", help="Replicas of autoscaled workloads.")
+@click.option("--no-preemption", is_flag=True, help="Never preempt pods of lower priority.")
 @POOLS
 @click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
 @namespace_options("Look in")

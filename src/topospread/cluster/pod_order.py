@@ -14,8 +14,8 @@ class PodOrder:
     """The order of a node's pods: a new pod is appended, a removed pod is replaced by the last pod, an update does
     both.
 
-    Dicts keep pods in the order of their arrival, so adding a pod costs nothing here. After a pod other than the last
-    was removed, `_moved` holds the order of the pods that the node had then; pods added later follow it.
+    Dicts keep pods in insertion order, so adding a pod needs no extra work. After a pod other than the last was
+    removed, `_moved` holds the order of the pods that the node had then; pods added later follow it.
     """
 
     __slots__ = ("_moved", "_on_node")

@@ -61,7 +61,7 @@ _SERVED = shipped_table(__package__, "api_versions.json", dict[int, list[str]])
 """From which minor version on → the names of the versions that it serves."""
 
 _NOT_READ = "v1alpha1"
-"""1.18 has it besides v1alpha2; it knows no profiles."""
+"""1.18 serves it in addition to v1alpha2; it has no profiles."""
 
 
 def _api_versions() -> dict[str, ApiVersion]:

@@ -68,13 +68,13 @@ class PodTopologySpreadArgs(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class NodeAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
-    """``added_affinity``: a core/v1 NodeAffinity as plain data, applied to every pod besides its own."""
+    """``added_affinity``: a core/v1 NodeAffinity as plain data, applied to every pod in addition to its own."""
 
     added_affinity: Mapping[str, Any] | None = None
 
 
 class ResourceWeight(msgspec.Struct, frozen=True, rename="camel"):
-    """A resource that scoring looks at, and its weight (1 to 100)."""
+    """A scored resource and its weight (1 to 100)."""
 
     name: str = ""
     weight: int = 0
@@ -159,9 +159,9 @@ class ServiceAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
 class PluginArgs(msgspec.Struct, frozen=True, rename="pascal"):
     """The arguments of every plugin that has arguments, enabled or not.
 
-    ``node_resources_least_allocated``, ``…most_allocated`` and ``requested_to_capacity_ratio`` belong to the
-    scoring plugins of those names, which NodeResourcesFit's scoring strategies replaced in v1beta2; their
-    type says the strategy. ``unknown`` holds what was given for plugins that topospread does not know.
+    ``node_resources_least_allocated``, ``…most_allocated`` and ``requested_to_capacity_ratio`` belong to the scoring
+    plugins of those names, which NodeResourcesFit's scoring strategies replaced in v1beta2; their type says the
+    strategy. ``unknown`` holds the arguments of unknown plugins.
     """
 
     pod_topology_spread: PodTopologySpreadArgs = PodTopologySpreadArgs()

@@ -42,7 +42,7 @@ class Conversion:
     def compared(self, plugin: str, point: str) -> bool:
         """Return whether a plugin (by the target's name) must be the same in both at an extension point.
 
-        Not so where the source's kube-scheduler did not have it, nor where feature gates decide about it.
+        Plugins that the source's kube-scheduler lacks or that depend on feature gates are not compared.
         """
         if plugin in gated_plugins() or (plugin, point) == ("VolumeBinding", "score"):
             return False

@@ -28,7 +28,7 @@ class PluginConfig(msgspec.Struct, frozen=True):
 
     Attributes:
         name: the plugin.
-        args: plain data with Kubernetes' field names; ``None`` where they were left out.
+        args: plain data with Kubernetes' field names; ``None`` if unset.
         in_tree: whether the version has arguments of the plugin's own kind, and ``args`` was decoded as that.
         origin: path of the ``args`` field, or "" for arguments that were defaulted as a whole.
     """

@@ -25,7 +25,7 @@ PREVIEWS: Mapping[str, str] = {
 class Gates:
     """The gates of one program (kube-scheduler or the API server) of one version, overrides applied.
 
-    ``preview``: a proposed change on top that no release has; one of `PREVIEWS`.
+    ``preview``: a proposed change that no release has; one of `PREVIEWS`.
     """
 
     kube_version: KubeVersion

@@ -79,8 +79,8 @@ def problems(
 ) -> list[FieldError]:
     """Return the errors of kube-scheduler's validation; empty if the configuration is valid.
 
-    It says what ``ValidateKubeSchedulerConfiguration`` says, no more and no less. ``load_configuration`` also refuses
-    what only fails when the plugins start.
+    The messages are exactly those of ``ValidateKubeSchedulerConfiguration``. ``load_configuration`` also refuses what
+    only fails when the plugins start.
 
     Raises:
         ConfigError: not a KubeSchedulerConfiguration, or of an unknown version.
@@ -134,7 +134,7 @@ def _profile(given: ProfileDocument, full: ProfileDocument, expansion: Expansion
 def _ignored_resources(document: Document) -> dict[str, str]:
     """Return field path → resource that is left to an extender (scheduler.go, ``buildExtenders``).
 
-    The resources stand in for those that NodeResourcesFit's own arguments say, in every profile.
+    These resources replace those in NodeResourcesFit's own arguments, in every profile.
     """
     return {
         f"extenders[{index}].managedResources[{position}]": resource.get("name", "")
@@ -145,7 +145,7 @@ def _ignored_resources(document: Document) -> dict[str, str]:
 
 
 def _extenders(document: Document) -> Iterator[Extender]:
-    """Yield the extenders that decide on placements, in the order in which they are asked: ignorable ones last."""
+    """Yield the extenders that affect placements in call order: ignorable ones last."""
     given = [*enumerate(document.fields.get("extenders", ()))]
     for index, extender in sorted(given, key=lambda each: bool(each[1].get("ignorable"))):
         decides = {verb: what for verb, what in _VERBS.items() if extender.get(verb)}

@@ -18,7 +18,7 @@ from topospread.config.versions import KubeVersion
 
 
 class _PrintedChecks(msgspec.Struct):
-    """Each from which minor version on. ``refused``: as of which version of the configuration → plugins."""
+    """Each from which minor version on. ``refused``: first version of the configuration → plugins."""
 
     order: dict[int, list[str]]
     stages: dict[int, list[str]]

@@ -1,4 +1,4 @@
-"""Lists of enabled and disabled plugins, and how a file's is merged into a version's defaults; no plugin runs here.
+"""Lists of enabled and disabled plugins, and the merge of a file's lists into a version's defaults.
 
 Source: pkg/scheduler/apis/config/v1/default_plugins.go (``mergePluginSet``) and its predecessors
 (v1beta1/default_plugins.go, 1.18's apis/config/types.go ``mergePluginSets``).
@@ -78,7 +78,7 @@ _IF = " if "
 def _printed() -> dict[str, dict[int, dict[str, list[str]]]]:
     """Return configuration version → first minor version of Kubernetes → extension point → plugins in order.
 
-    A weight stands after a colon, and a gate after " if ": ``TaintToleration:3``, ``SelectorSpread:1 if !SomeGate``.
+    A weight follows a colon, and a gate follows " if ": ``TaintToleration:3``, ``SelectorSpread:1 if !SomeGate``.
     """
     return shipped_table(__package__, "default_plugins.json", dict[str, dict[int, dict[str, list[str]]]])
 

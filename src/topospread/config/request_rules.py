@@ -1,4 +1,4 @@
-"""The rules by which each version counts a pod's requests; ``api/requests.py`` does the counting.
+"""The rules of each version for a pod's requests; ``api/requests.py`` applies them.
 
 Source: pkg/scheduler/framework/types.go (``calculateResource``), plugins/noderesources/resource_allocation.go and
 the PodRequests they call, of every version from 1.18 to 1.37.

@@ -16,7 +16,7 @@ import msgspec
 from topospread.config.durations import parse_duration
 
 Problems = list[tuple[str, str]]
-"""(field path, what is wrong with it)."""
+"""(field path, error message)."""
 
 
 def describe(value: Any) -> str:
@@ -49,7 +49,7 @@ class Type(msgspec.Struct, frozen=True):
         return value
 
     def empty(self) -> Any:
-        """Return the value for ``null`` where it cannot be left out, as an item of a list."""
+        """Return the value for ``null`` as an item of a list, which cannot be left out."""
         return self.python()
 
 
@@ -108,7 +108,7 @@ class Float(Type, frozen=True):
 
 
 class Duration(Type, frozen=True):
-    """A metav1.Duration: a string as Go writes it (``1m30s``), kept as it stands."""
+    """A metav1.Duration: a string in Go's form (``1m30s``), kept unparsed."""
 
     python = str
     words = 'a duration as "15s" or "1m30s"'
@@ -126,7 +126,7 @@ class Duration(Type, frozen=True):
 
 
 class Base64(Type, frozen=True):
-    """Bytes in base64, kept as they stand."""
+    """Bytes in base64, kept encoded."""
 
     python = str
     words = "bytes in base64"

@@ -85,7 +85,7 @@ _NONE = PluginSet()
 
 
 class _Judge(msgspec.Struct, frozen=True):
-    """The input of validation besides the configuration.
+    """The input of validation in addition to the configuration.
 
     ``api_version``: as messages name it. kube-scheduler knows it, its validation alone ("" here) does not.
     """

@@ -82,7 +82,7 @@ class Autoscalers:
 
     Attributes:
         applied: controller (for a custom resource its stand-in) → the replicas that its autoscaler sets, for the
-            controllers that were looked up.
+            controllers looked up so far.
         warnings: warnings for the user.
     """
 

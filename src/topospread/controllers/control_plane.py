@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import msgspec
 
 from topospread.config.gates import Gates, gates_for
@@ -15,13 +13,11 @@ class ControlPlane(msgspec.Struct, frozen=True):
     Attributes:
         apiserver: version and feature gates of the API server.
         scheduler: version and feature gates of kube-scheduler.
-        scheduler_names: schedulers whose pods are placed; pods of other schedulers are only counted.
         refuses: new pods that the API server refuses are left out; otherwise they are not judged.
     """
 
     apiserver: Gates
     scheduler: Gates
-    scheduler_names: Collection[str] = ("default-scheduler",)
     refuses: bool = True
 
     @classmethod

@@ -1,4 +1,4 @@
-"""A plan in the making: what the planners of all kinds share. How many pods a kind wants is theirs to know."""
+"""A plan under construction, shared by the planners of all kinds. How many pods a kind wants is theirs to know."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from math import inf
 
 from msgspec.structs import replace
 
-from topospread.admission.defaults import DEFAULT_SCHEDULER_NAME
 from topospread.admission.names import Names, generated_uid, pod_prefix
 from topospread.admission.new_pods import NewPodRules
 from topospread.admission.pod_admission import Admission, status_message
@@ -33,9 +32,9 @@ from .removal import is_active, is_leaving
 from .revisions import REVISION_HASH_LABEL
 
 MOST_PODS = 150_000
-"""Replicas of all workloads, however few the nodes are: Kubernetes is built for as many pods a cluster."""
+"""Limit on the replicas of all workloads: the number of pods that Kubernetes supports in a cluster."""
 MOST_PER_NODE = 1_000
-"""Replicas of all workloads for each node; so many nodes make the limit larger than `MOST_PODS`."""
+"""Limit on replicas for each node, which replaces `MOST_PODS` in clusters with many nodes."""
 
 
 class Draft:
@@ -70,7 +69,6 @@ class Draft:
         self.default_class = DefaultClass(inventory.storage_classes, self.gates.kube_version)
         self.volumes = VolumeClaims(self.plan, self.default_class)
         self._refuses = control_plane.refuses
-        self._scheduler_names = frozenset(control_plane.scheduler_names)
         self._made_bound: list[Pod] = []
         self._new_claims: Counter[Workload] = Counter()
         self._now: float | None = None
@@ -155,9 +153,8 @@ class Draft:
                 self.add(row, pod, pod.name)
 
     def add(self, row: Workload, pod: Pod, name: str, after: QueuedPod | None = None) -> QueuedPod | None:
-        """Add a pod and return its queue entry; None if it is bound or belongs to another scheduler."""
+        """Add a pod and return its queue entry; None if it is bound."""
         spec = pod.spec
-        scheduler = spec.scheduler_name or DEFAULT_SCHEDULER_NAME
         if any(volume.ephemeral is not None for volume in spec.volumes or ()):
             pod, new = self.volumes.of_ephemeral_volumes(pod, name)
             self.claims_made(row, new)
@@ -165,12 +162,6 @@ class Draft:
             pod = pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
             row.existing.append(pod)
             self._made_bound.append(pod)
-            return None
-        if scheduler not in self._scheduler_names:
-            self.plan.foreign[scheduler] += 1
-            waits = f"waits for the scheduler {scheduler}, of which no configuration is given"
-            self.plan.left_alone.append(QueuedPod(pod, name, row, refused=waits))
-            _note(row, f"its pods wait for the scheduler {scheduler}: they are counted and left alone")
             return None
         queued = QueuedPod(pod, name, row, spec.priority or 0, pod.metadata.creation_timestamp or "", after)
         if spec.scheduling_gates:
@@ -226,10 +217,11 @@ class Draft:
         return plan
 
     def _refuse(self) -> None:
-        """Take new pods out of the queue that the API server refuses, workload after workload; mark who is not judged.
+        """Remove new pods that the API server refuses from the queue, and mark pods that are not judged.
 
         Pods that their StatefulSet creates after one that is refused are not created and use nothing. Not marked are
-        pods whose equals are stored already. A control plane that does not refuse marks instead of taking out.
+        pods whose equals are stored already. A control plane that does not refuse keeps pods that are always refused
+        among the gated ones, and marks the others.
         """
         plan = self.plan
         new_pods = self.new_pods
@@ -245,6 +237,7 @@ class Draft:
         known: dict[int, tuple[Pod, tuple[str, str], list[str]]] = {}
         workloads = self._new_workloads(rows)
         marked: dict[tuple[int, str], Pod] = {}  # Pods that are alike share one object.
+        refused: list[QueuedPod] = []
         for waiting in (plan.queue, plan.gated):
             for queued in waiting:
                 pod, row = queued.pod, queued.workload
@@ -266,15 +259,16 @@ class Draft:
                 if not message and (words := quotas.refusal(pod)):
                     who, message = f"ResourceQuota of the namespace {pod.namespace}", status_message(pod, words)
                     certain = "pods=" in words or not may_change(pod)
-                if message and certain and self._refuses:
-                    name = pod.name or (pod.metadata.generate_name or "") + "…"
-                    queued.refused = message if row.kind == "Pod" else _failed_create(row.kind, row.name, name, message)
+                lasting = message and not who.startswith("ResourceQuota") and is_lasting(who, row)
+                if message and certain and (self._refuses or lasting):
+                    queued.refused = refused_words(queued, message)
                 elif message or denied or opened or (policies and (id(row), _revision(pod)) not in stored):
                     if (id(pod), who) not in marked:
                         marked[id(pod), who] = not_judged(pod, *concerning, *filter(None, [who]))
                     queued.pod = marked[id(pod), who]
-            plan.refused += [each for each in waiting if each.refused]
+            refused += [each for each in waiting if each.refused]
             waiting[:] = [each for each in waiting if not each.refused]
+        (plan.refused if self._refuses else plan.gated).extend(refused)
 
     def _unmark(self, stored: Container[tuple[int, str]]) -> None:
         """Take pods as admitted whose equals the API server has stored, though not all policies are judged."""
@@ -337,6 +331,18 @@ def in_scheduling_order(queue: Iterable[QueuedPod]) -> list[QueuedPod]:
 
 def _is_finished(pod: Pod) -> bool:
     return pod.status is not None and pod.status.phase in FINISHED_PHASES
+
+
+def is_lasting(who: str, row: Workload) -> bool:
+    """Return whether a refusal holds for all new pods of a workload: by a LimitRange, or if no server admitted one."""
+    return who.startswith("LimitRange") or not any(pod.metadata.is_stored for pod in row.existing[:1])
+
+
+def refused_words(queued: QueuedPod, message: str) -> str:
+    """Return the API server's refusal of a pod as its controller reports it."""
+    pod, row = queued.pod, queued.workload
+    name = pod.name or (pod.metadata.generate_name or "") + "…"
+    return message if row.kind == "Pod" else _failed_create(row.kind, row.name, name, message)
 
 
 def _failed_create(kind: str, owner: str, pod: str, message: str) -> str:

@@ -28,7 +28,7 @@ class Claims(msgspec.Struct):
 
     Attributes:
         strangers: (kind, namespace, name) of an owner that was not read → its pods.
-        bare: pods that nobody owns.
+        bare: pods without an owner.
         adopted: key of a controller → how many orphans it adopts.
     """
 

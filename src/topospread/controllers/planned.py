@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import msgspec
 
 from topospread.admission.dropped_fields import UnusedField
@@ -96,8 +94,6 @@ class Plan(msgspec.Struct):
         new_pods: rules of LimitRanges and Pod Security levels; ``None`` until the plan is finished.
         quotas: ResourceQuotas with the usage of existing and queued pods; ``None`` without any.
         removed: pods that their controllers would delete, for example after scaling down.
-        foreign: scheduler name → pods of that other scheduler.
-        left_alone: these pods.
         assumed_claims: (namespace, name) of added claims. If their StorageClass is missing, they can be provisioned
             anywhere.
         unused: fields that the API server drops or kube-scheduler ignores.
@@ -109,11 +105,9 @@ class Plan(msgspec.Struct):
     queue: list[QueuedPod] = []
     gated: list[QueuedPod] = []
     refused: list[QueuedPod] = []
-    left_alone: list[QueuedPod] = []
     new_pods: NewPodRules | None = None
     quotas: Quotas | None = None
     removed: list[Pod] = []
-    foreign: Counter[str] = msgspec.field(default_factory=Counter)
     assumed_claims: set[tuple[str, str]] = msgspec.field(default_factory=set)
     unused: list[UnusedField] = []
     warnings: list[str] = []

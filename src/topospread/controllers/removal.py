@@ -129,7 +129,7 @@ def _undecided(left: _Candidate, right: _Candidate) -> int:
 
 
 def removal_rank(pod: Pod) -> tuple[bool, int, bool]:
-    """Return what the controller compares before costs: pods with a lower rank are removed first."""
+    """Return the values that the controller compares before costs: pods with a lower rank are removed first."""
     return bool(pod.spec.node_name), _PHASES.get(pod.phase, 0), _ready(pod)[0]
 
 

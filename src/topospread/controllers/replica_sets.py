@@ -51,7 +51,7 @@ def plan_deployment(draft: Draft, owner: Controller, replica_sets: Sequence[Cont
     """Plan a Deployment with the ReplicaSets that it owns.
 
     Raises:
-        UsageError: one of its ReplicaSets was to be scaled, which the Deployment would undo.
+        UsageError: if --scale names one of its ReplicaSets, which the Deployment would scale back.
     """
     item = owner.object
     if not isinstance(item, Deployment):
@@ -176,7 +176,7 @@ def _new_replica_set(draft: Draft, owner: Controller, item: Deployment, replicas
 def missing_replica_set(owner: Controller, reference: OwnerReference, pod: Pod) -> ReplicaSet | None:
     """Return a ReplicaSet that was not read, if a pod that references it shows that a Deployment owns it.
 
-    It is taken as one of the Deployment's template: nothing tells otherwise.
+    It is assumed to have the Deployment's template.
     """
     template_hash = pod.labels.get(TEMPLATE_HASH_LABEL, "")
     named_after = replica_set_name(owner.name, template_hash)

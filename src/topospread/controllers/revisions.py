@@ -1,8 +1,8 @@
 """Equality of pod templates as revisions, and a hash for a revision that has none yet.
 
-Templates are compared after the defaults the API server gives them, by the fields that are read here: a change of
-nothing but an environment variable goes unseen. Source: pkg/controller/deployment/util/deployment_util.go
-(``EqualIgnoreHash``), pkg/controller/statefulset/stateful_set_utils.go, pkg/controller/daemon/update.go.
+Templates are compared after the API server's defaults, in the fields that are read here; a change of an environment
+variable alone is not noticed. Source: pkg/controller/deployment/util/deployment_util.go (``EqualIgnoreHash``),
+pkg/controller/statefulset/stateful_set_utils.go, pkg/controller/daemon/update.go.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def shown_revision(template: Pod, pods: Iterable[Pod], named: str | None = None)
 
 
 def note_other_revisions(row: Workload, pods: Collection[Pod]) -> None:
-    """Note that pods of other templates, as far as recognisable, stay."""
+    """Note that pods of other templates stay, if they can be recognised."""
     template = row.template
     if template is not None:
         revision = template.labels.get(REVISION_HASH_LABEL)

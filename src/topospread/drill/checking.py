@@ -12,6 +12,7 @@ from topospread.base import Base, Word
 from topospread.errors import InputError, UsageError
 from topospread.plain_data import PlainData
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.unscored import unscored
 from topospread.sources.configuration import read_configuration
 from topospread.sources.pools import read_pools
 
@@ -20,6 +21,7 @@ from .drill_file import DrillFile
 from .expectations import Shortfall, shortfalls
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
+from .placed_pods import without_pods_of
 from .shards import DrillPart, Shard, mark, whole_marks
 
 Progress = Callable[[int, int], None]
@@ -177,6 +179,9 @@ def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:
     how = file.settings
     try:
         inventory = file.manifests.read(cluster, how.apiserver_gates)
+        for each in how.fresh:
+            namespace, kind, name = each.split("/")
+            inventory = without_pods_of(inventory, (kind, namespace, name))
         options = SimulationOptions(
             read_configuration(how.config, how.gates) if how.config else None,
             seed=how.seed,
@@ -187,7 +192,8 @@ def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:
             pools=read_pools(how.pools) if how.pools else (),
         )
         manifests = applied_manifests(file.steps, file.manifests.namespace)
-        return ReadDrill(file, BegunDrill(inventory, file.steps, manifests, options))
+        by = unscored(options) if how.any_node else options
+        return ReadDrill(file, BegunDrill(inventory, file.steps, manifests, by, placed=how.placed))
     except UsageError as error:
         raise InputError(str(error), file.place("spec.steps")) from None
 

@@ -95,6 +95,7 @@ class BegunDrill:
         manifests: path → objects that steps apply.
         options: the simulation options; the seed is for the first run.
         falls_back: whether hard constraints are soft while a domain is lost.
+        placed: workload, ``NAMESPACE/KIND/NAME``, and node of each pod that is placed before all other pods.
     """
 
     inventory: Inventory
@@ -102,6 +103,7 @@ class BegunDrill:
     manifests: Manifests
     options: SimulationOptions
     falls_back: bool = False
+    placed: tuple[tuple[str, str], ...] = ()
 
 
 def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests:
@@ -144,6 +146,7 @@ def play_runs(
         play = DrillRun(begun.inventory, drawn, begun.manifests, run)
         play.keeps_after = keep_after and not run
         play.falls_back = begun.falls_back
+        play.placed = begun.placed
         return play.play(steps, told)
 
     done: list[Drill] = []

@@ -131,7 +131,13 @@ def _drills(path: str, root: str, *, named: bool) -> Iterator[DrillFile]:
 
 
 class _DrillReader(FileFields):
-    """Converts plain data to a drill. Unknown fields raise an error with their place."""
+    """Converts plain data to a drill. Unknown fields raise an error with their place.
+
+    Attributes:
+        any_node: `DrillSettings.any_node`.
+    """
+
+    any_node = False
 
     def drill(self, value: dict[str, Any]) -> DrillFile:
         self.known(value, ("apiVersion", "kind", "metadata", "spec"), "")
@@ -143,6 +149,7 @@ class _DrillReader(FileFields):
         spec = self.mapping(value.get("spec"), "spec")
         self.known(spec, (*FIELDS, "steps", "expect"), "spec")
         settings = read_settings(self, spec)
+        self.any_node = settings.any_node
         return DrillFile(
             name=self.name,
             text=self.text,
@@ -203,7 +210,8 @@ class _DrillReader(FileFields):
             raise self.error(str(error), f"{where}.target") from None
         if step.path:
             raise self.error("turns are given of a rollout without manifests", f"{where}.target")
-        return replace(step, turns=tuple(self._turn(each, f"{where}.turns[{i}]") for i, each in enumerate(turns)))
+        read = tuple(self._turn(each, f"{where}.turns[{i}]") for i, each in enumerate(turns))
+        return replace(step, turns=read, is_fixed=not self.any_node)
 
     def _turn(self, given: Any, where: str) -> RolloutStep:
         value = self.mapping(given, where)

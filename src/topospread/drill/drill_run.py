@@ -30,7 +30,8 @@ from .fallback import Fallback
 from .interruption import Interrupted
 from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
-from .notes import remarks
+from .notes import lost_replicas, remarks
+from .placed_pods import place_first
 from .pods import FollowedPod, WorkloadKey, key_of
 from .result import Drill, DrillAutoscaler, DrillEvent, StepOutcome, UnevictedPod, WorkloadState
 from .rollouts import apply_and_roll, roll_out, rollout_states
@@ -102,6 +103,7 @@ class DrillRun:
         says_how_spread: compute the spread of workloads after each step.
         keeps_after: keep the cluster after each step (`StepOutcome.after`).
         falls_back: make hard constraints of pending pods soft while a domain is lost.
+        placed: pods that are placed before all other pods, as of `BegunDrill`.
     """
 
     def __init__(self, inventory: Inventory, options: SimulationOptions, manifests: Manifests, number: int = 0) -> None:
@@ -117,6 +119,7 @@ class DrillRun:
         self.says_how_spread = True
         self.keeps_after = False
         self.falls_back = False
+        self.placed: Sequence[tuple[str, str]] = ()
         self._fallback = Fallback(self.state)
         self._growth = PoolGrowth(self.state, options.pools)
         gates = options.gates or gates_for(options.kube_version)
@@ -166,7 +169,13 @@ class DrillRun:
 
     def begin(self) -> StepOutcome:
         """Return the initial state, once the cluster is stable."""
-        return self._outcome("", 0.0, self._growth.rest)
+
+        def begins() -> None:
+            if self.placed:
+                place_first(self.state, self.placed)
+            self._growth.rest()
+
+        return self._outcome("", 0.0, begins)
 
     def take(self, step: Step, following: Step | None) -> StepOutcome:
         """Run one of several steps. If a wait follows, do not wait until the cluster is stable.
@@ -253,6 +262,7 @@ class DrillRun:
             changed=tuple(states),
             pending=pending,
             breaches=tuple(state.health.breaches.values()),
+            lost=lost_replicas(state),
             rollouts=tuple(rollout_states(state)),
             remarks=tuple(self._new_remarks(states, pending)),
             after=state.inventory() if self.keeps_after else None,
@@ -324,7 +334,7 @@ class DrillRun:
             if not verdict.error and not verdict.feasible:
                 return PodOutcome(Placement(pod.key, None, message=verdict.message), verdict, outcome.preemption)
             return outcome
-        gated = pod.queued is not None and bool(pod.pod.spec.scheduling_gates)
+        gated = pod.queued is not None and (bool(pod.pod.spec.scheduling_gates) or bool(pod.queued.refused))
         return PodOutcome(not_asked(pod.queued) if pod.queued is not None and gated else Placement(pod.key, None))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,9 @@ FIELDS = (
     "seed",
     "runs",
     "preemption",
+    "anyNode",
+    "fresh",
+    "placed",
 )
 """Fields of ``spec`` other than ``steps`` and ``expect``."""
 _MOST_RUNS = 100
@@ -83,6 +86,9 @@ class DrillSettings:
         config: kube-scheduler's configuration file.
         pools: files with node pools.
         seed, runs, preemption: see `topospread.drill`.
+        any_node: whether kube-scheduler may choose any feasible node, without scores.
+        fresh: workloads, ``NAMESPACE/KIND/NAME``, whose existing pods are left out, so that all their pods are new.
+        placed: see `topospread.drill.drill.BegunDrill`.
     """
 
     kube_version: str
@@ -93,6 +99,9 @@ class DrillSettings:
     seed: int | None = None
     runs: int | None = None
     preemption: bool = True
+    any_node: bool = False
+    fresh: tuple[str, ...] = ()
+    placed: tuple[tuple[str, str], ...] = ()
 
 
 def read_manifests(fields: FileFields, spec: Mapping[str, Any], kube_version: str) -> DrillInput:
@@ -144,7 +153,26 @@ def read_settings(fields: FileFields, spec: Mapping[str, Any]) -> DrillSettings:
         seed=fields.number(spec["seed"], "spec.seed") if "seed" in spec else None,
         runs=runs,
         preemption=fields.flag(spec.get("preemption", True), "spec.preemption"),
+        any_node=fields.flag(spec.get("anyNode", False), "spec.anyNode"),
+        fresh=tuple(
+            _workload(fields, each, "spec.fresh") for each in fields.strings(spec.get("fresh", []), "spec.fresh")
+        ),
+        placed=tuple(_placed(fields, spec)),
     )
+
+
+def _workload(fields: FileFields, text: str, where: str) -> str:
+    if text.count("/") != 2:
+        raise fields.error("write NAMESPACE/KIND/NAME, for example shop/Deployment/web", where)
+    return text
+
+
+def _placed(fields: FileFields, spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for each in fields.strings(spec.get("placed", []), "spec.placed"):
+        workload, _, node = each.partition("=")
+        if not node:
+            raise fields.error("write NAMESPACE/KIND/NAME=NODE, for example shop/Deployment/web=node-1", "spec.placed")
+        yield _workload(fields, workload, "spec.placed"), node
 
 
 def _gates(fields: FileFields, spec: Mapping[str, Any], version: str, component: Component) -> Gates:

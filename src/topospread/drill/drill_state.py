@@ -1,7 +1,7 @@
 """The state of a drill over time: controllers replace pods, and kube-scheduler's queue places them.
 
-The modules of the steps change nodes and delete pods. This module lets time pass and applies the effects. The planners
-in `controllers` name the sources for controllers.
+The modules of the steps change nodes and delete pods. This module advances the time and applies the effects. The
+planners in `controllers` name the sources for controllers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
+from topospread.controllers.draft import is_lasting, refused_words
 from topospread.controllers.node_lifecycle import is_silent
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.simulation.options import SimulationOptions
@@ -296,14 +297,20 @@ class DrillState:
         new = list(made)
         rules = self.run.plan.new_pods
         for each in new:
-            who, _ = rules.refusal(each.pod) if rules else ("", "")
+            who, message = rules.refusal(each.pod) if rules else ("", "")
+            if message and is_lasting(who, each.workload):
+                each.refused = refused_words(each, message)
+                continue
             # The API server has admitted stored pods: their successors are alike.
             is_new = bool(rules) and not any(pod.metadata.is_stored for pod in each.workload.existing[:1])
             by = [*(rules.policies.concerning(each.pod) if rules and is_new else ()), *filter(None, [who])]
             if by:
                 each.pod = not_judged(each.pod, *by)
-        self.run.queue += new
+        self.run.queue += [each for each in new if not each.refused]
         self._enter_new()
+        for each in new if rules else ():
+            if each.refused:
+                self.pods.add(waiting_pod(each, self.now))
         self.queue.created()
         return bool(new)
 
@@ -423,6 +430,8 @@ class DrillState:
 
         In an ordered StatefulSet a pod is created once its predecessor has a node.
         """
+        if pod.queued is not None and pod.queued.refused:
+            return False
         before = pod.queued.after if pod.queued is not None and not pod.node else None
         known = self.pods.by_key.get(pod_key(before.namespace, before.name)) if before is not None else None
         return known is None or bool(known.node)

@@ -23,7 +23,7 @@ from .drill_run import DrillRun
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
 from .notes import not_replaced
-from .result import StepOutcome, newly_pending
+from .result import LostReplicas, StepOutcome, newly_lost, newly_pending
 from .shards import DrillPart, Shard, mark, whole_marks
 from .steps import Fail, NodeChoice, Rollout, Step
 
@@ -45,6 +45,10 @@ class DrillOutcome(Base, frozen=True):
     settled: Annotated[float, Meta(description="Seconds until the last event.")]
     not_replaced: Annotated[
         tuple[str, ...], Meta(description="Pods of StatefulSets that terminate on NotReady nodes, NAMESPACE/NAME.")
+    ]
+    lost_quorum: Annotated[
+        tuple[LostReplicas, ...],
+        Meta(description="StatefulSets whose lost pods are not replaced and that have no quorum or no pod left."),
     ]
     unjudged: Annotated[int, Meta(description="Pending pods that are not judged.")]
 
@@ -215,6 +219,7 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome,
         stuck=any(not each.over for each in outcome.rollouts),
         settled=outcome.ends - outcome.begins,
         not_replaced=tuple(each.key for each in not_replaced(play.state)),
+        lost_quorum=newly_lost(begin, outcome),
         unjudged=max(open_before, open_after),
         verdict="yes",
         holds=False,
@@ -225,9 +230,17 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome,
 
 
 def _has_harm(each: DrillOutcome) -> bool:
-    return bool(each.pending or each.broken or each.stuck)
+    return bool(each.pending or each.broken or each.stuck or each.lost_quorum)
 
 
 def _goodness(each: DrillOutcome) -> tuple[object, ...]:
     """Return a sort key: the worst drill first."""
-    return -each.pending, not each.stuck, -len(each.gone), -len(each.broken), -each.lost, each.target
+    return (
+        -each.pending,
+        -len(each.lost_quorum),
+        not each.stuck,
+        -len(each.gone),
+        -len(each.broken),
+        -each.lost,
+        each.target,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from topospread.controllers.planned import Workload
@@ -10,7 +11,7 @@ from topospread.simulation.result import PendingGroup
 from .drill_state import DrillState
 from .node_failure import NodeFailures
 from .pods import FollowedPod, key_of
-from .result import WorkloadState
+from .result import LostReplicas, WorkloadState
 
 STATEFUL_SETS_WAIT = (
     "a StatefulSet waits until its pod is gone for good, which takes its node's return, the deletion of the Node "
@@ -52,6 +53,23 @@ def not_replaced(state: DrillState) -> list[FollowedPod]:
     """Return terminating pods of StatefulSets on NotReady nodes, which block their replacement."""
     terminating = _terminating(state)
     return [each for each in terminating if each.workload is not None and each.workload.kind == "StatefulSet"]
+
+
+def lost_replicas(state: DrillState) -> tuple[LostReplicas, ...]:
+    """Return the StatefulSets with pods that are not replaced, those with the smallest ready share first."""
+    counts = Counter(each.workload for each in not_replaced(state))
+    lost = [
+        LostReplicas(
+            namespace=each.namespace,
+            name=each.name,
+            pods=pods,
+            ready=state.health.ready[key_of(each)],
+            replicas=each.replicas,
+        )
+        for each, pods in counts.items()
+        if each is not None and each.replicas
+    ]
+    return tuple(sorted(lost, key=lambda each: (each.ready / each.replicas, -each.replicas, each.key)))
 
 
 def _terminating(state: DrillState) -> list[FollowedPod]:

@@ -82,13 +82,13 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
         if part.command and "restart" in part.command:
             steps.append(Rollout(f"{namespace}/{kind.lower()}/{name}"))
         elif not part.patch:
-            raise UsageError(f"{part.says}: it is no patch of an object, so that nothing can be changed")
+            raise UsageError(f"{part.says}: it does not patch an object")
         elif part.command and kind != "Pod":
             applied[str(number)] = patched(inventory, change)
             steps.append(Apply(str(number)))
         else:  # no rollout: the object is replaced, a pod, or a node's state
             made = Inventory() if part.patch == _REMOVED else patched(inventory, change)
-            inventory = _replaced(inventory, change, made)
+            inventory = replaced(inventory, change, made)
     play = DrillRun(inventory, options, applied)
     play.begin()
     for step in steps:
@@ -96,7 +96,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
     return play.state.inventory()
 
 
-def _replaced(inventory: Inventory, change: PatchedObject, made: Inventory) -> Inventory:
+def replaced(inventory: Inventory, change: PatchedObject, made: Inventory) -> Inventory:
     """Return the inventory with an object replaced."""
     attribute = KINDS[change.kind.removesuffix("List")].attribute
     there: list[KubeObject] = getattr(inventory, attribute)

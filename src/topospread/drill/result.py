@@ -141,6 +141,32 @@ class UnevictedPod(Base, frozen=True):
     why: Annotated[str, Meta(description="Why the drain did not evict it.")]
 
 
+class LostReplicas(Base, frozen=True):
+    """A StatefulSet with pods that are not replaced, because their nodes are NotReady and still exist."""
+
+    namespace: Annotated[str, Meta(description="Namespace of the StatefulSet.")]
+    name: Annotated[str, Meta(description="Name of the StatefulSet.")]
+    pods: Annotated[int, Meta(description="Pods that are not replaced.")]
+    ready: Annotated[int, Meta(description="Ready pods that are left.")]
+    replicas: Annotated[int, Meta(description="Pods that it wants.")]
+
+    @property
+    def is_harm(self) -> bool:
+        """True if no pod is left, or of three and more replicas at most half, which is no quorum."""
+        return not self.ready or (self.replicas > _PAIR and self.ready * 2 <= self.replicas)
+
+    @property
+    def key(self) -> str:
+        """``NAMESPACE/NAME``."""
+        return f"{self.namespace}/{self.name}"
+
+    def __str__(self) -> str:
+        return f"{self.key} has {self.ready} of {self.replicas}"
+
+
+_PAIR = 2
+
+
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
     """The result of one step.
@@ -153,6 +179,7 @@ class StepOutcome:
         pending: groups of pending pods after it.
         breaches: PodDisruptionBudgets that were violated.
         not_evicted: pods that a drain could not evict.
+        lost: StatefulSets with pods that are not replaced, fewest ready pods first.
         rollouts: rollouts that are in progress or that it completed.
         remarks: sentences on important facts that are easily missed.
         autoscaled: the replicas that an autoscaler reached, for an autoscale step.
@@ -168,6 +195,7 @@ class StepOutcome:
     pending: tuple[PendingGroup, ...] = ()
     breaches: tuple[BrokenBudget, ...] = ()
     not_evicted: tuple[UnevictedPod, ...] = ()
+    lost: tuple[LostReplicas, ...] = ()
     rollouts: tuple[DrillRollout, ...] = ()
     remarks: tuple[str, ...] = ()
     autoscaled: DrillAutoscaler | None = None
@@ -205,22 +233,24 @@ class NewlyPending(msgspec.Struct, frozen=True):
 
 
 class Harm(msgspec.Struct, frozen=True):
-    """The harm of one drill: new pending pods, violated budgets, stuck rollouts and drains.
+    """The harm of one drill: new pending pods, violated budgets, stuck rollouts and drains, lost quorums.
 
     Attributes:
         pending: newly pending pods by workload, without unjudged pods.
         stuck: rollouts that are not complete at the end.
         breaches: PodDisruptionBudgets that were newly violated.
         not_evicted: pods that drains did not evict.
+        lost: StatefulSets that newly have no quorum or no pod at the end, and whose lost pods are not replaced.
     """
 
     pending: tuple[NewlyPending, ...]
     stuck: tuple[DrillRollout, ...]
     breaches: tuple[BrokenBudget, ...]
     not_evicted: tuple[UnevictedPod, ...]
+    lost: tuple[LostReplicas, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.pending or self.stuck or self.breaches or self.not_evicted)
+        return bool(self.pending or self.stuck or self.breaches or self.not_evicted or self.lost)
 
 
 def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, ...]:
@@ -233,6 +263,12 @@ def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, .
         if not is_unjudged(group):  # an unjudged pod that is rejected now was pending all the time
             after[group.namespace, group.workload] += len(group.pods)
     return tuple(NewlyPending(*key, pods) for key, pods in (after - before).items())
+
+
+def newly_lost(begin: StepOutcome, end: StepOutcome) -> tuple[LostReplicas, ...]:
+    """Return the StatefulSets whose losses are harm after a step but were not at the beginning."""
+    before = {each.key for each in begin.lost if each.is_harm}
+    return tuple(each for each in end.lost if each.is_harm and each.key not in before)
 
 
 @dataclass(frozen=True)
@@ -319,7 +355,7 @@ class Drill(PlainData):
         }
         harm = self.harm
         stuck = any((each.namespace, f"{each.kind}/{each.name}") not in changing for each in harm.stuck)
-        return bool(harm.pending or harm.breaches or harm.not_evicted or stuck)
+        return bool(harm.pending or harm.breaches or harm.not_evicted or harm.lost or stuck)
 
     @property
     def holds(self) -> bool:
@@ -336,4 +372,5 @@ class Drill(PlainData):
             stuck=tuple(each for each in self.stuck if (each.kind, each.namespace, each.name) not in stuck),
             breaches=tuple(each for each in self.breaches if each.budget not in broken),
             not_evicted=tuple(each for step in self.steps for each in step.not_evicted),
+            lost=newly_lost(begin, self.steps[-1]),
         )

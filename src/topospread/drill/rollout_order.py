@@ -21,23 +21,25 @@ from topospread.controllers.planned import Workload
 from topospread.controllers.removal import removal_groups
 from topospread.controllers.rolling import to_create, to_remove
 from topospread.errors import UsageError
-from topospread.scheduling.cycle import Placement
-from topospread.simulation.run import PodOutcome, note_placed
 
 from .drill_state import DrillState
+from .placed_pods import bind_free, take_from_queue
 from .pods import FollowedPod, WorkloadKey
 from .rolling import REPLACED, RolledPods, template_item
 from .steps import Rollout, RolloutStep
 
 
 def stand(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
-    """Place the existing pods on their given nodes, each of which must have been among the best.
+    """Place the existing pods on their given nodes. In a fixed order each must have been among the best.
 
     Raises:
         UsageError: if a pod is missing, or kube-scheduler would not have chosen its node.
     """
     by_name = {each.name: each for each in state.pods.of(key)}
     turns = [each for each in step.turns if each.does == "stands"]
+    if not step.is_fixed:  # a changed template changes the names
+        by_name = dict(zip((each.pod for each in turns), by_name.values(), strict=False))
+        turns = [each for each in turns if each.pod in by_name and by_name[each.pod].node]
     for turn in turns:
         if turn.pod not in by_name:
             raise _refused(step, turn, f"there is no such pod of {step.target}")
@@ -45,15 +47,14 @@ def stand(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
         state.cluster.unbind(by_name[turn.pod].key)
     for turn in turns:
         pod = by_name[turn.pod]
-        _bind(state, step, turn, pod)
-        state.pods.move(pod, turn.node)
+        state.pods.move(pod, _bind(state, step, turn, pod))
 
 
 def play_turns(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
-    """Run the given events of a started rollout.
+    """Run the given events of a started rollout, up to an impossible one if the order is not fixed.
 
     Raises:
-        UsageError: if an event is impossible, or it is not a Deployment's rolling update.
+        UsageError: if an event of a fixed order is impossible, or it is not a Deployment's rolling update.
     """
     workload, item = state.workload(key), template_item(state, key)
     strategy = None
@@ -79,15 +80,20 @@ class _Turns:
         disappeared."""
         draws = self._state.draws
         slowly, draws.ends_slowly = draws.ends_slowly, True
-        for does, turns in groupby(self._step.turns, lambda each: each.does):
-            if does == "deleted":
-                self._create()
-                self._delete(list(turns))
-                continue
-            for turn in turns if does != "stands" else ():
-                self._create()
-                self._take(turn)
-        draws.ends_slowly = slowly
+        try:
+            for does, turns in groupby(self._step.turns, lambda each: each.does):
+                if does == "deleted":
+                    self._create()
+                    self._delete(list(turns))
+                    continue
+                for turn in turns if does != "stands" else ():
+                    self._create()
+                    self._take(turn)
+        except UsageError:
+            if self._step.is_fixed:
+                raise
+        finally:
+            draws.ends_slowly = slowly
 
     def _create(self) -> None:
         created = to_create(self._pods.status, self._strategy)
@@ -119,10 +125,7 @@ class _Turns:
         if pod is None or pod.queued is None:
             raise _refused(self._step, turn, "no new pod waits for a node")
         _bind(state, self._step, turn, pod)
-        state.queue.withdrawn(pod.queued)
-        state.run.outcomes[id(pod.queued)] = PodOutcome(Placement(pod.key, turn.node))
-        note_placed(state.run, pod.queued, pod.key)
-        state.collect()
+        take_from_queue(state, pod)
 
     def _delete(self, turns: Sequence[RolloutStep]) -> None:
         """Delete old pods, as many at once as the controller allows."""
@@ -148,7 +151,7 @@ class _Turns:
                 raise _refused(self._step, turns[0], f"the old pod on {other.node} goes before")
             if not left.total():
                 return
-        raise _refused(self._step, turns[0], "no old pod is there")
+        raise _refused(self._step, turns[0], "the node has no old pod")
 
     def _groups(self) -> list[list[FollowedPod]]:
         """Return old pods in the order of removal. Pods that only a uid orders share a group."""
@@ -156,23 +159,28 @@ class _Turns:
         stored = {pod_key(each.namespace, each.name): each for each in state.inventory().pods}
         by_key = {each.key: each for each in every}
         old = [stored[each.key] for each in every if not self._pods.is_new(each)]
-        groups = removal_groups(old, [stored[key] for key in by_key], state.began + state.now)
+        groups = removal_groups(old, [stored[key] for key in by_key if key in stored], state.began + state.now)
         return [[by_key[pod_key(each.namespace, each.name)] for each in group] for group in groups]
 
 
-def _bind(state: DrillState, step: Rollout, turn: RolloutStep, pod: FollowedPod) -> None:
-    """Place a pod on the event's node, which must be among the best.
+def _bind(state: DrillState, step: Rollout, turn: RolloutStep, pod: FollowedPod) -> str:
+    """Place a pod on the event's node, which must be among the best. Return the node.
+
+    An existing pod of an order that is not fixed is placed on another node if need be, or on its own.
 
     Raises:
-        UsageError: if the node is not among the best.
+        UsageError: if it is not.
     """
     free = replace(pod.pod, spec=replace(pod.pod.spec, node_name=""))
-    scheduler = state.run.scheduler
-    best = scheduler.verdict(free, pod.name).best
-    if turn.node not in best:
+    best = state.run.scheduler.verdict(free, pod.name).best
+    node = turn.node
+    if node not in best and turn.does == "stands" and not step.is_fixed:
+        node = best[0] if best else pod.node
+    elif node not in best:
         taken = f"takes {' or '.join(best)}" if best else "finds no node"
         raise _refused(step, turn, f"kube-scheduler {taken}")
-    scheduler.bind(pod.key, state.cluster.shared_class(free), state.cluster.nodes.row_of[turn.node])
+    bind_free(state, pod, node)
+    return node
 
 
 def _refused(step: Rollout, turn: RolloutStep, why: str) -> UsageError:

@@ -85,7 +85,7 @@ def whole_marks(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, DrillPart]
     marks = []
     for name, each in parts:
         if each.part is None:
-            raise UsageError(f"--merge: {name} is no part of drills, but all of them")
+            raise UsageError(f"--merge: {name} is a complete result, not the output of one shard")
         if each.partial:
             raise UsageError(f"--merge: {name} {each.partial}")
         marks.append((name, each.part))

@@ -27,7 +27,7 @@ _ALIASES = {
         "node.kubernetes.io/instancegroup",
     ),
 }
-"""Short name → label keys. ``node`` stands for the node's name."""
+"""Short name → label keys. ``node`` is the node's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class NodeChoice:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Possible label keys, of which the first on any node is used; "" stands for the node's name."""
+        """Possible label keys, of which the first on any node is used; "" is the node's name."""
         return _ALIASES.get(self.key, (self.key,))
 
 
@@ -181,11 +181,13 @@ class Rollout:
         target: ``[NAMESPACE/]KIND/NAME``.
         path: path of the manifests; "" for a restart.
         turns: the order of events; empty to let the drill choose.
+        is_fixed: whether an impossible event is an error; else the drill chooses from there on.
     """
 
     target: str
     path: str = ""
     turns: tuple[RolloutStep, ...] = ()
+    is_fixed: bool = True
 
     def __str__(self) -> str:
         manifests = f" with {self.path}" if self.path else ""

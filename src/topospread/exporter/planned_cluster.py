@@ -106,7 +106,7 @@ class PlannedCluster:
         self.scheduler = Scheduler(self.cluster, frameworks)
         self.touched = DirtySet()
         self.surplus: set[PlanGroup] = set()
-        self._control_plane = options.control_plane(gates, list(frameworks))
+        self._control_plane = options.control_plane(gates)
         self._planned: dict[PlanGroup, PlannedGroup] = {}
         self._with_queue: dict[PlanGroup, None] = {}
         self._whose: dict[PodKey, PlanGroup] = {}

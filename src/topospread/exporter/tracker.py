@@ -295,16 +295,21 @@ class Tracker:
 
     def _renew(self, known: Followed, workload: Workload, keys: tuple[PodKey, ...], *, is_new: bool) -> None:
         """Store a workload that was planned again, and evaluate it if needed."""
-        cluster = self.planned_cluster.cluster
-        templates = [each.template for each in (known.workload, workload)]
-        before, after = (None if each is None else cluster.shared_class(each) for each in templates)
-        if is_new or known.keys != keys or before is not after:
+        if known.workload.template == workload.template:
+            workload.template = known.workload.template  # its class is found by the object
+        elif workload.template is None or not self._is_of_class(known.workload.template, workload.template):
+            is_new = True
+        if is_new or known.keys != keys:
             self._unseen[known] = None
         for key in set(known.keys).difference(keys):
             if self._of_pod.get(key) is known:
                 del self._of_pod[key]
         known.workload, known.keys = workload, keys
         self._of_pod.update(dict.fromkeys(keys, known))
+
+    def _is_of_class(self, one: Pod | None, other: Pod) -> bool:
+        shared_class = self.planned_cluster.cluster.shared_class
+        return one is not None and shared_class(one) is shared_class(other)
 
     def _carry_over(self, carried: IncrementalMetrics) -> None:
         """Apply appeared and disappeared domains to the metrics of all other workloads."""

@@ -134,7 +134,7 @@ def unused(ignores: Ignores, asked: frozenset[str], known: frozenset[str]) -> It
             yield each, False, _no_rules(unknown) + (f"; did you mean '{close[0]}'?" if close else "")
         for rule in each.rules:
             if rule in asked and rule not in each.scope.used:
-                yield each, True, f"{rule} finds nothing here: the ignore can go"
+                yield each, True, f"{rule} has no finding here: remove the ignore"
 
 
 def _no_rules(unknown: Sequence[str]) -> str:

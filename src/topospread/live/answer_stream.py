@@ -33,7 +33,7 @@ async def answer_from(
 
     Raises:
         OSError: if the connection fails, also while reading.
-        TimeoutError: nothing came for too long.
+        TimeoutError: if no data arrived within the time limit.
     """
     async with asyncio.timeout(_CONNECTING):
         sock = await BulkSocket.to(server.host, server.port, server.ssl, server.name, silence)

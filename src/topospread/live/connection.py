@@ -92,7 +92,7 @@ async def connect(  # noqa: PLR0913 - kubectl has that many options
         home = str(Path.home() / ".kube" / "config")
         if not paths and not Path(home).exists():
             raise InputError(
-                "there is no way to an API server: give --kubeconfig FILE or set KUBECONFIG; there is no "
+                "no API server found: give --kubeconfig FILE or set KUBECONFIG; there is no "
                 f"{home}, and this is no pod with a service account"
             )
         credentials = await kubeconfig_credentials(paths or home, context)

@@ -100,7 +100,9 @@ async def require_rights(
             error.add_note(line)
         raise error
     log.log(
-        level(2), "all rights are there", extra=facts(took=format_duration(int((time.monotonic() - started) * 1e9)))
+        level(2),
+        "all permissions are granted",
+        extra=facts(took=format_duration(int((time.monotonic() - started) * 1e9))),
     )
 
 

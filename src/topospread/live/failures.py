@@ -25,7 +25,7 @@ class Failure:
     """The reason why a pod was not bound.
 
     Attributes:
-        message: for the condition, and cut for the event.
+        message: message of the condition; the event has a shortened copy.
         rejectors: plugins that rejected it; empty for an error.
         nominated: new nominated node; "" to clear it, None to keep the current one.
         event: reason of the event. ``NotJudged`` if topospread does not model a part of the pod.

@@ -42,7 +42,7 @@ class Assumption:
     """A pod that was placed here, but that the API server has not reported on its node.
 
     Attributes:
-        bound: whether the API server accepted the binding. Until then the pod may have to be forgotten.
+        bound: whether the API server accepted the binding. Until then the pod may still be forgotten.
     """
 
     key: PodKey
@@ -59,7 +59,7 @@ class Pods:
         cluster: the cluster state, with the placed pods.
         queue: the queue of pending pods.
         is_ours: whether a pod's ``spec.schedulerName`` names one of the profiles.
-        gone: called for a pending pod that was deleted.
+        gone: called for a deleted pending pod.
         opts_in: called for a pod that opts in to soft constraints (`fallback`).
 
     Attributes:

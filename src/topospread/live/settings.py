@@ -1,4 +1,4 @@
-"""Settings of a live scheduler besides its profiles."""
+"""Settings of a live scheduler in addition to its profiles."""
 
 from __future__ import annotations
 

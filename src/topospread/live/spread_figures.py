@@ -114,7 +114,7 @@ def _fullest(counted: CountedConstraint) -> int:
 
 
 def _refuses(counted: CountedConstraint) -> bool:
-    """Return whether a hard constraint refuses a domain as things stand."""
+    """Return whether a hard constraint rejects a domain in the current state."""
     counts, constraint = counted.counts, counted.constraint
     if counts is None or constraint.when_unsatisfiable != "DoNotSchedule":
         return False

@@ -18,7 +18,7 @@ _ABSENT: Any = object()
 _IN_POD = frozenset({"topologySpreadConstraints", "affinity"})
 """Fields of a pod spec that are compared part by part."""
 _LIST_KEYS = ("topologyKey", "name", "key")
-"""Fields by which items of two lists are the same item."""
+"""Fields that identify equal items in two lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ChangedLines:
         ]
 
     def of(self, key: ObjectKey, parts: Sequence[str]) -> list[ChangedLine]:
-        """Return the lines that differ in parts of a workload, or in budgets beside it."""
+        """Return the lines that differ in parts of a workload, or in its budgets."""
         found: list[ChangedLine] = []
         for part in parts:
             kind, slash, name = part.partition("/")

@@ -1,4 +1,4 @@
-"""The effect of a change: pods that move or are pending, skew that grows, new findings. Nothing is simulated here."""
+"""The effect of a change: pods that move or are pending, skew that grows, new findings."""
 
 from __future__ import annotations
 

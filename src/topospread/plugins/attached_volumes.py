@@ -1,4 +1,4 @@
-"""CSI volumes attached to nodes, kept up to date as pods come and go. Plugins apply the limits.
+"""CSI volumes attached to nodes, updated with every pod. Plugins apply the limits.
 
 Source: plugins/nodevolumelimits/csi.go (``filterAttachableVolumes``, ``getCSIDriverInfo``). A volume is known by its
 driver and handle; a claim without a volume is counted under its StorageClass's provisioner.
@@ -43,7 +43,7 @@ class AttachmentError(ValueError):
 
 
 class CountingRules(Protocol):
-    """The part of `NodeVolumeLimitsRules` that matters here."""
+    """The fields of `NodeVolumeLimitsRules` that are used here."""
 
     @property
     def minor(self) -> int:
@@ -55,7 +55,7 @@ class CountingRules(Protocol):
 
     @property
     def attachments(self) -> bool:
-        """VolumeAttachments count beside what pods use."""
+        """True if VolumeAttachments count in addition to pods' volumes."""
 
     def counts(self, ref: VolumeRef) -> bool:
         """Return whether a volume of a pod may count."""
@@ -78,7 +78,7 @@ class AttachedVolumes:
     """The CSI volumes that each node's pods use.
 
     Args:
-        rules: what the version counts.
+        rules: counting rules of the version.
 
     Attributes:
         where: volume → row → under how many names it is used there.
@@ -143,7 +143,7 @@ class AttachedVolumes:
                 self._attach(row, ref)
 
     def on_attachment(self, name: str) -> None:
-        """A VolumeAttachment came, changed or went, or the volume that it names."""
+        """Recount after a VolumeAttachment, or the volume that it names, was added, changed or deleted."""
         if self._attachments is not None:
             self._attachments.changed(name)
 

@@ -56,7 +56,7 @@ NEVER_MIGRATED = {
     "kubernetes.io/azure-file": "file.csi.azure.com",
     "kubernetes.io/vsphere-volume": "csi.vsphere.vmware.com",
 }
-"""In-tree plugins that have a driver, but of which kube-scheduler takes no notice: name → driver."""
+"""In-tree plugins with a CSI driver that kube-scheduler does not migrate: name → driver."""
 
 _BY_SOURCE = {AWS_DISK: AWS, GCE_DISK: GCE, AZURE_DISK: AZURE, CINDER: OPENSTACK, PORTWORX: PX}
 
@@ -121,7 +121,7 @@ def counts_as_csi(plugin: InTree, csi_node: CSINode | None, minor: int) -> bool:
 
 
 def has_moved(plugin: InTree, csi_node: CSINode | None, minor: int) -> bool:
-    """Return whether the node says that it has moved to the plugin's driver (``isPluginMigratedToCSIOnNode``)."""
+    """Return whether the node reports its migration to the plugin's driver (``isPluginMigratedToCSIOnNode``)."""
     if minor < plugin.since:
         return False
     annotations = csi_node.metadata.annotations if csi_node is not None else None

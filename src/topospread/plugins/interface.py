@@ -122,8 +122,7 @@ class Score(Protocol):
         """Return raw scores, int64[rows].
 
         Args:
-            rows: all feasible nodes, or one node of each group of nodes that look equal to every plugin of scope
-                CLUSTER.
+            rows: all feasible nodes, or one node of each group that is equal for every plugin of scope CLUSTER.
             nodes: number of nodes in each row's group; ``None`` if each row is one node.
         """
 
@@ -225,7 +224,13 @@ class Assuming(Protocol):
 
 @runtime_checkable
 class Settling(Protocol):
-    """A watcher with a PreFilter result that must not change during a dry run."""
+    """A watcher with a PreFilter result that must not change during a dry run.
+
+    Attributes:
+        skipped: whether PreFilter skipped the pod in the current dry run.
+    """
+
+    skipped: bool
 
     def begin_dry_run(self) -> None:
         """Freeze the PreFilter result while pods are added and removed."""
@@ -297,7 +302,7 @@ class Reserving(Plugin, Protocol):
     """A plugin with the extension points Reserve and PreBind."""
 
     def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> Reservation:
-        """Reserve what a pod needs that was just placed on the node of the row."""
+        """Reserve the needs of a pod that was just placed on the node of the row."""
 
 
 class RejectsAll:

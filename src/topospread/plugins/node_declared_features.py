@@ -1,4 +1,4 @@
-"""NodeDeclaredFeatures: a pod that needs something of the kubelet goes where the node says that it has it.
+"""NodeDeclaredFeatures: a pod that needs a kubelet feature must go to a node that declares it.
 
 Source: plugins/nodedeclaredfeatures, k8s.io/component-helpers/nodedeclaredfeatures.
 """
@@ -83,7 +83,7 @@ class NodeDeclaredFeatures:
         self._as_sets = minor < 36
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say about pods that need nothing special."""
+        """Prepare Filter; skip pods that need no declared feature."""
         needed = self.needed_by(pod_class.pod.spec)
         if not needed or not self._enabled:
             return Prepared()

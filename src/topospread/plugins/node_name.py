@@ -39,7 +39,7 @@ class NodeName:
         self._rules = rules or NodeNameRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say unless the pod names a node."""
+        """Prepare Filter; skip pods that name no node."""
         node_name = pod_class.node_name
         if not node_name:
             return Prepared()

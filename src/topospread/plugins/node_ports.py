@@ -28,7 +28,7 @@ class NodePortsRules:
 
 
 class NodePorts:
-    """Rejects nodes where a port the pod wants is in use; 0.0.0.0 stands for every IP."""
+    """Rejects nodes where a host port of the pod is in use; 0.0.0.0 matches every IP."""
 
     name = "NodePorts"
 
@@ -36,7 +36,7 @@ class NodePorts:
         self._rules = rules
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say about pods without host ports."""
+        """Prepare Filter; skip pods without host ports."""
         if not pod_class.host_ports:
             return Prepared()
         return Prepared(filter=_FreePorts(pod_class.host_ports, cluster))

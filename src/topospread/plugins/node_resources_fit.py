@@ -105,7 +105,7 @@ class NodeResourcesFit:
         self._rules = rules or NodeResourcesFitRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Prepare Filter and Score. Even a pod without requests takes one of the node's pods.
+        """Prepare Filter and Score. A pod without requests still counts towards the node's number of pods.
 
         Raises:
             NotJudgedError: if the pod requests an extended resource that DynamicResources provides and is not modelled.
@@ -236,7 +236,7 @@ class Room:
     ) -> None:
         """Args:
         requests: resource → amount.
-        devices: resources that DynamicResources provides on nodes that do not have them.
+        devices: resources that DynamicResources provides on nodes without them.
         """
         names = [name for name in _FIRST_RESOURCES if name in requests]
         names += sorted(set(requests) - set(names))
@@ -282,7 +282,7 @@ class Room:
         return code
 
     def status(self, code: int) -> Status:
-        """Return the status that a code stands for."""
+        """Return the status of a code."""
         reasons = [TOO_MANY_PODS] if code & 1 else []
         reasons += [f"Insufficient {name}" for i, name in enumerate(self._names) if code & (2 << i)]
         return Status(UNRESOLVABLE if code & _UNRESOLVABLE_BIT else UNSCHEDULABLE, tuple(reasons))

@@ -133,4 +133,4 @@ ASKED_ABOUT_CLAIMS = frozenset(
 ASKED_OF_EACH_CLASS = frozenset(
     {"PodTopologySpread", "InterPodAffinity", "SelectorSpread", "DefaultPodTopologySpread", "DynamicResources"}
 )
-"""Plugins whose answers rest on other pods or claims. Other plugins answer the same where only these differ."""
+"""Plugins whose answers depend on other pods or claims. Other plugins answer the same where only these differ."""

@@ -21,7 +21,7 @@ from topospread.config.args import ResourceWeight, ScoringStrategy, ShapePoint
 from .interface import MAX_NODE_SCORE, Scope, length
 
 MAX_SHAPE_SCORE = 10
-"""The best a point of a scoring function can say (apis/config, ``MaxCustomPriorityScore``)."""
+"""The highest score of a point in a scoring function (apis/config, ``MaxCustomPriorityScore``)."""
 
 
 class Demand(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class Demand(msgspec.Struct, frozen=True):
 
     Attributes:
         weight: the resource's weight.
-        allocated: what the pods there request, int64[rows].
+        allocated: requests of the pods on each node, int64[rows].
         requested: the same with the incoming pod, int64[rows].
         allocatable: the nodes' capacity, 0 where the resource takes no part, int64[rows].
     """
@@ -45,7 +45,7 @@ class ResourceReader:
 
     Args:
         resources: which, with their weights.
-        requests: what the pod requests of each resource.
+        requests: resource → the pod's request.
         non_zero: containers without cpu or memory requests count as 100m and 200Mi.
         unrequested: extended resources take part also where the pod requests none.
     """
@@ -112,7 +112,7 @@ def scorer_of(strategy: ScoringStrategy) -> Scorer:
 
 
 def least_allocated(demands: list[Demand], nodes: int) -> Ints:
-    """Points for what is left: ``(capacity − requested)·100 // capacity``, weighted over resources."""
+    """Score for free resources: ``(capacity − requested)·100 // capacity``, weighted over resources."""
 
     def points(demand: Demand, capacity: Ints) -> Ints:
         left: Ints = demand.allocatable - demand.requested
@@ -122,7 +122,7 @@ def least_allocated(demands: list[Demand], nodes: int) -> Ints:
 
 
 def most_allocated(demands: list[Demand], nodes: int) -> Ints:
-    """Points for what is taken: ``min(requested, capacity)·100 // capacity``, weighted over resources."""
+    """Score for used resources: ``min(requested, capacity)·100 // capacity``, weighted over resources."""
 
     def points(demand: Demand, capacity: Ints) -> Ints:
         taken: Ints = np.minimum(demand.requested, demand.allocatable) * MAX_NODE_SCORE // capacity

@@ -170,7 +170,7 @@ class Spread:
         return changed
 
     def columns(self) -> list[GroupColumn] | None:
-        """Return the columns that group equal nodes, or ``None`` if no group can stand for its nodes."""
+        """Return the columns that group equal nodes, or ``None`` if nodes cannot be grouped."""
         return None if self._is_ungrouped else [each.group_column() for each in self._all]
 
 

@@ -28,7 +28,7 @@ class VolumeAttachments:
         return self._by_node.get(driver, {})
 
     def changed(self, name: str) -> None:
-        """An attachment came, changed or went, or its volume."""
+        """Update counts after an attachment, or its volume, was added, changed or deleted."""
         self._forget(name)
         each = self._objects.volume_attachments.get(name)
         if each is None or not each.spec.attacher:

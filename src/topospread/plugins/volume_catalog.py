@@ -35,7 +35,7 @@ def capacity(volume: PersistentVolume) -> Quantity:
 
 
 class Traits(msgspec.Struct, frozen=True):
-    """The properties that a claim asks of a volume besides size and place."""
+    """The properties that a claim requires of a volume in addition to size and place."""
 
     volume_mode: str
     attributes_class: str

@@ -36,11 +36,11 @@ _FEW = 16
 
 
 class FindingRules(Protocol):
-    """The part of `VolumeBindingRules` that matters here."""
+    """The fields of `VolumeBindingRules` that are used here."""
 
     @property
     def attributes_classes(self) -> bool:
-        """VolumeAttributesClasses have to agree."""
+        """True if VolumeAttributesClasses must agree."""
 
     @property
     def refuses_attributes_classes(self) -> bool:
@@ -52,7 +52,7 @@ class FindingRules(Protocol):
 
     @property
     def checks_capacity(self) -> bool:
-        """A volume that is to be made has to fit into what its driver publishes."""
+        """True if a new volume must fit into its driver's published capacity."""
 
     @property
     def scores_capacity(self) -> bool:
@@ -60,7 +60,7 @@ class FindingRules(Protocol):
 
     @property
     def maximum_size(self) -> bool:
-        """A published maximumVolumeSize decides where it is given."""
+        """True if a published maximumVolumeSize limits new volumes."""
 
     @property
     def reason_conflict(self) -> str:
@@ -148,7 +148,8 @@ class FindVolumes:
         return self._find(rows)
 
     def _everywhere(self) -> VolumesFound:
-        """All nodes; remembered until something happens, because the score asks what the filter asked."""
+        """Return the volumes for all nodes; cached until the next change, because the score repeats the filter's
+        question."""
         now = self._cluster.journal.stamp
         if self._whole is None or self._whole[0] != now:
             self._whole = (now, self._find(slice(0, self._cluster.nodes.size)))
@@ -274,7 +275,8 @@ class Provision(msgspec.Struct, frozen=True):
     capacity: EnoughCapacity | None = None
 
     def codes(self, rows: Rows) -> Ints:
-        """0 where it can, int64[rows] (``checkVolumeProvisions``)."""
+        """Return 0 for nodes where a volume can be provisioned, else the reason code, int64[rows]
+        (``checkVolumeProvisions``)."""
         codes = np.zeros(length(rows), dtype=np.int64)
         if self.allowed is not None:
             codes[~self.allowed(rows)] = _NONE

@@ -25,7 +25,7 @@ NO_VOLUME = -1
 
 
 class MatchingError(ValueError):
-    """A claim for which kube-scheduler cannot look for volumes, in its words."""
+    """A claim for which kube-scheduler fails to find volumes; the message is kube-scheduler's."""
 
 
 def refuse_attributes_class(claim: PersistentVolumeClaim) -> None:
@@ -37,7 +37,7 @@ def refuse_attributes_class(claim: PersistentVolumeClaim) -> None:
 
 
 def requested(claim: PersistentVolumeClaim) -> Quantity:
-    """The storage a claim asks for, 0 when it does not say."""
+    """Return the storage that a claim requests; 0 if it is unset."""
     resources = claim.spec.resources
     amount = (resources.requests or {}).get("storage") if resources is not None else None
     return ZERO if amount is None else parse_quantity(amount)
@@ -124,7 +124,7 @@ class Choice(msgspec.Struct, frozen=True):
     places: Ints
 
     def has(self, volume: PersistentVolume) -> Bools | None:
-        """Return where a volume is the chosen one, bool[rows]; ``None`` for nowhere."""
+        """Return the rows for which a volume was chosen, bool[rows]; ``None`` without such rows."""
         place = self.candidates.place_of.get(volume.name)
         return None if place is None else self.places == place
 
@@ -167,10 +167,10 @@ def _taken(volume: PersistentVolume, taken: Sequence[Choice], like: Bools) -> Bo
 
 
 class VolumeMatcher:
-    """The properties that a claim asks of volumes besides size and place.
+    """The properties that a claim requires of volumes in addition to size and place.
 
     Args:
-        attributes_classes: the VolumeAttributesClass has to agree.
+        attributes_classes: whether the VolumeAttributesClass must agree.
     """
 
     def __init__(self, claim: PersistentVolumeClaim, attributes_classes: bool) -> None:

@@ -1,4 +1,4 @@
-"""VolumeZone: a volume's zone and region labels have to match the node's (plugins/volumezone)."""
+"""VolumeZone: a volume's zone and region labels must match the node's (plugins/volumezone)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CURRENT = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 
 
 class _RequiredLabel(NamedTuple):
-    """A volume's label, and the values of which the node needs one."""
+    """A volume's label, and the values of which the node must have one."""
 
     key: str
     values: frozenset[str]

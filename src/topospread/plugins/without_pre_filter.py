@@ -48,7 +48,7 @@ SCORE_FAILS: Mapping[str, str] = {
 """Plugin → why its Score fails without PreScore."""
 
 FAIL_ON_SCORED_PODS = ("SelectorSpread", "DefaultPodTopologySpread")
-"""Plugins whose Score looks first at whether it has a say about the pod."""
+"""Plugins whose Score first checks whether it applies to the pod."""
 
 
 def failing_filters(profile: Profile, gates: Gates) -> dict[str, str]:
@@ -104,7 +104,7 @@ class FailingFilter:
         """Always fails.
 
         Raises:
-            PluginError: what kube-scheduler says.
+            PluginError: always, with kube-scheduler's message.
         """
         raise PluginError(self._words)
 
@@ -128,10 +128,10 @@ class FailingScore:
         return FailingScore(self._words.replace(prepares, scores, 1))
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """Fails where any node is feasible.
+        """Fail if a node is feasible.
 
         Raises:
-            PluginError: what kube-scheduler says.
+            PluginError: if a node is feasible, with kube-scheduler's message.
         """
         if length(rows):
             raise PluginError(self._words)

@@ -31,8 +31,8 @@ class WithoutReserve(msgspec.Struct, frozen=True):
     """The reason why a profile binds no pod.
 
     Attributes:
-        always: of any pod, "" where it hangs on the pod.
-        without_claims: of a pod whose claims Filter has not looked at; ends with the node's name.
+        always: refusal of every pod; "" if it depends on the pod.
+        without_claims: refusal of a pod whose claims Filter did not check; the node's name is appended.
         with_claims: of another one.
     """
 

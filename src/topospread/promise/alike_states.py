@@ -115,7 +115,7 @@ _ALWAYS_ASKED_FOR = frozenset({REGION, BETA_ZONE, BETA_REGION})
 
 
 def _topology_keys(pods: Iterable[Pod]) -> set[str]:
-    """Labels by which pods' constraints and affinity tell domains apart."""
+    """Return the labels by which the pods' constraints and affinity distinguish domains."""
     found = set(_ALWAYS_ASKED_FOR)
     for spec in {id(each.spec): each.spec for each in pods}.values():
         parts = [*(spec.topology_spread_constraints or ()), *([spec.affinity] if spec.affinity else ())]

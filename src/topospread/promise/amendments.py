@@ -1,4 +1,4 @@
-"""The designs to try after a failure, loosest first. Nothing is checked here."""
+"""The designs to try after a failure, loosest first. `design_checks` checks them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions on an inventory, answered for every order of the pods that come.
+"""Questions on an inventory, answered for every order of the incoming pods.
 
 A pod with a part that topospread does not model may go to any node that the other filters allow. A question is answered
 yes only if it holds for each of these nodes. It is answered no only if it fails both without these pods and with that
@@ -46,7 +46,7 @@ class Asking:
 
     Attributes:
         unjudged: classes of pods that topospread does not model entirely, by ``index``.
-        assumed: what is searched in their place; ``None`` in a rollout.
+        assumed: the search without the unjudged pods or parts; ``None`` in a rollout.
     """
 
     run: Run
@@ -56,7 +56,7 @@ class Asking:
     begun: RolloutBegin | None
     unjudged: Mapping[int, Sequence[NotJudgedError]]
     assumed: _Assumed | None
-    _gathered: dict[tuple[str, int], Searched] = field(default_factory=dict, init=False)
+    _gathered: dict[tuple[str, int, str], Searched] = field(default_factory=dict, init=False)
 
     @classmethod
     def begin(
@@ -108,27 +108,27 @@ class Asking:
         )
 
     def surely_left(self, loss: str, workload: Workload) -> int:
-        """Return the most pods of which counting proves that they are left after a loss in every order."""
+        """Return the most pods that a loss provably leaves in every order."""
         return 0 if self.begun is not None and self.begun.undecidable else self._proof.left(loss, workload)
 
-    def gathered(self, loss: str, workload: Workload) -> Searched | None:
+    def gathered(self, question: LeftAfterLoss) -> Searched | None:
         """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
 
         `Searched.left` is ``None`` if no such order was found. The result is cached for each loss and workload.
         Other pods that topospread does not model come last, when they change nothing. Rollouts, such pods of the
         workload itself and questions without a loss are not searched.
         """
-        pairs = list(zip(self.queue, self._proof.classes, strict=False))
-        if self.begun is not None or not loss:
+        workload, pairs = question.workload, list(zip(self.queue, self._proof.classes, strict=False))
+        if self.begun is not None or not question.loss:
             return None
         if any(queued.workload is workload and each.index in self.unjudged for queued, each in pairs):
             return None
-        key = loss, id(workload)
+        key = question.loss, id(question.workload), question.step
         if key not in self._gathered:
             judged = [(queued, each) for queued, each in pairs if each.index not in self.unjudged]
             queue, classes = [queued for queued, _ in judged], [each for _, each in judged]
             search = OrderSearch(self.run, queue, NoPending(), self.budget, classes=classes)
-            self._gathered[key] = search.gathered(loss, workload, self.surely_left(loss, workload))
+            self._gathered[key] = search.gathered(question, self.surely_left(question.loss, workload))
         return self._gathered[key]
 
     def answer(self, ask: Callable[[Run], EndQuestion], *, deep: bool = True) -> GuaranteeAnswer:
@@ -141,17 +141,30 @@ class Asking:
         begun, question = self.begun, ask(self.run)
         if begun is not None and begun.undecidable:
             return _undecided(question, begun.undecidable, "rollout")
+        if isinstance(question, NoPending) and (blocked := self._blocked(question.workload)):
+            first = blocked[0]
+            number = sum(each.workload is first.workload for each in blocked)
+            why = f"{number} of {first.namespace}/{first.workload.name}: {first.waits}"
+            return GuaranteeAnswer(str(question), "never", 0, 0, why=why)
         proved = self._proof.of(question)
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
         if isinstance(question, LeftAfterLoss):
-            gathered = self.gathered(question.loss, question.workload)
+            gathered = self.gathered(question)
             if gathered is not None and gathered.left is not None and gathered.left < question.least:
                 return self._told(question, gathered)
         sampled = _sampled(self.run)
         if sampled or not deep:
             return _undecided(question, sampled or "counting does not decide it", "sampling" if sampled else "budget")
         return self._searched_for(ask)
+
+    def _blocked(self, workload: Workload | None) -> list[QueuedPod]:
+        """Return pods of a workload, or of all, that wait for their gates or that the API server refuses."""
+        return [each for each in self.run.plan.gated if workload in (None, each.workload)]
+
+    def refused(self, workload: Workload) -> str:
+        """Return the API server's words about pods of a workload that it refuses; "" if it refuses none."""
+        return next((each.refused for each in self._blocked(workload) if each.refused), "")
 
     def _searched_for(self, ask: Callable[[Run], EndQuestion]) -> GuaranteeAnswer:
         begun, question = self.begun, ask(self.run)
@@ -162,7 +175,7 @@ class Asking:
         return self._told(question, self._searched(self.run, self.queue, question))
 
     def _told(self, question: EndQuestion, found: Searched) -> GuaranteeAnswer:
-        return _answer(question, found, partial(drill_file, self.run, self.queue, found.order, self.sources, question))
+        return _answer(question, found, partial(drill_file, self.run, found.order, self.sources, question))
 
     def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
         if self.unjudged:
@@ -189,9 +202,10 @@ class Asking:
         return found
 
     def _of_unjudged(self, question: EndQuestion, assumed: _Assumed, asked: EndQuestion) -> GuaranteeAnswer:
-        """Return the answer if pods come that topospread does not model entirely."""
-        if any(part.changes_pod for parts in self.unjudged.values() for part in parts):
-            return _undecided(question, "admission may change the pods that come", "pods")
+        """Return the answer if incoming pods have unmodelled parts."""
+        changing = (part for parts in self.unjudged.values() for part in parts if part.changes_pod)
+        if (part := next(changing, None)) is not None:
+            return _undecided(question, part.because, "pods")
         of, other = self.run.cluster.shared_class, assumed.run.cluster.shared_class
         adversaries = {other(each.pod).index for each in assumed.queue if of(each.pod).index in self.unjudged}
         unjudged = [each for each in self.queue if of(each.pod).index in self.unjudged]
@@ -258,7 +272,7 @@ def unjudged_classes(run: Run, queue: Sequence[QueuedPod]) -> dict[int, Sequence
 def unjudged_parts(
     run: Run, queue: Sequence[QueuedPod], classes: Mapping[int, Sequence[NotJudgedError]]
 ) -> tuple[Unjudged, ...]:
-    """Return each part of pods that come that topospread does not model, with these pods.
+    """Return each unmodelled part of incoming pods, with these pods.
 
     Args:
         run: the prepared run.

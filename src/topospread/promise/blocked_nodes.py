@@ -29,7 +29,7 @@ from topospread.simulation.run import spread_of
 _OF_THE_NODE = frozenset(
     {"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodeDeclaredFeatures", "VolumeZone"}
 )
-"""Filters whose answers the pods that come do not change."""
+"""Filters whose answers do not depend on incoming pods."""
 _COUNTED = frozenset({"NodePorts", "NodeResourcesFit", "InterPodAffinity", "PodTopologySpread"})
 _OF_VOLUMES = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding"})
 """Plugins whose answer never changes for a pod with claims of its own, while no volume exists and no CSI driver has a
@@ -41,10 +41,10 @@ _NO_CLAIM_OF_VOLUMES = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits",
 
 @dataclass(frozen=True, slots=True)
 class IncomingPods:
-    """The pods that are still to come, by pod class.
+    """The incoming pods by pod class.
 
     Attributes:
-        classes: ``index`` of a class → the class, and how many of its pods come.
+        classes: ``index`` of a class → the class, and the number of its incoming pods.
         goes_on: whether pods are deleted meanwhile, as in a rollout: then no domain is sure to keep its pods.
         at_once: the most of these pods that exist at the same time; ``None`` for no limit.
     """
@@ -55,7 +55,7 @@ class IncomingPods:
 
     @classmethod
     def of(cls, classes: Iterable[PodClass], *, goes_on: bool = False, at_once: int | None = None) -> IncomingPods:
-        """From the class of each pod."""
+        """Return the incoming pods with these classes, one for each pod."""
         every = list(classes)
         numbers = Counter(each.index for each in every)
         return cls({each.index: (each, numbers[each.index]) for each in every}, goes_on, at_once)
@@ -232,7 +232,7 @@ class BlockedNodes:
         return min(len(rows), sum(number for each, number in self._others if each.host_ports))
 
     def _kept_away(self, rows: Ints) -> int:
-        """Rows of domains that hold a pod with which this one may not be."""
+        """Return the number of rows in domains with a pod that this pod must avoid."""
         return sum(self._most_rows(key, rows, number) for key, number in self._apart)
 
     @cached_property
@@ -258,7 +258,7 @@ class BlockedNodes:
         return int(sizes[::-1][:domains].sum())
 
     def _skewed(self, constraint: ConstraintArithmetic, rows: Ints) -> int:
-        """Rows of domains that the others can fill until the constraint refuses the pod."""
+        """Return the number of rows in domains that other pods can fill until the constraint rejects the pod."""
         minimum = 0 if self._coming.goes_on else constraint.minimum
         counts = np.array([each.matching for each in constraint.domains], dtype=np.int64)
         short = np.sort(np.maximum(minimum + constraint.max_skew + 1 - constraint.counts_itself - counts, 0))
@@ -289,7 +289,7 @@ def matching(
 
 
 def counts_pod(scheduler: Scheduler, pod_class: PodClass, constraint: ConstraintArithmetic, other: PodClass) -> bool:
-    """Return whether a constraint of a class counts pods of the other; said of all where labels come with the node."""
+    """Return whether a constraint of a class may count pods of the other; True if labels depend on the node."""
     if other.namespace != pod_class.namespace:
         return False
     if constraint.selects is None or scheduler.topology_labels is not None:
@@ -302,7 +302,7 @@ def open_to_all(scheduler: Scheduler, coming: IncomingPods, of: Iterable[PodClas
 
     Args:
         scheduler: the scheduler, on its cluster.
-        coming: the pods that come.
+        coming: the incoming pods.
         of: classes of pods to count for; by default all incoming classes.
     """
     if scheduler.topology_labels is not None:

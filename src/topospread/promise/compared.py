@@ -41,7 +41,7 @@ only if they are declared."""
 Ground = Literal["none", "played", "proved"]
 _KEYS: dict[Event, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
 _MOST_DRILLS = 5
-"""Domains of each key whose failure is played, those with most nodes first."""
+"""Number of domains of each key whose failure is simulated, those with most nodes first."""
 _COVERS: Mapping[str, tuple[Event, ...]] = {
     "zone-loss": ("zone-loss", "node-loss"),
     "node-loss": ("node-loss",),
@@ -171,7 +171,8 @@ def default_changes(
     options: tuple[SimulationOptions, SimulationOptions],
     wants_of: WantsOf = lambda *_: (),
 ) -> Iterator[PromiseChange]:
-    """Yield what losses leave of each workload without own constraints if two control planes' hard defaults differ.
+    """Yield the pods that losses leave of workloads without own constraints, if the hard defaults of two control planes
+    differ.
 
     Args:
         inventory: the objects.
@@ -353,7 +354,7 @@ def _taken(item: Any, path: Sequence[str], old: Any) -> Any:
 
 
 def _terms(item: Designed) -> tuple[object, ...]:
-    """Return what the counts of a workload depend on in its own object."""
+    """Return the parts of a workload's own object on which its counts depend."""
     annotations = item.metadata.annotations
     declared = None if annotations is None else (annotations.promise, annotations.quorum)
     return (*(_value(item, each) for each in _FIELDS), declared)

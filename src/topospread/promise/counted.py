@@ -9,6 +9,7 @@ from dataclasses import replace
 from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.pod import Pod
 from topospread.api.rollout import strategy_of
 from topospread.api.workload import Deployment, ReplicaSet
 from topospread.cluster.cluster import pod_key
@@ -16,13 +17,13 @@ from topospread.controllers.planned import QueuedPod, Workload
 from topospread.controllers.scale import short_target
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import prepare
+from topospread.simulation.unscored import unscored
 
 from .asking import Asking, placed_first, unjudged_classes, unjudged_parts
 from .fresh import LISTS, REVISION, without_placed_pods, workload_of
 from .kept import WorkloadPromises
 from .orders import SearchBudget
 from .rollout_orders import RolloutBegin
-from .unscored import unscored
 
 _BUDGET = SearchBudget(states=1, seconds=1.0)
 
@@ -99,9 +100,22 @@ def _bare(inventory: Inventory) -> list[ReplicaSet]:
 
 
 def _of(workload: Workload, queue: list[QueuedPod]) -> list[QueuedPod]:
-    """Return the pods as those of the same workload in another plan."""
+    """Return the pods as those of the same workload in another plan, of the revision that it has there.
+
+    Default constraints select pods by their ReplicaSet, which the other plan has.
+    """
     made: dict[int, QueuedPod] = {}
+    pods: dict[int, Pod] = {}
+    template = workload.template if workload.template is not None and REVISION in workload.template.labels else None
     for each in queue:
         after = None if each.after is None else made.get(id(each.after))
-        made[id(each)] = with_fields(each, workload=workload, after=after)
+        if id(each.pod) not in pods:
+            pods[id(each.pod)] = each.pod if template is None else _of_revision(each.pod, template)
+        made[id(each)] = with_fields(each, workload=workload, after=after, pod=pods[id(each.pod)])
     return list(made.values())
+
+
+def _of_revision(pod: Pod, template: Pod) -> Pod:
+    own = template.metadata
+    metadata = with_fields(pod.metadata, labels=own.labels, owner_references=own.owner_references)
+    return with_fields(pod, metadata=metadata)

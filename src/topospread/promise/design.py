@@ -117,7 +117,7 @@ def design(  # noqa: PLR0913 - keyword arguments
     there = [(kind, each.namespace, each.name) for kind, name in LISTS.items() for each in getattr(inventory, name)]
     key = the_workload(of, there, namespace)
     if not inventory.nodes:
-        raise UsageError("there are no nodes to design for; give a cluster")
+        raise UsageError("no nodes found; give a cluster with --on")
     item = workload_of(inventory, key)
     declared = 1 if item.spec.replicas is None else item.spec.replicas
     number = declared if replicas is None else replicas
@@ -154,7 +154,7 @@ def design(  # noqa: PLR0913 - keyword arguments
 
 
 def _by_failure(failures: Mapping[DesignRules, DesignFailure]) -> Iterator[str]:
-    """Yield the failures, each with the designs that have it."""
+    """Yield the failures, each with its designs."""
     found: dict[str, list[str]] = {}
     for rules, each in failures.items():
         found.setdefault(each.text, []).append(rules.title)

@@ -10,12 +10,12 @@ from topospread.api.inventory import Inventory
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.controllers.scale import short_target
 from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout
+from topospread.simulation.unscored import unscored
 from topospread.text import agreeing, counted
 
 from .fresh import counts_revisions_alone, workload_of
 from .kept import Kept, WorkloadPromises
 from .orders import SearchBudget
-from .unscored import unscored
 from .wants import Intent, Survival, Want
 from .workload_drills import Trial, WorkloadDrills
 
@@ -158,7 +158,7 @@ class DesignChecks:
 
     def _orders(self, wanted: Survival) -> Iterator[DesignFailure]:
         if wanted.key not in (ZONE, HOSTNAME):
-            self.undecided[f"whether {wanted} in every order of pods: only zones and nodes are looked at"] = False
+            self.undecided[f"whether {wanted} in every order of pods: only zones and nodes are checked"] = False
             return
         kept = self._judged(wanted.promise)
         if kept.verdict == "unknown":

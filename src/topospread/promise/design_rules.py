@@ -1,4 +1,4 @@
-"""Constraints that a design adds: as data, put into an inventory, and as YAML; whether they are good is not told."""
+"""Constraints that a design adds: as data, in an inventory, and as YAML. `design_checks` judges them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from topospread.api.policy import PodDisruptionBudget
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import Deployment, DeploymentStrategy, RollingUpdateDeployment
+from topospread.drill.placed_pods import without_pods_of
 from topospread.scheduling.disruption_budgets import budget_selector
 
-from .fresh import LISTS, Designed, without_pods_of, workload_of
+from .fresh import LISTS, Designed, workload_of
 from .kept import budgets_over
 
 _HASH = "pod-template-hash"
@@ -48,7 +49,7 @@ class SpreadRule:
         return found + ([f"matchLabelKeys [{_HASH}]"] if self.by_revision else [])
 
     def data(self) -> dict[str, Any]:
-        """The fields but the selector, as a manifest has them."""
+        """Return the fields except the selector in manifest form."""
         made: dict[str, Any] = {"maxSkew": self.max_skew, "topologyKey": self.key, "whenUnsatisfiable": DO_NOT_SCHEDULE}
         made |= {"minDomains": self.min_domains} if self.min_domains else {}
         made |= {"nodeTaintsPolicy": "Honor"} if self.without_tainted else {}
@@ -193,7 +194,7 @@ def _budget_data(inventory: Inventory, item: Designed, available: int, replicas:
 
 
 def _selector(item: Designed) -> Any:
-    """The workload's own, as data that nobody shares."""
+    """Return the workload's own selector as an independent copy of plain data."""
     return msgspec.to_builtins(item.spec.selector)
 
 

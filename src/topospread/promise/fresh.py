@@ -8,7 +8,6 @@ from dataclasses import replace
 from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory, ObjectKey
-from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Volume
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME
@@ -27,33 +26,17 @@ def workload_of(inventory: Inventory, key: ObjectKey) -> Designed:
     return found
 
 
-def without_pods_of(inventory: Inventory, key: ObjectKey) -> Inventory:
-    """Return the inventory without the pods and ReplicaSets of a workload."""
-    owned = [each for each in inventory.replica_sets if _is_owned(each.metadata, {key})]
-    owners = {key, *(("ReplicaSet", each.namespace, each.name) for each in owned)}
-    return replace(
-        inventory,
-        pods=[each for each in inventory.pods if not _is_owned(each.metadata, owners)],
-        replica_sets=[each for each in inventory.replica_sets if each not in owned],
-    )
-
-
 _PLACED_ANEW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
 
 
 def without_placed_pods(inventory: Inventory) -> Inventory:
-    """Return the inventory without the pods of workloads that a rollout places anew."""
+    """Return the inventory without the pods of workloads that a rollout replaces."""
     pods = [
         each
         for each in inventory.pods
         if not (each.metadata.controller and each.metadata.controller.kind in _PLACED_ANEW)
     ]
     return replace(inventory, pods=pods)
-
-
-def _is_owned(metadata: ObjectMeta, owners: set[ObjectKey]) -> bool:
-    owner = metadata.controller
-    return owner is not None and (owner.kind, metadata.namespace or "", owner.name) in owners
 
 
 def counts_revisions_alone(item: Designed, key: str, options: SimulationOptions) -> bool:

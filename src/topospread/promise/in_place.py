@@ -100,7 +100,7 @@ def _made(read: Read, units: Sequence[_Unit]) -> dict[str, Text] | None:
 
 
 def _edits(value: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> Iterator[FieldEdit]:
-    """Yield the edits by which plain data gets the wanted fields, as applying gives it them."""
+    """Yield the edits that give plain data the wanted fields, like an apply."""
     for name, new in wanted.items():
         way, old = (*path, name), value.get(name)
         if name not in value:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Literal
 
 from msgspec.structs import replace as with_fields
@@ -24,10 +24,12 @@ from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
 from topospread.controllers.planned import Workload
 from topospread.controllers.scale import short_target
+from topospread.drill.placed_pods import without_pods_of
 from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.simulation.budgets import desired_healthy, replicas_of
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
+from topospread.simulation.unscored import unscored
 
 from .asking import Asking
 from .fresh import (
@@ -36,13 +38,12 @@ from .fresh import (
     Designed,
     counts_revisions_alone,
     with_constraints,
-    without_pods_of,
     workload_of,
 )
-from .order_answer import GuaranteeAnswer
+from .order_answer import GuaranteeAnswer, OrderStep
+from .order_drills import drill_file, strategy_file
 from .orders import SearchBudget, rows_of
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
-from .unscored import unscored
 from .wants import Want
 
 Ground = Literal["none", "seen", "drawn", "proved"]
@@ -183,7 +184,10 @@ class WorkloadPromises:
                 alone = all(self._is_alone(each.topology_key or "") for each in constraints)
                 yield from self._in_orders(lambda of: SkewWithin(want.number, of), with_rollout=not alone)
             case "rollout":
-                yield self._rollout(want.least(replicas))
+                found = self._rollout(want.least(replicas))
+                if found.verdict == "yes":
+                    yield from self._left("", want.least(replicas))  # no strategy keeps a pod that has no node
+                yield found
             case _:
                 least = replicas // 2 + 1 if want.about == "quorum" else want.least(replicas)
                 if want.about == "drain" and self.budget_least >= least:
@@ -192,14 +196,33 @@ class WorkloadPromises:
                     yield KeptPart("while a node drains", "yes", says, "proved")
                     return
                 for loss in _LOSSES.get(want.about, ("zone", "node")):
-                    yield from self._left(loss, least)
+                    yield from self._left(loss, least, is_drain=want.about == "drain")
 
-    def _left(self, loss: str, least: int) -> Iterator[KeptPart]:
+    def _left(self, loss: str, least: int, *, is_drain: bool = False) -> Iterator[KeptPart]:
+        def ask(of: Workload) -> LeftAfterLoss:
+            return LeftAfterLoss(loss, of, least, *(("drain", self.budget_least) if is_drain else ()))
+
         if self.workload.existing:
-            wrong = LeftAfterLoss(loss, self.workload, least).wrong(self._end_now)
-            yield KeptPart("now", "no" if wrong else "yes", wrong, "seen")
+            yield self._left_now(ask(self.workload))
         with_rollout = bool(loss) and not self._is_alone(LOSSES[loss])
-        yield from self._in_orders(lambda of: LeftAfterLoss(loss, of, least), with_rollout=with_rollout)
+        yield from self._in_orders(ask, with_rollout=with_rollout)
+
+    def _left_now(self, question: LeftAfterLoss) -> KeptPart:
+        """Return the judgement on the current state; its drill is written if every pod has a node."""
+        end = self._end_now
+        if not (wrong := question.wrong(end)):
+            return KeptPart("now", "yes", "", "seen")
+        names, of = self._now.cluster.nodes.names, f"{self.key[0]}/{self.key[2]}"
+        order = tuple(
+            OrderStep(self.key[1], of, pod.name, names[row], does="stands")
+            for pod in self.workload.existing
+            for row in rows_of(self._now, [pod])
+        )
+        write = partial(drill_file, self._now, order, self.sources, question)
+        answer = GuaranteeAnswer(
+            str(question), "never", 0, 0, order, wrong, write if len(order) == self.workload.replicas else None
+        )
+        return KeptPart("now", "no", wrong, "seen", answer)
 
     def fewest(self, loss: str) -> Fewest:
         """Return the fewest pods that the loss of any one zone or node leaves."""
@@ -254,7 +277,7 @@ class WorkloadPromises:
         workload = _of(asking.run, self.key)
         least = asking.surely_left(loss, workload)
         if least < most:
-            gathered = asking.gathered(loss, workload)
+            gathered = asking.gathered(LeftAfterLoss(loss, workload, most))
             most = most if gathered is None or gathered.left is None else min(most, gathered.left)
 
         def question(run: Run) -> LeftAfterLoss:
@@ -309,11 +332,13 @@ class WorkloadPromises:
 
     def _asked(self, ask: _Ask, rollout: str | None = None) -> KeptPart:
         answer = self._answered(ask, rollout)
-        if rollout:
-            answer = replace(answer, write=None)  # it would begin elsewhere
         verdict = _WORDS[answer.answer]
         when = ("after {} rollout" if rollout else "in {} order").format("some" if verdict == "no" else "every")
         says = answer.why or f"{answer.states} states of all orders searched"
+        asking = self._asking(rollout)
+        refused = asking.refused(_of(asking.run, self.key)) if verdict == "no" else ""
+        if refused and refused not in says:
+            says = f"{says}: {refused}"
         if answer.lacks == "budget" and answer.states:
             drawn = f", {answer.drawn} random orders keep it" if answer.drawn else ""
             says = f"{answer.states} states searched{drawn}; {answer.why.rpartition('; ')[2]}"
@@ -325,7 +350,8 @@ class WorkloadPromises:
 
     def _asking(self, rollout: str | None) -> Asking:
         if rollout not in self.askings:
-            begun = Asking.begin(self._fresh, self._unscored, self.budget, rollout=rollout, sources=self.sources)
+            sources = {**self.sources, "fresh": ["/".join((self.key[1], self.key[0], self.key[2]))]}
+            begun = Asking.begin(self._fresh, self._unscored, self.budget, rollout=rollout, sources=sources)
             self.askings[rollout] = begun
             self.unjudged += begun.unjudged_parts
         return self.askings[rollout]
@@ -335,7 +361,10 @@ class WorkloadPromises:
             return KeptPart("in a rollout", "yes", f"a {self.key[0]} is not rolled out", "proved")
         left = self.rolling_least()
         says = f"the strategy leaves {left} of {self.workload.replicas} ready"
-        return KeptPart("in a rollout", "yes" if left >= least else "no", says, "proved")
+        if left >= least:
+            return KeptPart("in a rollout", "yes", says, "proved")
+        write = partial(strategy_file, self.workload, least, self.sources)
+        return KeptPart("in a rollout", "no", says, "proved", GuaranteeAnswer("", "never", 0, 0, (), says, write))
 
     @cached_property
     def budget_least(self) -> int:
@@ -357,7 +386,7 @@ class WorkloadPromises:
         return min(least, own.replicas)
 
     def rolling_least(self) -> int:
-        """Return the pods that the strategy keeps ready in a rollout: its controller never goes below."""
+        """Return the pods that the strategy keeps ready in a rollout."""
         item, replicas = self._item, self.workload.replicas
         if isinstance(item, Deployment):
             rolling = strategy_of(with_fields(item, spec=with_fields(item.spec, replicas=replicas)))

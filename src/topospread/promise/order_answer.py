@@ -63,7 +63,7 @@ class GuaranteeAnswer:
     @property
     def drill(self) -> str:
         """The order as a ``kind: Drill`` file; "" if it cannot be written as one."""
-        return self.write() if self.write is not None and self.order else ""
+        return self.write() if self.write is not None and self.fails else ""
 
     @property
     def fails(self) -> bool:

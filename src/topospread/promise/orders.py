@@ -13,7 +13,7 @@ import random
 import time
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +24,7 @@ from topospread.cluster import PodClass
 from topospread.cluster.arrays import Codes
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.nodes import CPU
-from topospread.controllers.planned import QueuedPod, Workload
+from topospread.controllers.planned import QueuedPod
 from topospread.simulation.run import Run
 
 from .alike_states import AlikeStates, keys_of_profiles
@@ -41,7 +41,7 @@ its share of the time."""
 _NEVER_LEFT = 2**31
 """More pods than any loss leaves."""
 _NOWHERE = 0.2
-"""Probability that a pod which is not judged is passed over in an order drawn at random."""
+"""Probability that a random order skips an unjudged pod."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class OrderSearch:
 
     Args:
         run: the cluster.
-        queue: the pods that come.
+        queue: the incoming pods.
         question: the question about each end.
         budget: the limits of the search.
         adversaries: classes of pods, by ``index``, that may go to any feasible node or to no node.
@@ -147,20 +147,21 @@ class OrderSearch:
         profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
         return AlikeStates(self._run.cluster, [each.pod for each in self._queue], keys_of_profiles(profiles))
 
-    def gathered(self, loss: str, workload: Workload, least: int) -> Searched:
+    def gathered(self, asked: LeftAfterLoss, least: int) -> Searched:
         """Try one order for each domain that gathers the workload's pods there. Return the one that leaves the fewest.
 
         Each pod goes into the domain if filters allow that, else to the domain with the fewest of the workload's pods
         that lets the next pod in. Pods of other workloads are placed only when no pod of the workload can be.
 
         Args:
+            asked: the question about the loss.
             least: lower bound on the pods that any order leaves; an order that reaches it ends the search.
         """
-        found, question = self._found, LeftAfterLoss(loss, workload, _NEVER_LEFT)
+        found, question = self._found, replace(asked, least=_NEVER_LEFT)
         until = time.monotonic() + self._budget.seconds * _GATHERING_SHARE
-        own = [each for each in self._lines if each.pods[0].workload is workload]
+        own = [each for each in self._lines if each.pods[0].workload is asked.workload]
         others = [each for each in self._lines if each not in own and len(each.pods) <= _MOST_GATHERED]
-        column = self._run.cluster.nodes.labels(LOSSES[loss])
+        column = self._run.cluster.nodes.labels(LOSSES[asked.loss])
         for code in self._domains(column.codes, own):
             with self._run.cluster.savepoint():
                 if not self._gather(code, column.codes, own, others, until):
@@ -239,7 +240,7 @@ class OrderSearch:
         return sorted((each for each in room if each >= 0), key=lambda each: -room[each])[:_MOST_DOMAINS]
 
     def _goes_towards(self, code: int, codes: Codes, line: _PodLine, held: dict[int, NDArray[np.int64]]) -> bool:
-        """Place the next pod of a line in a domain, or to let the next one in; say whether it was placed.
+        """Place the next pod of a line in a domain, or where it lets the next pod in. Return whether a pod was placed.
 
         Args:
             held: workload by ``id`` → its pods in each domain, the number without the label first.
@@ -283,7 +284,7 @@ class OrderSearch:
         ran_out = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         begun = sum(len(each.pods) for each in self._lines)
         looked = (
-            f"{found.states} states were looked at, {found.ends} ends, of {begun} pods at most {self._deepest} placed"
+            f"{found.states} states were searched, {found.ends} ends, of {begun} pods at most {self._deepest} placed"
         )
         drawn = f"; {found.tried} orders drawn at random all end well" if found.tried and not found.why else ""
         return f"{ran_out}; {looked}{drawn}; {self._budget.more(found.states)}"

@@ -34,7 +34,7 @@ class Proof:
     Args:
         queue: the pods.
         standing: pods of a rollout that exist already; they may be on other nodes, and they may be deleted. ``None``
-            where there is no rollout.
+            without a rollout.
         surge: the most pods that a rollout has above its replicas.
 
     Attributes:
@@ -146,14 +146,14 @@ class Proof:
         return 1 if self._keep_apart(counted, constraint.topology_key) else len(self.classes)
 
     def _keep_apart(self, classes: Sequence[PodClass], key: str) -> bool:
-        """Return whether no two pods of these classes that come are in one domain of the key."""
+        """Return whether no two incoming pods of these classes can be in one domain of the key."""
         namespaces = self._run.cluster.objects.namespaces
         return self._scheduler.topology_labels is None and all(
             keeps_away(each, key, classes, namespaces) for each in classes
         )
 
     def _is_obeyed(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> bool:
-        """Return whether all pods that come and are counted have the same constraint over the same domains."""
+        """Return whether all counted incoming pods have the same constraint over the same domains."""
         if not constraint.hard or not constraint.counts_itself or self._scheduler.topology_labels is not None:
             return False
         return all(
@@ -163,7 +163,7 @@ class Proof:
         )
 
     def left(self, loss: str, workload: Workload) -> int:
-        """Return the most pods of which it is proved that they are left after a loss in every order."""
+        """Return the most pods that a loss provably leaves in every order."""
         try:
             return self._left(loss, workload)[0]
         except PluginError:

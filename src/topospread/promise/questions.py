@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.controllers.planned import QueuedPod, Workload
@@ -77,14 +77,20 @@ class SkewWithin:
 
 @dataclass(frozen=True, slots=True)
 class LeftAfterLoss:
-    """Whatever single domain is lost, so many pods of a workload are on nodes elsewhere.
+    """After the loss of any single domain, enough pods of a workload are on nodes elsewhere.
 
-    If `loss` is "", nothing is lost, and pods on all nodes count.
+    Attributes:
+        loss: zone or node; "" if nothing is lost, and pods on all nodes count.
+        least: number of pods that have to be left.
+        step: step of a drill that loses the domain.
+        budget: pods that disruption budgets keep in a drain.
     """
 
     loss: str
     workload: Workload
     least: int
+    step: Literal["fail", "drain"] = "fail"
+    budget: int = 0
 
     def __str__(self) -> str:
         lost = f"the loss of any {self.loss}" if self.loss else "kube-scheduler"
@@ -98,7 +104,8 @@ class LeftAfterLoss:
         of = f"{left} of {self.workload.replicas}"
         if not names:
             return f"{of} {agreeing('have', left)} a node"
-        return f"losing {names[0]} leaves {of}" + (f" ({rows} had a node)" if rows < self.workload.replicas else "")
+        lost = f"{'draining' if self.step == 'drain' else 'losing'} {names[0]}"
+        return f"{lost} leaves {of}" + (f" ({rows} had a node)" if rows < self.workload.replicas else "")
 
     def left(self, end: OrderEnd) -> int:
         """Return the fewest pods that the loss of one domain leaves."""
@@ -112,4 +119,4 @@ class LeftAfterLoss:
         lost = Counter(column.codes.item(row) for row in rows)
         most = max((number for code, number in lost.items() if code >= 0), default=0)
         names = sorted(column.values[code] for code, number in lost.items() if number == most and code >= 0)
-        return len(rows) - most, names, len(rows)
+        return max(len(rows) - most, min(self.budget, len(rows))), names, len(rows)

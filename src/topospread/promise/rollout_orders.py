@@ -89,7 +89,9 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
     assert isinstance(item, Deployment)
     strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
     if strategy is None:
-        raise UsageError(f"--rollout {target}: it is recreated: all old pods go before new ones come")
+        raise UsageError(
+            f"--rollout {target}: its strategy is Recreate: all old pods are deleted before new ones are created"
+        )
     there = state.pods.of(key)
     stored = {pod_key(each.namespace, each.name): each for each in state.inventory().pods}
     template = workload.template
@@ -98,7 +100,7 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         why = "not all pods are ready before the rollout begins"
     else:
         why = "the rollout is paused" if item.spec.paused else ""
-    old = [stored[each.key] for each in there]
+    old = [stored[each.key] for each in there if each.key in stored]
     read = {pod_key(each.namespace, each.name) for each in inventory.pods}
     return RolloutBegin(
         state.run,
@@ -154,7 +156,7 @@ class RolloutSearch:
             return False
         said = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         if said:
-            how_far = f"{found.states} states were looked at, {found.ends} ends"
+            how_far = f"{found.states} states were searched, {found.ends} ends"
             found.over, found.gave_up = True, f"{said}; {how_far}; {self._budget.more(found.states)}"
             return False
         self._seen.add(key)

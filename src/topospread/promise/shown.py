@@ -1,4 +1,4 @@
-"""The pods that a workload keeps after losses, drains, rollouts and scale-downs: proved by filters, or played in
+"""The pods that a workload keeps after losses, drains, rollouts and scale-downs: proved by filters, or simulated in
 drills.
 """
 
@@ -32,7 +32,7 @@ from .workload_drills import Trial, WorkloadDrills
 
 When = Literal["zone-loss", "node-loss", "drain", "rollout", "scale-down", "more"]
 Basis = Literal["none", "seen", "played", "drawn", "proved"]
-"""How a count was found: not, so now, one drill played, drills with random draws, or all orders."""
+"""The basis of a count: none, the present placement, one drill, drills with random choices, or all orders."""
 _ROLLED = frozenset({"Deployment", "StatefulSet"})
 _RUNS = 8
 _MOST_MORE = 1000
@@ -40,13 +40,13 @@ _MANY, _MOST_ZONES = 10, 5
 """Above `_MANY` workloads, losses are counted and not searched, and the loss of `_MOST_ZONES` zones is simulated for
 all of them."""
 _LARGE, _MOST_REPEATED = 3_000, 300
-"""A workload with more pods is counted and not searched, or each event is played once."""
+"""A workload with more pods is only counted; one with more than the second number has each event simulated once."""
 _LOSSES: dict[When, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """One event and what it leaves of the workload.
+    """One event, and the pods that it leaves of the workload.
 
     Attributes:
         key: topology key of a loss, "" for other events.
@@ -252,7 +252,7 @@ class _Showing:
         return ShownEvent(when, bounds, self.settled.replicas, basis, key, found.now, found.orders, found.rolled)
 
     def _at_most(self, runs: int) -> int:
-        """Return the number of runs of an event that are played: one if the workload has many pods."""
+        """Return the number of simulated runs of an event: one if the workload has many pods."""
         return runs if self.settled.replicas <= _MOST_REPEATED else 1
 
     def _followed(self, event: ShownEvent) -> ShownEvent:
@@ -325,7 +325,7 @@ class _Showing:
 
 
 def _as_played(event: ShownEvent | None, drains: Sequence[tuple[str, Trial]], replicas: int) -> ShownEvent:
-    """Return a drain; if one that was played leaves fewer pods than is forced without evictions, the played count."""
+    """Return a drain; a simulated drain with fewer pods than the proved number takes its place."""
     fewest = min(trial.fewest for _, trial in drains)
     if event is None or fewest < event.leaves.least:
         return ShownEvent("drain", Bounds.exactly(fewest), replicas, "played", now=fewest)

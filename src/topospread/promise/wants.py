@@ -84,7 +84,7 @@ def has_quorum(kind: str, replicas: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """The loss of any one domain of a key leaves at least so many pods."""
+    """The minimum number of pods that the loss of any one domain of a key leaves."""
 
     key: str
     left: int
@@ -190,7 +190,7 @@ def read_intent(
         raise UsageError("--lose-node-unnoticed: a single pod is always noticed: ask for more with --of")
     found = [Survival(LOSSES.get(key, key), number) for key, number in zip(survive, left, strict=True)]
     if len({each.key for each in found}) != len(found):
-        raise UsageError("--survive: a topology key stands there twice")
+        raise UsageError("--survive names a topology key twice")
     return Intent(replicas, tuple(found), unnoticed, tuple(others))
 
 

@@ -96,7 +96,7 @@ def _domain(state: DrillState, key: str, node: str) -> str:
 _DEEPER = 3
 """Number of moves above the bound that the exhaustive search covers if no plan was found."""
 _RESTARTS = 20
-_NOBODY = "no workload was looked at: the selector matches the pods of none"
+_NOBODY = "no workload was checked: the selector matches no pods"
 
 
 class RebalanceOptions(msgspec.Struct, frozen=True):

@@ -83,7 +83,7 @@ class Hint(Struct, frozen=True, tag=True):
     """A pointer to what ``-o wide`` adds. Only text without ``-o wide`` shows it.
 
     Attributes:
-        says: a list of the parts that are left out.
+        says: the list of omitted parts.
     """
 
     says: str

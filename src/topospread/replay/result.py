@@ -43,7 +43,7 @@ class SkewedBinding(Base, frozen=True, kw_only=True):
     skew: Annotated[int, Meta(description="Skew of the domain with the pod.")]
     max_skew: Annotated[int, Meta(description="maxSkew.")]
     explained: Annotated[
-        bool, Meta(description="Whether pods that existed then and were bound later explain it, if decided before it.")
+        bool, Meta(description="Whether pods that were bound later, but may have been placed earlier, explain it.")
     ]
 
 

@@ -1,9 +1,9 @@
-"""Batches: a pod equal to the one before it may get the next best node of that pod's scores, without scoring anew.
+"""Batches: a pod equal to the one before it may get the next best node of that pod's scores, without scoring.
 
 kube-scheduler keeps the scored nodes of a profile's last pod for half a second. If the next attempt is for a pod with
 the same signature, the best node that is left is a *hint*: the pod gets it if it passes the filters. The scores are
-those of before, so the hint may not be the node that a new search finds. In three ways: nodes that joined are missing,
-scores stay normalised over nodes that are full by now, and equal nodes come in another order.
+those of before, so the hint may not be the node that a new search finds. Three effects differ from scoring: new nodes
+are missing, scores stay normalised over nodes that are full by now, and equal nodes have another order.
 
 Source: pkg/scheduler/framework/runtime/batch.go, pkg/scheduler/framework/sorted_nodes.go.
 """
@@ -146,8 +146,8 @@ class ScoredNodes:
 class Batch:
     """The scored nodes of the last pod of a profile.
 
-    A cluster without a clock is taken to stand still between pods: any change that is not the last pod's own binding
-    ends the batch.
+    A cluster without a clock is assumed not to change between pods: any change except the last pod's own binding ends
+    the batch.
 
     Args:
         view: function that returns the view of a class, up to date.
@@ -179,7 +179,7 @@ class Batch:
         return self.clock is None and self._hints > _SURE
 
     def hint(self, view: View, incoming: Incoming, attempt: int) -> Hint | None:
-        """Return the best node that is left, if a pod goes on with the batch.
+        """Return the best remaining node, if a pod continues the batch.
 
         ``None`` as well where a new search surely finds that node. ``attempt``: number of the attempt.
         """

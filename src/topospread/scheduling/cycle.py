@@ -32,6 +32,7 @@ from topospread.plugins.dynamic_resources import DynamicResources
 from topospread.plugins.interface import UNRESOLVABLE, PluginError, Status
 
 from .batching import Batch
+from .disruption_budgets import AllowedDisruptions
 from .eligible_to_preempt_others import EligibilityRules, why_not_eligible
 from .evaluate import failed_verdict, verdict_of
 from .extender_calls import totals
@@ -303,6 +304,10 @@ class Scheduler:
             wanted = candidates_wanted(framework.profile.args.default_preemption, len(self.cluster.nodes))
         rules = rules_for(PreemptionRules, framework.gates)
         return PreemptionSearch(view, verdict, self._searches, wanted, rules).search()
+
+    def allowed_disruptions(self) -> AllowedDisruptions:
+        """Return the evictions that budgets allow now, as since Kubernetes 1.37."""
+        return self._searches.budgets.allowed(counts_on=False)
 
     def sample(self, view: View, key: str, nominated: str = "") -> Sample:
         """Return the nodes that kube-scheduler would consider for a pod. The scheduler must have been made with

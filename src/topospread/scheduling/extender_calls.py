@@ -43,7 +43,7 @@ _HIGHEST = 10
 _READ_FROM_NODE = frozenset(
     {"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "NodeAffinity", "TaintToleration"}
 )
-"""Plugins whose points rest on the node that is handed to Score."""
+"""Plugins whose scores depend on the node object that Score receives."""
 
 
 class Passed(msgspec.Struct):
@@ -201,7 +201,7 @@ def totals(view: View, passed: Passed, cluster: Cluster) -> dict[str, Ints]:
 
 
 def _bare_points(view: View, rows: Ints, cluster: Cluster) -> Mapping[str, Ints]:
-    """Return the points of plugins that look at the node alone, on nodes without pods and without known images."""
+    """Return the scores of plugins that read only the node, for nodes without pods and without known images."""
     alone = Cluster(cluster.rules)
     for row in rows.tolist():
         node = cluster.nodes.nodes[row]
@@ -213,7 +213,7 @@ def _bare_points(view: View, rows: Ints, cluster: Cluster) -> Mapping[str, Ints]
 
 
 def _kept(extender: Extender, found: Mapping[str, Any]) -> tuple[list[str], bool]:
-    """Return the names of the nodes that pass, and whether they came as objects."""
+    """Return the names of the admitted nodes, and whether the response had node objects."""
     if extender.node_cache_capable and found.get("nodenames") is not None:
         return list(found["nodenames"]), False
     nodes = found.get("nodes")

@@ -13,6 +13,7 @@ from topospread.api.pod_groups import PodGroup
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.objects import ObjectKey, Subject
+from topospread.config.defaulting import DEFAULT_SCHEDULER_NAME
 from topospread.config.gates import Gates
 from topospread.config.profile import Extender, Profile
 from topospread.config.version_rules import rules_for, since, until
@@ -207,7 +208,7 @@ class Framework:
         return tuple(found)
 
     def asks(self, pod_class: PodClass) -> tuple[Extender, ...]:
-        """Return the extenders that are asked about a pod."""
+        """Return the extenders that apply to a pod."""
         if self.assumes_unjudged or not self.profile.extenders:
             return ()
         return tuple(each for each in self.interested(pod_class) if each.asked)
@@ -271,6 +272,9 @@ class Framework:
             reads.add((PodGroup, ""))
         if spec.unjudged_admission and not self.assumes_unjudged:
             plugins.unjudged += tuple(map(_unjudged_admission, spec.unjudged_admission))
+        scheduler = spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        if scheduler != self.profile.scheduler_name and not self.assumes_unjudged:
+            plugins.unjudged += (_other_scheduler(scheduler),)
         plugins.unjudged += self.extenders(pod_class, "filterVerb", "prioritizeVerb")
         self._pre_filter(plugins, failed)
         if self.rules.missing_node_fails:
@@ -385,6 +389,12 @@ def _contradiction(plugins: tuple[str, ...]) -> str:
     if len(plugins) == 1:
         return f"node(s) didn't satisfy plugin {plugins[0]}"
     return f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}] simultaneously"
+
+
+def _other_scheduler(name: str) -> NotJudgedError:
+    """Return the whole decision on a pod of a scheduler that no profile names."""
+    words = f'schedulerName "{name}"'
+    return NotJudgedError(words, "spec.schedulerName", words, f"{words} is in no profile", changes_pod=True)
 
 
 def _unjudged_admission(who: str) -> NotJudgedError:

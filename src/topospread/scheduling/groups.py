@@ -94,7 +94,7 @@ class Groups:
         return self._heads, self._sizes
 
     def heads_beside(self, counts: Sequence[Mapping[int, int]]) -> Heads:
-        """Return the best row of each group, after rows with counts are taken out of their groups.
+        """Return the best row of each group, without the rows that have counts.
 
         Rows of one group with equal counts form a new group.
 

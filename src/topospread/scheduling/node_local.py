@@ -252,10 +252,9 @@ class NodeLocalAnswers:
 def sharing_key(framework: Framework, pod_class: PodClass) -> Hashable | None:
     """Return a key of classes with equal node-local answers; ``None`` for a class that shares none.
 
-    The key covers the pod without what concerns other pods (spread constraints, inter-pod affinity, labels), without
-    its
-    device claims, and without the node where one of its pods runs. Classes with volumes or host ports share no answers,
-    because other objects or pods decide about them.
+    The key covers the pod except its relations to other pods (spread constraints, inter-pod affinity, labels), its
+    device claims, and the node of a running pod. Classes with volumes or host ports share no answers, because other
+    objects or pods decide about them.
     """
     spec = pod_class.pod.spec
     if pod_class.volumes or pod_class.host_ports:

@@ -17,7 +17,7 @@ _OPEN, _NOT_THERE = -1, -2
 
 
 class OwnRejections:
-    """The first rejection of each node by filters that look at no other node, up to date row by row.
+    """The first rejection of each node by filters that read no other node, updated row by row.
 
     Attributes:
         filters: number of these filters.

@@ -19,7 +19,8 @@ from topospread.cluster.objects import Key
 from topospread.plugins.cluster_event import ADD, UPDATE, ClusterEvent
 
 from .object_changes import pod_changes
-from .pod_groups import Member, group_key, min_count, scheduled_count
+from .pod_group_members import group_key
+from .pod_groups import Member, min_count, scheduled_count
 from .queue import SchedulingQueue
 from .queued_pod_info import QueuedPodInfo, remember
 from .requeueing import EventWithObjects, QueueingStrategy, Requeueing, pod_worth_requeuing
@@ -108,7 +109,7 @@ class PodGroupQueue:
             self._requeue(key, found, strategy, still_counted=gone)
 
     def update(self, old: Pod, new: Pod, pod: PodKey) -> bool:
-        """Update a pending pod. Return False if it is not known here."""
+        """Update a pending pod. Return False for an unknown pod."""
         key = group_key(new)
         info = None if key is None else self.members.get(key, {}).get(pod)
         if key is None or info is None:
@@ -287,7 +288,7 @@ class PodGroupQueue:
         self._queue.backoff.add(info)
 
     def _is_gated(self, key: Key, info: QueuedPodInfo, still_counted: int) -> bool:
-        """Ask the PreEnqueue plugins; a group that one keeps out waits here."""
+        """Return whether a PreEnqueue plugin gates the group, which then waits here."""
         remember(info, self._queue.undo)
         info.gating_plugin = self._gate(key, info, still_counted)
         if not info.gating_plugin:
@@ -348,7 +349,7 @@ def _with(infos: tuple[QueuedPodInfo, ...], new: QueuedPodInfo) -> tuple[QueuedP
 
 
 def _entity(group: PodGroup, members: tuple[QueuedPodInfo, ...]) -> QueuedPodInfo:
-    """A group in the queue. Its pod stands for the group, with its priority."""
+    """A group in the queue. Its pod represents the group, with its priority."""
     first = members[0]
     spec = PodSpec(priority=group.spec.priority or 0, scheduler_name=first.pod.spec.scheduler_name)
     pod = Pod(metadata=ObjectMeta(name=group.name, namespace=group.namespace), spec=spec)

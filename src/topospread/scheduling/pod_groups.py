@@ -21,9 +21,11 @@ from topospread.config.gates import Gates
 from topospread.config.version_rules import rules_for, since
 from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError, PluginError
 
-from .cycle import Scheduler
+from .cycle import Placement, Scheduler
 from .framework import Framework
+from .group_preemption import Unit, possible_victims, prefilter_skips, remaining_victims
 from .placements import Assignment, placements_by, scores
+from .pod_group_members import group_key
 from .verdict import GANG, Verdict
 
 UNSCHEDULABLE = "pod group is unschedulable"
@@ -42,14 +44,8 @@ class PodGroupRules:
     )
 
 
-def group_key(pod: Pod) -> Key | None:
-    """Return namespace and name of the PodGroup that a pod belongs to; ``None`` for a pod on its own."""
-    group = pod.spec.scheduling_group
-    return None if group is None else (pod.namespace, group.pod_group_name)
-
-
 def min_count(group: PodGroup) -> int:
-    """Return how many pods of a group have to have nodes at once; 1 without a gang policy."""
+    """Return how many pods of a group must have nodes at once; 1 without a gang policy."""
     gang = group.spec.scheduling_policy.gang
     return 1 if gang is None else gang.min_count
 
@@ -162,6 +158,21 @@ class MemberResult(msgspec.Struct):
     message: str = ""
     error: bool = False
     keeps_promise: bool = False
+    nominated: str = ""
+
+
+class _Preemption(NamedTuple):
+    """The result of the PodGroupPostFilter plugins.
+
+    Attributes:
+        says: their message.
+        victims: the pods to evict.
+        nodes: pod → the node that it would have then; empty if evictions do not help.
+    """
+
+    says: str
+    victims: tuple[Unit, ...] = ()
+    nodes: dict[PodKey, str] = {}  # noqa: RUF012 it is not changed
 
 
 class GroupAttempt(msgspec.Struct):
@@ -180,11 +191,20 @@ class GroupAttempt(msgspec.Struct):
     fits: int = 0
     rejected: bool = False
     tried: dict[str, int] = {}
+    victims: Sequence[Unit] = ()
 
     @property
     def queue_code(self) -> str:
-        """The code by which the queue takes the group back."""
+        """The status code with which the group returns to the queue."""
         return "Unschedulable" if self.rejected else self.status.code
+
+    def await_victims(self, found: _Preemption) -> None:
+        """The group waits for the end of its victims, with the nodes that its pods would have then."""
+        self.victims = found.victims
+        for each in self.results:
+            each.nominated = found.nodes.get(each.member.key, "")
+            if each.row >= 0:
+                each.message, each.row, each.keeps_promise = self.status.message, -1, True
 
     def fail(self, message: str) -> None:
         """Fail the group, and every pod without an error of its own."""
@@ -221,8 +241,9 @@ def try_group(
         unjudged = unjudged_group(cluster.shared_class(each.pod), cluster, framework)
         if unjudged is not None:
             raise unjudged
+    cycle = _Cycle(scheduler, framework, group, members, counts_all)
     with cluster.savepoint():
-        trial = _Cycle(scheduler, framework, group, members, counts_all).run()
+        trial = cycle.run()
     status, results = trial.status, trial.results
     untried = [MemberResult(each, message=status.message) for each in members[len(results) :]]
     attempt = GroupAttempt(group, status, [*results, *untried], trial.fits, status.code == "Unschedulable", trial.tried)
@@ -230,8 +251,11 @@ def try_group(
         if _fails_on_devices(framework, group, results):
             attempt.fail(f'error in "{_DEVICES}" PodGroupPostFilter plugins: not found')
             return attempt
-        said = _post_filter(scheduler, framework, group, members)
-        status.reasons += (said,) if said else ()
+        found = _post_filter(cycle)
+        status.reasons += (found.says,) if found.says else ()
+        if found.nodes:
+            attempt.await_victims(found)
+            return attempt
     if status.code == "Success":
         for result in results:
             if result.row >= 0:
@@ -278,7 +302,7 @@ class _Trial(msgspec.Struct):
     Attributes:
         results: of the pods that were tried.
         fits: how many pods have nodes or would find them.
-        tried: name of each placement → how many pods have nodes or would find them there.
+        tried: name of each placement → number of pods with a node or a feasible node there.
     """
 
     status: Status
@@ -300,6 +324,7 @@ class _Cycle(msgspec.Struct):
     group: PodGroup
     members: Sequence[Member]
     counts_all: bool = False
+    promised: dict[PodKey, str] = {}
 
     @property
     def key(self) -> Key:
@@ -307,7 +332,18 @@ class _Cycle(msgspec.Struct):
         return self.group.namespace, self.group.name
 
     def run(self) -> _Trial:
-        """Place the pods of the group for now (``runRootSchedulingAlgorithm``)."""
+        """Place the pods of the group for now (``runRootSchedulingAlgorithm``).
+
+        kube-scheduler knows the priority of nominated pods in its queue only, where the group's pods are not: they do
+        not count for each other.
+        """
+        cluster = self.scheduler.cluster
+        nominated = {each.key: node for each in self.members if (node := cluster.nominated_node(each.key))}
+        if nominated and (self.group.spec.priority or 0) <= 0:
+            raise _unjudged("spec.schedulingGroup", f"nominated pods of the PodGroup {self.group.name}")
+        for key in nominated:
+            cluster.withdraw(key)
+        self.promised = nominated
         trial = self._on_placements() if self.framework.gates.enabled(_TOPOLOGY) else self._place()
         if trial.status.code == "Success" and not trial.found:
             trial.status = Status("Unschedulable", of_group=True)
@@ -360,7 +396,7 @@ class _Cycle(msgspec.Struct):
             trial.status.of_group = True
             return trial
         for each in self.members:
-            result = _place_one(self.scheduler, each)
+            result = self._place_one(each)
             trial.results.append(result)
             if result.error:
                 said = f"failed to schedule other pod from a pod group: {result.message}"
@@ -373,8 +409,13 @@ class _Cycle(msgspec.Struct):
                 break
         trial.fits = scheduled
         for each in self.members[len(trial.results) :] if self.counts_all else ():
-            trial.fits += _place_one(self.scheduler, each).row >= 0
+            trial.fits += self._place_one(each).row >= 0
         return trial
+
+    def _place_one(self, member: Member) -> MemberResult:
+        key, pod, name = member
+        placement = self.scheduler.schedule(pod, name, nominated=self.promised.get(key, ""))
+        return _result(self.scheduler, member, placement)
 
 
 def _bound(cluster: Cluster, key: Key) -> list[PodClass]:
@@ -392,9 +433,8 @@ def _feasible(minimum: int, scheduled: int, remaining: int) -> Status:
     return Status()
 
 
-def _place_one(scheduler: Scheduler, member: Member) -> MemberResult:
-    key, pod, name = member
-    placement = scheduler.schedule(pod, name, nominated=scheduler.cluster.nominated_node(key))
+def _result(scheduler: Scheduler, member: Member, placement: Placement) -> MemberResult:
+    _, pod, name = member
     if placement.node is not None:
         return MemberResult(member, scheduler.cluster.nodes.row_of[placement.node], placement.score)
     verdict = scheduler.pending_verdict(pod, name)
@@ -426,15 +466,11 @@ def _is_constrained(framework: Framework, group: PodGroup) -> bool:
     return framework.gates.enabled(_TOPOLOGY) and group.spec.scheduling_constraints is not None
 
 
-def _post_filter(scheduler: Scheduler, framework: Framework, group: PodGroup, members: Sequence[Member]) -> str:
-    """Return what the PodGroupPostFilter plugins say to a group without room (``RunPodGroupPostFilterPlugins``).
-
-    Raises:
-        NotJudgedError: evicting others would make room, which is not modelled.
-    """
-    plugins = framework.profile.enabled("pod_group_post_filter")
+def _post_filter(cycle: _Cycle) -> _Preemption:
+    """Run the PodGroupPostFilter plugins for a group without room (``RunPodGroupPostFilterPlugins``)."""
+    framework, group, members = cycle.framework, cycle.group, cycle.members
     said: list[str] = []
-    for name in plugins:
+    for name in framework.profile.enabled("pod_group_post_filter"):
         if name == _DEVICES and not _is_constrained(framework, group):
             said.append("deallocation and deletion of ResourceClaims completed")
         if name != _PREEMPTION:
@@ -442,27 +478,30 @@ def _post_filter(scheduler: Scheduler, framework: Framework, group: PodGroup, me
         if any(each.pod.spec.preemption_policy == "Never" for each in members):
             said.append("pod group preemption: not eligible due to preemptionPolicy=Never.")
             continue
-        victims = _possible_victims(scheduler.cluster, group)
-        if not victims:
-            return "pod group preemption: No preemption victims found for incoming preemptor"
-        with scheduler.cluster.savepoint():
-            for each in victims:
-                scheduler.cluster.delete_pod(each)
-            status = _Cycle(scheduler, framework, group, members).run().status
-        if status.code == "Success":
-            raise _unjudged("spec.schedulingGroup", f"preemption for the PodGroup {group.name}")
-        said.append(f"pod group preemption: {status.message}")
-    return ", ".join(said)
+        units = possible_victims(cycle.scheduler.cluster, group.spec.priority or 0)
+        if not units:
+            return _Preemption("pod group preemption: No preemption victims found for incoming preemptor")
+        found = _preempted(cycle, units)
+        if found.nodes:
+            return found
+        said.append(found.says)
+    return _Preemption(", ".join(said))
 
 
-def _possible_victims(cluster: Cluster, group: PodGroup) -> list[PodKey]:
-    """Pods with nodes that are less important than the group."""
-    priority = group.spec.priority or 0
-    return [key for key, pod_class, _ in cluster.pods() if _priority(cluster, pod_class) < priority]
-
-
-def _priority(cluster: Cluster, pod_class: PodClass) -> int:
-    """The priority of a pod, which is its group's if it has one (``GetPodPriority``)."""
-    key = group_key(pod_class.pod)
-    group = None if key is None else cluster.objects.pod_groups.get(key)
-    return pod_class.priority if group is None else group.spec.priority or 0
+def _preempted(cycle: _Cycle, units: Sequence[Unit]) -> _Preemption:
+    """Find the victims among `units` for a group."""
+    scheduler, cluster = cycle.scheduler, cycle.scheduler.cluster
+    with cluster.savepoint():
+        for key, _, _ in (pod for unit in units for pod in unit.pods):
+            cluster.unbind(key)
+        with cluster.savepoint():
+            trial = cycle.run()
+        for each in cycle.promised:
+            cluster.withdraw(each)
+        if trial.status.code != "Success":
+            return _Preemption(f"pod group preemption: {trial.status.message}")
+        assigned = [(each.member.key, cluster.shared_class(each.member.pod), each.row) for each in trial.found]
+        victims = remaining_victims(scheduler, units, assigned, prefilter_skips(scheduler, assigned))
+    count = sum(len(each.pods) for each in victims)
+    words = f"pod group preemption: found a placement for podgroup, preempting {count} victims"
+    return _Preemption(words, tuple(victims), {key: cluster.nodes.names[row] for key, _, row in assigned})

@@ -36,7 +36,7 @@ _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 
 @dataclass(frozen=True, slots=True)
 class SignatureRules:
-    """The differences between Kubernetes versions in what is signed."""
+    """The differences between Kubernetes versions in signatures."""
 
     in_force: bool = gated("OpportunisticBatching")
     declares_features: bool = gated("NodeDeclaredFeatures")

@@ -49,7 +49,7 @@ class KeepsGroups(Protocol):
         """Add a new pod, or a pod after an attempt."""
 
     def update(self, old: Pod, new: Pod, pod: PodKey) -> bool:
-        """Update a pending pod. Return False if it is not known here."""
+        """Update a pending pod. Return False for an unknown pod."""
 
     def happened(self, happened: EventWithObjects) -> None:
         """Requeue the unschedulable groups that an event may help."""

@@ -1,4 +1,4 @@
-"""The nodes that kube-scheduler considers in clusters of 100 nodes or more, where it does not consider all of them.
+"""The sample of nodes that kube-scheduler considers in clusters of 100 nodes or more.
 
 It walks the nodes zone by zone in turn, starts where the last pod's walk ended, and stops when enough nodes are
 feasible. Only these nodes are scored. The result is exact for one worker (``parallelism: 1``); several workers stop a

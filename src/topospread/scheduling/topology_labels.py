@@ -33,7 +33,7 @@ class TopologyLabels:
         self._classes: dict[tuple[int, tuple[str | None, ...]], PodClass] = {}
 
     def bound(self, pod_class: PodClass, row: int) -> PodClass:
-        """The class of a pod that is bound to a node: with its zone and region, whatever the pod itself says."""
+        """Return the class of a pod bound to a node: with the node's zone and region, whatever the pod's own labels."""
         node = self._cluster.nodes.nodes[row]
         assert node is not None, "a pod is bound to a node that is there"
         values = tuple(node.labels.get(key) for key in TOPOLOGY_LABELS)

@@ -63,7 +63,7 @@ class KeepsPods(Protocol):
         """Write a pod's current data back to it, and drop it from the store."""
 
     def let_go(self, key: str) -> None:
-        """Drop a pod from the store and put it into the part of the queue where it belongs."""
+        """Drop a pod from the store and return it to its part of the queue."""
 
     def let_all_go(self) -> None:
         """Apply `let_go` to all pods."""

@@ -1,4 +1,4 @@
-"""A verdict: what kube-scheduler would say of a pod, node by node, as data. How it is reached is in `evaluate`."""
+"""Verdicts: kube-scheduler's answer for a pod, node by node, as data. How it is reached is in `evaluate`."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Verdict:
 
     @cached_property
     def best(self) -> tuple[str, ...]:
-        """The feasible nodes with the highest total, sorted: kube-scheduler takes one of them."""
+        """The feasible nodes with the highest total, sorted; kube-scheduler takes one of them."""
         highest = max(self.total.values(), default=0)
         return tuple(sorted(node for node, total in self.total.items() if total == highest))
 
@@ -133,7 +133,7 @@ class Verdict:
 def fit_message(nodes: int, rejections: Sequence[Rejection], counts: Sequence[int] | None = None) -> str:
     """``0/5 nodes are available: …``: how many nodes each reason rejects, parts sorted as strings.
 
-    ``counts``: how many nodes each rejection stands for, one by default.
+    ``counts``: number of nodes of each rejection, one by default.
     """
     reasons: Counter[str] = Counter()
     for rejection, count in zip(rejections, counts or [1] * len(rejections), strict=True):

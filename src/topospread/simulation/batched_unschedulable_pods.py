@@ -293,7 +293,7 @@ class BatchedUnschedulablePods:
                 self._order = self._order[self._order != row]
 
     def let_go(self, key: str) -> None:
-        """Drop a pod from the batch, and put it into the part of the queue where it belongs."""
+        """Drop a pod from the batch and return it to its part of the queue."""
         row = self._row[key]
         info, state = self._infos[row], int(self._table[_STATE, row])
         self.forget(key)

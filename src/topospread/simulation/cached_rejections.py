@@ -43,7 +43,7 @@ _SPREAD = "PodTopologySpread"
 
 
 class _Alike(msgspec.Struct, eq=False):
-    """Rejections of classes that agree on every single node, and on the domain of each node.
+    """Rejections of classes with equal answers on every node, and on the domain of each node.
 
     Attributes:
         own: rejections of single nodes.

@@ -7,11 +7,11 @@ import numpy as np
 from topospread.cluster.objects import Key
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Placement
+from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.pod_group_queue import PodGroupQueue
 from topospread.scheduling.pod_groups import (
     GroupAttempt,
     MemberResult,
-    group_key,
     min_count,
     scheduled_count,
     try_group,
@@ -19,6 +19,7 @@ from topospread.scheduling.pod_groups import (
 )
 from topospread.scheduling.verdict import GANG, Rejection, Verdict
 
+from .evictions import MOST_PREEMPTIONS, evict
 from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
 
@@ -60,12 +61,17 @@ def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
     group, members = groups.popped(info)
     assert group is not None, "groups stay while pods are placed"
     infos = {each.key: each for each in info.members}
+    first = queue.member(members[0].key)
+    before = run.outcome(first)
+    preempted = before.preempted if before is not None else 0
+    if run.budgets is not None:
+        run.budgets.recount()
     try:
         attempt = try_group(
             run.scheduler,
             group,
             members,
-            preempts=run.options.preemption,
+            preempts=run.options.preemption and preempted < MOST_PREEMPTIONS,
             counts_all=run.options.sampling == "all",
         )
     except NotJudgedError as error:
@@ -79,14 +85,24 @@ def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
         key = result.member.key
         queued = queue.member(key)
         outcome = run.outcomes[id(queued)] = _outcome(run, attempt, result)
+        outcome.preempted, outcome.nominated = preempted + bool(attempt.victims), result.nominated
         if outcome.placement.node is None:
             rejectors = result.verdict.rejectors if result.verdict is not None and not result.error else ()
             groups.failed(infos[key], rejectors)
+            if result.nominated:
+                run.cluster.nominate(key, run.cluster.shared_class(queued.pod), result.nominated)
+            elif not result.keeps_promise:
+                run.cluster.withdraw(key)
             continue
         note_placed(run, queued, key)
         groups.bound((group.namespace, group.name), key)
         placed.append(key)
     queue.group_tried(info, attempt.queue_code, placed)
+    victims = [key for unit in attempt.victims for key, _, _ in unit.pods]
+    for gone in evict(run, victims, first):
+        queue.evicted(gone)
+    if victims:
+        queue.created()
 
 
 def _outcome(run: Run, attempt: GroupAttempt, result: MemberResult) -> PodOutcome:

@@ -14,7 +14,7 @@ from topospread.controllers.autoscaling import AutoscaleChoice
 from topospread.controllers.control_plane import ControlPlane
 
 Sampling = Literal["all", "kube"]
-"""Number of nodes that are compared for a pod: all, or as many as kube-scheduler considers."""
+"""Number of nodes to compare for a pod: all, or as many as kube-scheduler considers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class SimulationOptions:
         seed: seed of draws among equals in versions that draw; ``None`` takes the first by name.
         kube_version: Kubernetes version to simulate.
         gates, apiserver_gates: feature gates of kube-scheduler and of the API server; the version's by default.
-        run_cron_jobs: names of CronJobs of which one run is simulated.
+        run_cron_jobs: names of CronJobs to run once.
         preemption: whether pods may evict less important pods.
         sampling: ``kube`` considers as many nodes as kube-scheduler does, in its order.
         autoscale: replicas of workloads with a HorizontalPodAutoscaler: within its bounds, or at one bound.
@@ -79,9 +79,9 @@ class SimulationOptions:
             self.config, kube_version=self.kube_version, gates=self.gates, apiserver_gates=self.apiserver_gates
         )
 
-    def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
+    def control_plane(self, scheduler: Gates) -> ControlPlane:
         """Return the API server and the schedulers that handle the pods."""
-        return ControlPlane(self.in_force[1], scheduler, scheduler_names, self.refuses)
+        return ControlPlane(self.in_force[1], scheduler, self.refuses)
 
 
 PLAIN = SimulationOptions()

@@ -128,7 +128,6 @@ def result_of(run: Run) -> Simulation:
         pending=tuple(_pending(tried, run)),
         nodes=len(run.cluster.nodes),
         skipped=planned.inventory.skipped,
-        foreign=planned.foreign,
         evictions=tuple(run.evictions),
         removed={f"{pod.namespace}/{pod.name}": pod.spec.node_name or "" for pod in planned.removed},
         unused=tuple(planned.unused),

@@ -2,80 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace as with_fields
 
-import msgspec
 from msgspec.structs import replace
 
-from topospread.api.pod import Pod
 from topospread.cluster import PodClass
 from topospread.cluster.cluster import pod_key
-from topospread.controllers.planned import QueuedPod, Workload
+from topospread.controllers.planned import QueuedPod
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Placement
-from topospread.scheduling.preemption import Candidate, Preemption
+from topospread.scheduling.preemption import Preemption
 
 from .budgets import Budgets
-from .result import EvictedPod
+from .evictions import MOST_PREEMPTIONS, evict
 from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
-
-_NOT_CREATED_ANEW = frozenset({"Pod"})
-_ANEW = re.compile(r"-anew\d+$")
-_KEEPS_ITS_NAME = frozenset({"StatefulSet"})
-_OWN_POD = frozenset({"DaemonSet", "StatefulSet"})
-"""Kinds whose pods are recreated unchanged, because they belong to a node or have their own name and volumes."""
-
-
-def evict(run: Run, candidate: Candidate, preemptor: QueuedPod) -> list[PodClass]:
-    """Evict the victims and queue the pods that their controllers recreate. Return the victims' classes."""
-    gone = []
-    for victim in candidate.victims:
-        gone.append(run.cluster.unbind(victim.key))
-        workload, pod = _owner_of(run, victim.key)
-        namespace, _, name = victim.key.partition("/")
-        anew = ""
-        if workload is not None and pod is not None and workload.kind not in _NOT_CREATED_ANEW:
-            anew = _create_anew(run, workload, pod, name)
-        run.evictions.append(
-            EvictedPod(
-                namespace=namespace,
-                name=name,
-                node=candidate.node,
-                workload=f"{workload.kind}/{workload.name}" if workload else "",
-                preemptor=f"{preemptor.namespace}/{preemptor.name}",
-                created_anew=anew or None,
-            )
-        )
-    return gone
-
-
-def _owner_of(run: Run, key: str) -> tuple[Workload | None, Pod | None]:
-    """Return the workload of a placed pod, and the pod that it creates instead."""
-    queued = run.placed_here.pop(key, None)
-    if queued is not None:
-        run.outcomes[id(queued)].evicted = True
-        return queued.workload, queued.pod
-    workload = run.owners.pop(key, None)
-    if workload is None:
-        return None, None
-    name = key.partition("/")[2]
-    pod = next(each for each in workload.existing if each.name == name)
-    workload.existing.remove(pod)
-    if workload.template is not None and workload.kind not in _OWN_POD:
-        return workload, workload.template
-    spec = msgspec.structs.replace(pod.spec, node_name=None)
-    return workload, msgspec.structs.replace(pod, spec=spec, status=None)
-
-
-def _create_anew(run: Run, workload: Workload, pod: Pod, name: str) -> str:
-    run.created_anew += 1
-    anew = name if workload.kind in _KEEPS_ITS_NAME else f"{_ANEW.sub('', name)}-anew{run.created_anew}"
-    run.queue.append(QueuedPod(pod, anew, workload, priority=pod.spec.priority or 0))
-    return anew
-
 
 Progress = Callable[[int, int], None]
 """Receives the number of pods scheduled so far and the total."""
@@ -83,8 +25,6 @@ Progress = Callable[[int, int], None]
 Grow = Callable[[Run, VirtualQueue], bool]
 """Adds nodes for pending pods. Returns whether it added any."""
 
-MOST_PREEMPTIONS = 5
-"""Number of preemptions per pod. kube-scheduler has no limit, and would repeat forever if the victims return."""
 IN_VAIN = f"evicted others {MOST_PREEMPTIONS} times, and what their controllers create anew is in its way again"
 
 
@@ -274,7 +214,7 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
         outcome.preemption = found
         return False
     queue.preempts()
-    for gone in evict(run, candidate, queued):
+    for gone in evict(run, [victim.key for victim in candidate.victims], queued):
         queue.evicted(gone)
     promised = run.cluster.nominated.get(run.cluster.nodes.row_of[candidate.node], {})
     for other in [other for other, each in promised.items() if each.priority < pod_class.priority]:

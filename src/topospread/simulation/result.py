@@ -1,7 +1,4 @@
-"""The result of a simulation as data: placements, workloads and their spread, pending pods and reasons.
-
-Nothing is printed or decided here.
-"""
+"""The result of a simulation as data: placements, workloads and their spread, pending pods and reasons."""
 
 from __future__ import annotations
 
@@ -154,7 +151,7 @@ class WorkloadSpread(msgspec.Struct, frozen=True):
     """The result of one constraint of a workload.
 
     Attributes:
-        origin: ``pod``, ``profile`` or ``system``: where the constraint comes from.
+        origin: source of the constraint: ``pod``, ``profile`` or ``system``.
         skew: the largest count of an eligible domain minus the global minimum in force, after the simulation.
         domains: eligible domains, by name.
         arithmetic: the counts after the simulation, whole.
@@ -298,7 +295,6 @@ class Simulation(PlainData):
         pending: the pending pods in groups.
         nodes: number of nodes.
         skipped: kind → number of ignored objects of kinds that have no effect.
-        foreign: scheduler name → pods of that scheduler, which were ignored.
         evictions: preempted pods, in order.
         removed: pods that ``--scale`` deleted, ``namespace/name`` → node.
         unused: fields that the API server drops or kube-scheduler ignores, also listed in ``warnings``.
@@ -318,7 +314,6 @@ class Simulation(PlainData):
     pending: tuple[PendingGroup, ...]
     nodes: int
     skipped: Counter[str] = field(default_factory=Counter)
-    foreign: Counter[str] = field(default_factory=Counter)
     evictions: tuple[EvictedPod, ...] = ()
     removed: dict[str, str] = field(default_factory=dict)
     unused: tuple[UnusedField, ...] = ()

@@ -125,7 +125,7 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
         scale=options.scale,
         run_cron_jobs=options.run_cron_jobs,
         autoscale=options.autoscale,
-        control_plane=options.control_plane(gates, [profile.scheduler_name for profile in configuration.profiles]),
+        control_plane=options.control_plane(gates),
     )
     planned.warnings += [*configuration.warnings, *unused_sentences(planned.unused, gates.kube_version)]
     frameworks = {

@@ -1,8 +1,8 @@
 """Node pools that grow for pending pods, by a simple model of an autoscaler.
 
-The model goes through the pending pods in kube-scheduler's order. For the first pod that a new node of a pool would
-take, it adds one node of the smallest such pool (by CPU, memory, name), with the pods of DaemonSets. Then all pending
-pods are retried. It stops when no new node would help. Nodes are ready at once and never removed. Prices, timeouts, and
+The model processes the pending pods in kube-scheduler's order. For the first pod that a new node of a pool would take,
+it adds one node of the smallest such pool (by CPU, memory, name), with the pods of DaemonSets. Then all pending pods
+are retried. It stops when no new node would help. Nodes are ready at once and never removed. Prices, timeouts, and
 limits of real autoscalers are ignored.
 """
 

@@ -20,6 +20,7 @@ from .result import PendingGroup, Simulation
 TO_KNOW = {
     "resourceClaims": "kubectl get resourceslices,resourceclaims -A",
     "extendedResources": "kubectl get deviceclasses,resourceslices",
+    "schedulerName": "--config FILE with a profile of that name",
     "podGroups": "kubectl get podgroups,workloads -A",
     "volumes": "kubectl get pv,pvc,sc,csinode,csidriver,csistoragecapacity -A -o yaml",
 }
@@ -92,7 +93,7 @@ def unjudged_part(part: NotJudgedError, pods: Iterable[str]) -> Unjudged:
         because=part.because,
         pods=tuple(dict.fromkeys(pods)),
         field=part.field,
-        to_know=TO_KNOW.get(part.what, ""),
+        to_know=TO_KNOW.get(part.what.partition(" ")[0], ""),
     )
 
 

@@ -9,7 +9,7 @@ since a pod's last attempt. Callers with events of their own limit how far time 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -262,6 +262,10 @@ class VirtualQueue:
         key = pod_key(queued.namespace, queued.name)
         self.queue.delete(key)
         self._entered.pop(key, None)
+
+    def leave_out(self, placed: Collection[int]) -> None:
+        """Leave out planned pods, by ``id``, that were placed before the first attempt."""
+        self._planned = [place for place in self._planned if id(self._run.queue[place]) not in placed]
 
     def terminating(self, pod_class: PodClass) -> None:
         """Handle the deletion of an assigned pod that is still terminating: selectors no longer count it."""

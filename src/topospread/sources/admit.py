@@ -34,7 +34,8 @@ from .json_text import too_deep
 from .line_breaks import line_break_in
 from .locations import Location, label_of
 from .text import printable
-from .versions import to_current, was_known
+from .unknown_fields import fields_of_no_version
+from .versions import to_current
 
 if TYPE_CHECKING:
     from topospread.api.validation.field import FieldError
@@ -93,11 +94,7 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
     label = label_of(value, kind, namespace)
     try:
         if rules.strict:
-            # Fields that `kubectl --validate=strict` rejects because they do not exist.
-            version = value["apiVersion"]
-            unknown = [
-                path for path in unknown_fields(value, STRUCT_OF_ANY[kind]) if not was_known(kind, version, path)
-            ]
+            unknown = fields_of_no_version(value, kind)
             if unknown:
                 place = replace(location.place(label, unknown[0]), field="")
                 raise InvalidError([f'unknown field "{printable(path)}"' for path in unknown], place)
@@ -133,7 +130,8 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
 
 
 def note_profiles(checked: dict[str, Any], kind: str) -> None:
-    """Put the deprecated annotations of AppArmor and seccomp, whose keys name containers, into one of ours."""
+    """Move the deprecated annotations of AppArmor and seccomp, whose keys name containers, into one of our
+    annotations."""
     if kind not in STRUCT_OF:
         return
     holder = pod_template(checked, kind)

@@ -1,4 +1,4 @@
-"""Recognise objects with which Argo CD, Flux and Fleet fetch manifests from elsewhere. They are not fetched."""
+"""Recognise objects of Argo CD, Flux and Fleet that fetch manifests from elsewhere. They are not fetched."""
 
 from __future__ import annotations
 

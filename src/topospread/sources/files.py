@@ -197,7 +197,7 @@ def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
     try:
         if source.path == STANDARD_INPUT:
             if stdin is None:
-                raise UsageError("- stands for standard input, and there is none here")
+                raise UsageError("- is standard input, which is not available here")
             data = _read_all(stdin, source)
         else:
             check_inside_repository(source.path)

@@ -250,7 +250,7 @@ class _Tree:
             InputError: if the named folder is only a component of others.
         """
         if self.named is not None and self.named.component:
-            words = "this is a Component of Kustomize, which is nothing alone: name the kustomization that has it"
+            words = "this is a Kustomize Component, which cannot be built alone: name a kustomization that includes it"
             raise InputError(words, Place(shown_path(self.root)))
         kept = self.kept()
         return PathContents(kept, self._notes(kept), self.skipped.warnings())

@@ -57,7 +57,7 @@ class HooksLeftOut:
         self._names: list[str] = []
 
     def without(self, found: Iterable[ReadObject]) -> Iterator[ReadObject]:
-        """Yield the objects that are not such hooks."""
+        """Yield the objects that are not hooks."""
         for each in found:
             if is_passing(each.item):
                 name = each.item.name or each.item.metadata.generate_name

@@ -382,7 +382,9 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
     collection.fill(inventory)
     if needs_nodes and not inventory.nodes:
         raise NoNodesError(inventory)
-    inventory.warnings += reader.repeats
+    inventory.warnings += [*reader.repeats, *reader.dropped]
+    if reader.more_dropped:
+        inventory.warnings.append(f"{reader.more_dropped} more unknown fields were dropped: topospread lint names them")
     inventory.notes += collection.notes()
     inventory.notes += note_of_deliveries(reader.deliveries)
     inventory.notes += notes_on_custom(reader.custom, reader.unknown_pods)

@@ -43,7 +43,7 @@ class Location(msgspec.Struct, frozen=True):
         return with_fields(self, start=start, end=end, path=(*self.path, "items", index))
 
     def rough(self, name: str = "") -> Place:
-        """Return the place as far as it is known without parsing. Rendered texts have no line."""
+        """Return the place as far as known without parsing. Rendered texts have no line."""
         return Place(self.text.name, self.document, name, line=None if self.text.origins else self.line)
 
     def place(self, name: str = "", field: str = "") -> Place:

@@ -23,7 +23,7 @@ from topospread.api.pod import Pod
 from topospread.api.served import similar_kind
 from topospread.errors import DecodeError, InputError, InvalidError, Place
 
-from .admit import PROFILES, Rules, admit, wrong_case
+from .admit import PROFILES, Rules, admit, is_stored, wrong_case
 from .custom_kinds import CustomKind, made_of, pod_parts, shipped_kinds
 from .deliveries import delivery_of
 from .json_text import JsonList, read_value
@@ -33,6 +33,7 @@ from .quantities import KnownQuantities
 from .shared_parts import SharedParts
 from .snapshot_facts import SnapshotFacts
 from .text import described, printable
+from .unknown_fields import fields_of_no_version, meant
 from .versions import VERSIONS, NoMatchError, resolve_kind
 from .yaml_list import YamlList
 
@@ -40,6 +41,7 @@ _CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
 _TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
 _ITEMS_BETWEEN_REPORTS: Final = 1000
 _MOST_MADE: Final = 5_000
+_MOST_DROPPED: Final = 20
 """Maximum number of objects created from all custom resources."""
 _SUBDOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _KEY: Final = msgspec.json.Encoder()
@@ -51,7 +53,7 @@ class ReadObject(NamedTuple):
     Attributes:
         kind: key in `KINDS`.
         item: the object.
-        rough: its place as far as it is known without parsing, perhaps without its name.
+        rough: its place as far as known without parsing, possibly without its name.
         location: its location in a text; None for synthetic objects.
         position: index in the list at the location; None if the location is the object itself.
     """
@@ -114,10 +116,12 @@ class ObjectReader:
         configurations: KubeSchedulerConfigurations and their places.
         misspelt: (unknown kind, similar kind) → place of its first object.
         snapshots: facts of snapshots, and their places.
-        deliveries: objects with which GitOps tools fetch manifests.
+        deliveries: objects of GitOps tools that fetch manifests.
         custom: custom resources with known pods → the equivalent built-in kind.
         unknown_pods: custom resources with an unknown number of pods.
         repeats: notes on repeated keys in rendered charts.
+        dropped: warnings of fields that the API does not have.
+        more_dropped: number of further such fields.
         parameters: objects with parameters of admission policies, as plain data.
         foreign: paths of other programs' files in folders.
         placed: keys of objects without a namespace, with the assigned namespace; without placed pods.
@@ -134,6 +138,8 @@ class ObjectReader:
         self.custom: dict[str, str] = {}
         self.unknown_pods: list[str] = []
         self.repeats: list[str] = []
+        self.dropped: list[str] = []
+        self.more_dropped = 0
         self.parameters: list[dict[str, Any]] = []
         self.foreign: list[str] = []
         self._types: dict[tuple[bytes, bytes], _Known] = {}
@@ -314,7 +320,18 @@ class ObjectReader:
                 item = admit({**value, "apiVersion": version, "kind": kind}, known, location, self.rules)
                 if item.namespace and not value["metadata"].get("namespace"):
                     self._note_placed(item)
+                if not is_stored(value):
+                    self._note_dropped({**value, "apiVersion": version}, known, location)
                 yield ReadObject(known, item, location.rough(), location)
+
+    def _note_dropped(self, value: dict[str, Any], kind: str, location: Location) -> None:
+        """Record the first fields that the API server drops; lint names all."""
+        found = fields_of_no_version(value, kind)
+        place = location.rough(label_of(value, kind, ""))
+        for path in found[: max(_MOST_DROPPED - len(self.dropped), 0)]:
+            self.dropped.append(f'{place}: unknown field "{printable(path)}" was dropped{printable(meant(kind, path))}')
+            del found[0]
+        self.more_dropped += len(found)
 
     def _parameter(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return an object with parameters, with its namespace if its kind is known to have one."""
@@ -391,7 +408,7 @@ def _has_line_break(raw: bytes | msgspec.Raw) -> bool:
 
 
 def _has_profiles(item: KubeObject, raw: bytes | msgspec.Raw) -> bool:
-    """Return whether pods yet to be made of an object may have annotations that `note_profiles` looks for."""
+    """Return whether the object may create pods with annotations that `note_profiles` reads."""
     return type(item) is not Pod and PROFILES.search(raw) is not None
 
 

@@ -188,7 +188,7 @@ def find_renderer(known: tuple[tuple[str, str], ...], place: Place) -> Renderer:
     """Return the first program on the PATH, of `KUSTOMIZE` or `HELM`.
 
     Raises:
-        InputError: if no program is found; the message names what to install.
+        InputError: if no program is found; the message names the program to install.
     """
     for name, command in known:
         program = shutil.which(name, path=search_path())

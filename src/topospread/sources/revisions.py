@@ -196,7 +196,7 @@ class _Git:
         if done.returncode:
             said = " ".join(os.fsdecode(done.stderr).split())
             if not said:
-                raise _UnknownRevisionError("neither a path nor a revision of the repository here", self.place)
+                raise _UnknownRevisionError("neither a path nor a revision of this repository", self.place)
             if not said.startswith(_NOT_OWN):
                 # git's message may quote any file that the repository's configuration includes.
                 said = f"`git {words[0]}` ends with exit code {done.returncode}; `git status` may say why"

@@ -103,7 +103,7 @@ def save(inventory: Inventory, path: str, *, kube_version: str = "", hashed: boo
         inventory: an inventory that was read, or the result of `topospread.simulate` with ``keep_after``.
         path: file that ends in ``.json.gz`` or ``.json``; ``-`` is standard output.
         kube_version: Kubernetes version of the cluster, such as ``1.37``.
-        hashed: whether the inventory comes from `topospread.sources.anonymous`.
+        hashed: whether the inventory is anonymous (`topospread.sources.anonymous`).
 
     Raises:
         InputError: if the file cannot be written.

@@ -59,7 +59,7 @@ WITHOUT: Final[dict[str, str]] = {
     "RuntimeClass": "new pods get no overhead of their runtime",
     "Namespace": "namespace selectors of pod affinity match none",
 }
-"""Kind → what it means that a snapshot lacks it."""
+"""Kind → effect of its absence from a snapshot."""
 
 OWNERS_AND_SELECTORS: Final = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController", "Service"})
 """Kinds that default constraints take their selectors from."""
@@ -68,7 +68,7 @@ ORDER: Final = ("Node", "Pod", *WITHOUT)
 """Nodes come first: a pod on a later node is reported, but a pod on an unlisted node would be lost. Then owners."""
 
 ANONYMOUS: Final = tuple(kind for kind in ORDER if kind != "ResourceSlice")
-"""Kinds of an anonymous snapshot. Selectors and the order of pools rest on the names in ResourceSlices."""
+"""Kinds of an anonymous snapshot. Selectors and the order of pools depend on names in ResourceSlices."""
 
 
 class ListRequest(msgspec.Struct, frozen=True):

@@ -52,7 +52,7 @@ OLD_FIELDS: Final[Mapping[str, frozenset[str]]] = {
         | {f"spec.metrics[].{source}.{name}" for source, names in _METRICS_OF_V2BETA1.items() for name in names}
     ),
 }
-"""Fields that only old versions had; [] stands for any item."""
+"""Fields that only old versions had; [] matches any item."""
 
 _DEFAULT_SELECTOR: Final = frozenset({_EXTENSIONS, "apps/v1beta1"})
 _ALL_PODS: Final[tuple[dict[str, object], ...]] = (

@@ -206,9 +206,7 @@ class _DocumentReader:
             if len(self.scalars) < _CACHED_SCALARS:
                 self.scalars[text] = value
         if type(value) is float and not math.isfinite(value):
-            raise DecodeError(
-                f"{text} is no number that JSON can hold; quote it if it is meant as text", self._place(event)
-            )
+            raise DecodeError(f"{text} is not a number in JSON; quote it to write a text", self._place(event))
         if event.anchor is not None:
             self.anchors[event.anchor] = _Anchor(value, 1, 0)
         return value
@@ -285,7 +283,7 @@ class _DocumentReader:
         except ScalarError as error:
             place = self._place(event)
             templated = _ACTION.search(line_of(self.text, (place.line or 1) - 1))
-            hint = _TEMPLATE if templated else "quote it if it is meant as text"
+            hint = _TEMPLATE if templated else "quote it to write a text"
             raise DecodeError(f"{error}; {hint}", place) from error
         frame = self.open[-1]
         if key in frame.value:

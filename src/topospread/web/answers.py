@@ -41,7 +41,7 @@ _ROLLED = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 
 
 def editable(workload: WorkloadRow) -> Json:
-    """The workload as a step names it, its replicas where they can be changed, and its own constraints."""
+    """Return the workload's name for steps, its replicas if they can be changed, and its own constraints."""
     kind, namespace, name = workload.key
     alias = next((short for short, long in KIND_OF.items() if long == kind), kind.lower())
     template = workload.template
@@ -88,7 +88,7 @@ class PageQuestion:
     Attributes:
         at: the frame, "" for the one that is shown first.
         words: the other words of the query.
-        abandoned: set once nobody waits for the answer any more.
+        abandoned: set once all clients have left.
     """
 
     steps: tuple[TrialStep, ...]
@@ -225,7 +225,7 @@ class Answers:
         return {"html": html}
 
     def find(self, asked: PageQuestion) -> Json:
-        """Pods and nodes whose names contain a text: how many, and the first `_MOST_FOUND` of each."""
+        """Return pods and nodes whose names contain a text: their number, and the first `_MOST_FOUND` of each."""
         snapshot = self._frame(asked).snapshot
         text = asked.word("q").lower()
         nodes = [each.name for each in snapshot.nodes if text in each.name.lower()]
@@ -310,7 +310,7 @@ def _named(asked: PageQuestion) -> str:
 
 
 def _expected(frame: Frame, target: str) -> str:
-    """Return in words where a pod is once all pods are placed, which is known before the reason."""
+    """Return in words the pod's node once all pods are placed, which is known before the reason."""
     snapshot, (namespace, _, name) = frame.snapshot, target.partition("/")
     for row, each in enumerate(snapshot.pods.names):
         if each == name and snapshot.workloads[int(snapshot.pods.workload[row])].key[1] == namespace:

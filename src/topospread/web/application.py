@@ -79,7 +79,7 @@ async def worked_out(request: Request, what: Callable[..., T], *given: object) -
     """Call the engine in a thread.
 
     Raises:
-        BusyError: if `MOST_AT_ONCE` requests are there already, or `MOST_OF_ONE` of this client.
+        BusyError: if `MOST_AT_ONCE` requests are in progress, or `MOST_OF_ONE` of this client.
     """
     state, client = request.app.state, request.client.host if request.client else ""
     if state.at_work.total() >= MOST_AT_ONCE or state.at_work[client] >= MOST_OF_ONE:
@@ -97,9 +97,9 @@ def application(
     """The whole application.
 
     Args:
-        served: what is shown; whoever reads the cluster changes it.
-        middleware: what stands before every answer, outermost first.
-        routes: of other pages, which find what they need in ``request.app.state``: ``served``, ``answers``, ``pages``.
+        served: the served cluster, which a reader updates.
+        middleware: middleware around all routes, outermost first.
+        routes: routes of other pages, which use ``served``, ``answers`` and ``pages`` of ``request.app.state``.
     """
     own: list[BaseRoute] = [
         Route("/", _page),
@@ -143,7 +143,7 @@ def asked(request: Request) -> PageQuestion:
 
 
 async def _answered(request: Request, what: Callable[[Answers, PageQuestion], T]) -> T:
-    """Answer the question in a request; a trial ends when whoever asked goes away."""
+    """Answer the question in a request; a trial ends when the client leaves."""
     question = asked(request)
 
     async def watch() -> None:

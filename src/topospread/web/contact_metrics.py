@@ -1,4 +1,4 @@
-"""Prometheus metrics of the live page: the age of what it shows, and errors."""
+"""Prometheus metrics of the live page: the age of the shown state, and errors."""
 
 from __future__ import annotations
 

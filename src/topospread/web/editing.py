@@ -62,7 +62,7 @@ class ManifestExample:
         name: its folder in ``examples/``.
         title, why: the first heading and the first paragraph of its page.
         cluster: manifests of nodes and of the pods on them.
-        manifest: what is written: workloads.
+        manifest: the example's workloads as text.
     """
 
     name: str
@@ -74,7 +74,7 @@ class ManifestExample:
 
 @cache
 def examples() -> dict[str, ManifestExample]:
-    """The examples by name, as ``docs/reference/write_page_examples.py`` has put them here."""
+    """Return the examples by name, which ``docs/reference/write_page_examples.py`` wrote."""
     text = files(__package__).joinpath("examples.json").read_bytes()
     return {each.name: each for each in msgspec.json.decode(text, type=list[ManifestExample])}
 
@@ -181,7 +181,7 @@ def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
 
 
 def _check_size(added: Inventory, nodes: int) -> None:
-    """Check that so many pods can be placed while a person waits.
+    """Raise UsageError if the pods cannot be placed while a person waits.
 
     Raises:
         InputError: there are too many.

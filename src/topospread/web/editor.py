@@ -1,4 +1,4 @@
-"""The editor's page and what it asks: over HTTP what `editing` answers, a text at a time."""
+"""Routes of the editor's page; `editing` computes the answers."""
 
 from __future__ import annotations
 

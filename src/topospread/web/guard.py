@@ -38,7 +38,7 @@ BODY_SECONDS: Final = 30.0
 """Seconds within which a body must arrive."""
 
 LONGEST_TARGET: Final = 16_384
-"""Bytes of a path and its query: a what-if stands in its URL."""
+"""Bytes of a path and its query: a URL contains a what-if."""
 
 POLICY: Final = {
     "default-src": "'none'",
@@ -170,14 +170,14 @@ class Guard:
         """Host, origin, method and path.
 
         Raises:
-            _Refused: one of them is not what our own pages and people's own programs send.
+            _Refused: if a header is not what our pages or API clients send.
         """
         hosts = headers.get("host", [])
         if len(hosts) != 1 or not self._policy.knows_host(hosts[0]):
             raise _Refused(421, "topospread was not started for this host: --host and --known-as name those it is.")
         _check_origin(scope, headers, hosts[0])
         if scope["method"] not in _METHODS:
-            raise _Refused(405, "Nothing here is changed: GET, HEAD and POST are all there is.")
+            raise _Refused(405, "Method not allowed: use GET, HEAD or POST.")
         raw = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope.get("query_string", b"")) > LONGEST_TARGET:
             raise _Refused(414, "This URL is too long.")
@@ -283,7 +283,7 @@ def _check_origin(scope: AsgiScope, headers: dict[str, list[str]], host: str) ->
     Raises:
         _Refused: if another origin's page sends the request, or the answer is for a frame.
     """
-    words = "This was asked by a page of another origin."
+    words = "Refused: the request comes from a page of another origin."
     for origin in headers.get("origin", []):
         if origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
             raise _Refused(403, words)

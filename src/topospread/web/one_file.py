@@ -38,7 +38,7 @@ class RecordedAnswer:
     """An answer of the server, recorded.
 
     Attributes:
-        status: 200, or what it was.
+        status: HTTP status; 200 by default.
         text: the body, UTF-8.
     """
 
@@ -197,7 +197,7 @@ def _static(address: str) -> str:
 
 
 def _allowed(text: str, hashes: list[str], *ends: str) -> str:
-    """The text, whose hash is noted, if it does not end the element it stands in."""
+    """Return the text and record its hash. Raise ValueError if it would end its element."""
     for end in ends:
         if end in text.lower():
             raise ValueError(f"{end} stands in a text that is put into a page")

@@ -20,7 +20,7 @@ _MOST_ROWS = 100
 """So many rows of a table are written, the rest are counted."""
 
 MAP_SCRIPT = "/static/map-page.js"
-"""The map's script as its modules stand in the package."""
+"""Address of the map's script."""
 
 PAGES = (("/", "Map"), ("/editor", "Write"))
 """Address → name, in the order of the navigation."""

@@ -139,6 +139,6 @@ def _spreads(snapshot: PlacementSnapshot, row: int, keys: list[Json]) -> list[Js
 
 
 def _counts(constraint: ConstraintArithmetic, values: list[str]) -> list[int]:
-    """Value → matching pods, −1 where it is no domain of this constraint."""
+    """Return value → matching pods, −1 if the value is not a domain of this constraint."""
     there = {each.name: each.matching for each in constraint.domains}
     return [there.get(each, -1) for each in values]

@@ -52,7 +52,7 @@ def report(served: ServedCluster, view: ReportView) -> str:
 
     Raises:
         InputError: an object that the API server would refuse.
-        StepError: a step cannot be played.
+        StepError: if a step cannot be run.
     """
     recording = _Recording(served, view)
     recording.everything()
@@ -66,7 +66,7 @@ def _static(name: str) -> str:
 
 
 class _Recording:
-    """Asks what the page would ask, and keeps the answers by their addresses."""
+    """Requests the page's answers and stores them by address."""
 
     def __init__(self, served: ServedCluster, view: ReportView) -> None:
         self.pages = Pages(served)
@@ -126,7 +126,7 @@ def _words(key: WorkloadKey) -> dict[str, str]:
 
 
 def _explained(snapshot: PlacementSnapshot) -> Iterable[str]:
-    """Pods whose why is kept: all of few, otherwise one that waits of each workload."""
+    """Return the pods to explain: all if there are few, else one pending pod of each workload."""
     pods, workloads = snapshot.pods, snapshot.workloads
     rows = range(len(pods.names))
     if len(pods.names) > _MOST_PLACED:

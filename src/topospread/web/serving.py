@@ -15,7 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from topospread.errors import UsageError
 
 MOST_CONNECTIONS: Final = 100
-"""Connections at a time: a browser has six, and one more for the events of each tab."""
+"""Maximum number of connections: a browser has six, and one more for the events of each tab."""
 HEADER_SECONDS: Final = 10.0
 """Seconds for a request's headers to arrive, from the connection or from the first byte after an answer."""
 _WAITING = 64
@@ -63,7 +63,7 @@ class Listening:
     """A socket that is bound.
 
     Attributes:
-        address: ``HOST:PORT`` as it stands in a URL.
+        address: ``HOST:PORT`` in a URL.
     """
 
     socket: socket.socket

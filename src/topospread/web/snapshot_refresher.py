@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 _LOOK = 0.5
 _AT_LEAST = 2.0
 _SHARE = 4.0
-"""Working a state out takes at most one part in so many of the time, however fast the cluster changes."""
+"""The time between two updates is at least this multiple of an update's duration."""
 _PATIENCE = 300.0
 _FEW = 3
 _SOON = 60.0
@@ -51,7 +51,7 @@ def first_state(
 
 @contextmanager
 def kept_up(served: ServedCluster, followed: FollowedCluster, refreshed: Callable[[], None]) -> Iterator[None]:
-    """Let what is served follow a cluster, in a thread; ``refreshed`` is called after each newer state."""
+    """Update a served cluster from a followed one in a thread; ``refreshed`` is called after each newer state."""
     end = threading.Event()
     keeper = SnapshotRefresher(served, followed, refreshed)
 
@@ -81,7 +81,7 @@ class SnapshotRefresher:
         self.version = followed.state.version
 
     def look(self) -> None:
-        """Take a newer state, where there is one and the last one was not too short a time ago; tell of trouble."""
+        """Take a newer state unless the last update was too recent, and log trouble."""
         state = self._followed.state
         why = in_short(state.problems)
         if state.version != self.version and time.monotonic() >= self._next:

@@ -1,6 +1,6 @@
-"""A trial played step by step. The state after each step is kept as a frame, for the page to go back and forth.
+"""Trials, simulated step by step. The state after each step is kept as a frame, for the page to go back and forth.
 
-`topospread.drill` plays the steps. A trial that begins with the steps of a kept one is continued from its end.
+`topospread.drill` runs the steps. A trial that begins with the steps of a kept one is continued from its end.
 """
 
 from __future__ import annotations

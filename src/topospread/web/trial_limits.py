@@ -44,7 +44,7 @@ class TrialLimits:
     _until: float = field(default_factory=lambda: time.monotonic() + MOST_SECONDS)
 
     def check_work(self) -> None:
-        """Raise TrialTooLongError if the work has to end."""
+        """Raise TrialTooLongError if the time for the work is over."""
         if time.monotonic() > self._until:
             raise TrialTooLongError(f"this takes more than {MOST_SECONDS:g} s of work; the command has no such limit")
 

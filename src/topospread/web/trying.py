@@ -275,7 +275,7 @@ def _go_on(steps: tuple[TrialStep, ...], held: Held, told: Told) -> Timeline:
 def _about(
     question: Question[T], steps: tuple[TrialStep, ...], as_read: bool, held: Held, told: Told
 ) -> tuple[T] | None:
-    """Return what a question gives, ``None`` if the process holds a longer trial by now."""
+    """Return a question's answer; ``None`` if the process holds a longer trial by now."""
     if held.timeline.steps != steps:
         return None
     inventory, run = held.prepare(as_read)

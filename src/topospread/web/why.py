@@ -33,7 +33,7 @@ from .trying import Moment
 Json = dict[str, Any]
 
 _MOST_DRILLED: Final = 3
-"""Domains and nodes of which each event is played, the fullest first."""
+"""Number of domains and nodes for which each event is simulated, the fullest first."""
 
 
 def pending(of: Moment) -> list[Pending]:
@@ -98,7 +98,7 @@ def _words(told: Told) -> Progress:
 
 
 def _step(each: TriedChange, found: Answered) -> str:
-    """The suggestion as a step of a trial, "" where it cannot be one."""
+    """Return the suggestion as a step of a trial; "" if it cannot be one."""
     if each.code == "uncordon":
         return f"uncordon node={each.object['name']}"
     if each.code in ("rollout", "restart"):

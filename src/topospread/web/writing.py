@@ -22,7 +22,7 @@ _FIXED = (1980, 1, 1, 0, 0, 0)
 
 
 def as_command(timeline: Timeline, served: ServedCluster) -> str:
-    """``topospread drill …``; the manifests of patches are beside the drill's file."""
+    """Return ``topospread drill …``; manifests of patches are next to the Drill file."""
     words = ["topospread", "drill", *served.input.words]
     for number, step in enumerate(timeline.steps):
         words += _option(step, number)
@@ -55,7 +55,7 @@ def _in_file(step: TrialStep, number: int) -> Json:
 
 
 def as_drill(timeline: Timeline, served: ServedCluster) -> str:
-    """``kind: Drill``: the steps, and that as many pods wait at the end and budgets are broken as here."""
+    """Return a ``kind: Drill`` file with the steps, which expects the present pending pods and broken budgets."""
     words = served.input
     spec: Json = {}
     if words.cluster:

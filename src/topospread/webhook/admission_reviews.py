@@ -134,7 +134,7 @@ class AdmissionJudge:
             data: an AdmissionReview that `read_head` accepts.
 
         Returns:
-            The JSON, and one of "allowed", "warned", "changed" and "denied".
+            Return the JSON, and one of "allowed", "warned", "changed" and "denied".
         """
         request = msgspec.json.decode(data)["request"]
         response = (self.validate if path == "validate" else self.mutate)(request)

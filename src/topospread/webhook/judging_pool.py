@@ -159,9 +159,9 @@ class _JudgingProcess:
     """One process.
 
     Attributes:
-        holder: who asked the request that the process judges, or judged when it ended.
+        holder: client of the current or last request.
         exited: done when the process has ended.
-        replaced: set when another process has to take its place.
+        replaced: set when another process must replace it.
     """
 
     def __init__(self, process: Process) -> None:

@@ -1,4 +1,4 @@
-"""A platform team's admission policy: a small YAML file, read and checked. No object is judged here.
+"""A platform team's admission policy: a small YAML file, read and checked.
 
 ::
 
@@ -39,7 +39,7 @@ Json = dict[str, Any]
 ASKED: Final = frozenset(each.id for each in RULES if each.needs == "manifest")
 """Rules that need only one object, because admission has no others."""
 NEVER: Final = frozenset({"kube-system"})
-"""Namespaces that are left alone whatever a policy says: a cluster must be able to mend itself."""
+"""Namespaces that no policy affects, so the cluster can repair itself."""
 DEFAULTED_KINDS: Final = ("Deployment", "ReplicaSet", "StatefulSet")
 _MADE: Final = ("labelSelector", "matchLabelKeys")
 _FIELDS: Final = ("kubeVersion", "level", "ignore", "deny", "mayIgnore", "onTimeout", "excludeNamespaces", "defaults")
@@ -82,7 +82,7 @@ def read_policy(path: str) -> AdmissionPolicy:
     """The policy of a file.
 
     Raises:
-        InputError: it cannot be read, or says what means nothing.
+        InputError: if it cannot be read, or is not a valid policy.
     """
     documents = [each.value for each in read_documents(read_text(Source(path, None)))]
     given = documents[0] if documents else {}

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 MOST: Final = 8 << 20
 """Bytes of an AdmissionReview: an object and its old state, of at most 3 MiB each, and the rest of the request."""
 TIMEOUT: Final = 5.0
-"""Seconds that the API server waits, if its request does not say it: the chart's webhook.timeoutSeconds."""
+"""Seconds that the API server waits by default: the chart's webhook.timeoutSeconds."""
 SHARE: Final = 0.6
 """Share of the API server's timeout for judging a request; the rest is for the network."""
 _BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0)
@@ -60,7 +60,7 @@ def application(
     """Return the application that answers the API server.
 
     Args:
-        needs_certificate: whether the API server has to show a client certificate.
+        needs_certificate: whether the API server must present a client certificate.
     """
     made = web.Application(client_max_size=MOST)
     made.router.add_post("/{path:validate|mutate}", _ReviewAnswers(pool, policy, metrics, needs_certificate).review)

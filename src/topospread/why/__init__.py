@@ -1,4 +1,4 @@
-"""Explanations why a pod is pending, or where it is, as data. `why.explain` makes one.
+"""Explanations why a pod is pending or on its node, as data. `why.explain` makes one.
 
-Nothing is printed here, and no rule of scheduling is decided here.
+`render.pages.why` prints them.
 """

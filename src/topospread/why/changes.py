@@ -83,7 +83,7 @@ def of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[
 def as_in_template(owner: Owned, template: Pod, *, older: bool) -> Change:
     """Return a change without a patch: the pods follow the current template; ``older``: whether the pod does not
     yet."""
-    kind, title = "restart", "restart: the pods made anew from the template as it is"
+    kind, title = "restart", "restart: recreate the pods from the present template"
     if older:
         kind, title = "rollout", "the newest template as it is: this pod is of an older revision"
 
@@ -92,6 +92,13 @@ def as_in_template(owner: Owned, template: Pod, *, older: bool) -> Change:
         return replace(pod, spec=replace(template.spec, volumes=own.volumes, node_name=own.node_name))
 
     return of_spec(owner, (kind, title, (0.5 if older else 1.2,)), (), of_pod)
+
+
+def strategy_change(reference: dict[str, str], at: str = "") -> Change:
+    """Return the change to a strategy that deletes an old pod before it creates a new one; ``at`` ends its title."""
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    patch = ({"op": "add", "path": "/spec/strategy", "value": rolling},)
+    return Change("strategy", f"maxSurge 0 and maxUnavailable 1{at}", reference, patch, "cluster", (-1.0,))
 
 
 def max_skew_change(owner: Owned, constraint: Constraint, value: int) -> Change:
@@ -121,7 +128,7 @@ def constraint_changes(owner: Owned, constraint: Constraint, domains: int) -> It
 
 
 def _constraint_change(owner: Owned, constraint: Constraint, what: What, fields: dict[str, Any]) -> Change:
-    """Fields of one constraint set, or taken away where they are ``None``."""
+    """Return the change that sets fields of one constraint; ``None`` removes a field."""
     kind, title, size = what
     own = owner.own()
     at = constraint.position if owner.spec.topology_spread_constraints else _place_in(owner, constraint)
@@ -297,7 +304,7 @@ def _units(resource: str, value: RawQuantity) -> int:
 
 
 def _amount(resource: str, amount: int, *, exact: bool = False) -> str:
-    """An amount as a manifest has it, rounded down to whole MiB unless it is to be exact."""
+    """Return an amount in manifest form, rounded down to whole MiB unless ``exact``."""
     if resource == "cpu":
         return f"{amount}m" if amount % 1000 else str(amount // 1000)
     mebibytes, rest = divmod(amount, 1 << 20)

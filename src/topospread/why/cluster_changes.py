@@ -32,7 +32,7 @@ _TRIED = 4
 _OF_THE_NODE = frozenset(
     {TAINTS, UNSCHEDULABLE, LEFT_OUT_BY_PRE_FILTER, "NodeName", "NodeAffinity", "VolumeBinding", "VolumeZone"}
 )
-"""Plugins that would say of a copy of a node what they say of the node."""
+"""Plugins with equal answers for a node and its copy."""
 
 
 def cluster_changes(
@@ -48,7 +48,7 @@ def cluster_changes(
 
 
 def surplus_pods(workload: Workload, queued: int) -> list[Pod]:
-    """Pods of old ReplicaSets, where a Deployment has more pods than replicas as long as it rolls out."""
+    """Return surplus pods of old ReplicaSets during a Deployment's rollout."""
     waiting = workload.template
     if workload.kind != "Deployment" or waiting is None or len(workload.existing) + queued <= workload.replicas:
         return []
@@ -58,7 +58,7 @@ def surplus_pods(workload: Workload, queued: int) -> list[Pod]:
 
 
 def _old_pods(obstacles: RejectionsPerNode, surplus: list[Pod]) -> Iterator[Change]:
-    """Pods that a rollout has to delete anyway, one in each domain."""
+    """Yield pods that a rollout deletes anyway, one in each domain."""
     by_domain: dict[object, Pod] = {}
     nodes = obstacles.cluster.nodes
     keys = [each.topology_key for each in obstacles.verdict.arithmetic if each.hard]
@@ -70,8 +70,11 @@ def _old_pods(obstacles: RejectionsPerNode, surplus: list[Pod]) -> Iterator[Chan
     for pod in list(by_domain.values())[:_TRIED]:
         reference = {"apiVersion": "v1", "kind": "Pod", "namespace": pod.namespace, "name": pod.name}
         title = f"delete {pod.name}, a pod of the old ReplicaSet, on {pod.spec.node_name}"
+        left = len(surplus) - 1
+        if left:
+            title += f"; {left} more of them remain to be replaced"
         removed: tuple[Json, ...] = ({"op": "remove", "path": ""},)
-        yield Change("deletePod", title, reference, removed, "cluster", (0.0,), deleted=(pod,))
+        yield Change("deletePod", title, reference, removed, "cluster", (1.5 if left else 0.0,), deleted=(pod,))
 
 
 def _cordoned(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:

@@ -1,7 +1,8 @@
-"""The smallest sets of changes that suffice, where each trial is dear: every failed trial narrows what is left to try.
+"""The smallest sufficient sets of changes, for expensive trials: every failed trial reduces the candidates.
 
 The method is that of implicit hitting sets. It takes for granted that a further change never makes a set fail that
-suffices. A failed set is extended as far as it fails; every set that suffices then has one of the changes outside.
+suffices. A failed set is extended while it still fails; every sufficient set then contains one of the remaining
+changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The domains of each constraint for one pod: the arithmetic, and what other plugins have against their nodes."""
+"""The domains of each constraint for one pod: the arithmetic, and other plugins' rejections of their nodes."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
 """Changes that prevent newly pending pods at the end of a drill. Each change is simulated by a full drill.
 
-The changes come from `suggest` and `cluster_changes`, for the rejections at the end. A changed spec applies from the
-beginning of the drill, with every pod on its present node.
+The changes come from `suggest` and `cluster_changes`, for the rejections at the end. A change of a workload in the
+cluster is applied before the steps and rolled out from the present pods, one of an applied manifest in the manifest.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace as with_fields
 
@@ -19,10 +20,12 @@ from topospread.api.pod import Pod
 from topospread.controllers.planned import QueuedPod
 from topospread.drill.drill import BegunDrill, play_runs
 from topospread.drill.drill_run import DrillRun
+from topospread.drill.patching import PatchedObject, patched, replaced
 from topospread.drill.result import Drill
+from topospread.drill.steps import Apply, Rollout
 from topospread.errors import TopospreadError
 
-from .changes import Change, combined, go_together
+from .changes import Change, combined, go_together, strategy_change
 from .correction_sets import smallest_sets
 from .owner import owned
 from .rejections_per_node import RejectionsPerNode
@@ -118,15 +121,8 @@ class _Search:
                 raise OutOfEffortError
             return None
         self._spent += self._cost
-        begun, options = self._begun, self._begun.options
-        changed = with_fields(
-            begun,
-            inventory=_applied(begun.inventory, change),
-            manifests={path: _applied(each, change, nodes=False) for path, each in begun.manifests.items()},
-            options=with_fields(options, assumes_unjudged=True) if self._drill.assumed is not None else options,
-        )
         try:
-            harm = play_runs(changed, self._drill.runs).harm
+            harm = play_runs(self._with(change), self._drill.runs).harm
         except TopospreadError:
             self._tried[change.title] = None  # the API server refuses the change, or a step finds no object any more
             return None
@@ -148,8 +144,35 @@ class _Search:
             pending,
             self._before,
         )
-        self._tried[change.title] = fix if pending < self._before else None
+        before = {(each.kind, each.namespace, each.name) for each in self._drill.stuck}
+        gets_stuck = any((each.kind, each.namespace, each.name) not in before for each in harm.stuck)
+        self._tried[change.title] = fix if pending < self._before and not gets_stuck else None
         return self._tried[change.title]
+
+    def _with(self, change: Change) -> BegunDrill:
+        """Return the drill with a change carried out.
+
+        Raises:
+            TopospreadError: if the API server refuses the change.
+        """
+        begun, options = self._begun, self._begun.options
+        inventory, manifests, steps = begun.inventory, dict(begun.manifests), list(begun.steps)
+        restarts = any(isinstance(each, Rollout) for each in begun.steps)
+        for number, part in enumerate(change.each):
+            own = {path: each for path, each in begun.manifests.items() if any(_found(each, part))}
+            rolled = part.of_pod is None or part.means in ("rollout", "new pods") or restarts
+            if part.kind != "strategy" and part.of_pod is None:
+                inventory = _applied(inventory, part)
+            elif own:
+                manifests |= {path: replaced(manifests[path], *_patched(manifests[path], part)) for path in own}
+            elif rolled and any(_found(inventory, part)):
+                manifests[f"fix {number}"] = _patched(inventory, part)[1]
+                steps.insert(0, Apply(f"fix {number}"))
+            else:
+                inventory = _applied(inventory, part)
+        if self._drill.assumed is not None:
+            options = with_fields(options, assumes_unjudged=True)
+        return with_fields(begun, inventory=inventory, manifests=manifests, steps=tuple(steps), options=options)
 
     def _items(self) -> Iterator[Change]:
         """Yield changes of one kind of all workloads with newly pending pods, and of the cluster for the first."""
@@ -174,6 +197,11 @@ class _Search:
                     one = with_fields(one, title=f"{same_field.pop()} on every hard constraint")
                 name = f"{one.object['namespace']}/{one.object['name']}"
                 by_kind.setdefault(kind, []).append(with_fields(one, title=f"{one.title} of {name}", kind=kind))
+            for stuck in self._drill.stuck:
+                key = ("Deployment", subject.workload.namespace, subject.workload.name)
+                if (stuck.kind, stuck.namespace, stuck.name) == key:
+                    reference = {"apiVersion": "apps/v1", "kind": key[0], "namespace": key[1], "name": key[2]}
+                    cluster.append(strategy_change(reference, f" of {key[1]}/{key[2]}"))
             cluster += found.cluster_changes if not number else ()
         for kind, changes in by_kind.items():
             first = changes[0]
@@ -185,7 +213,7 @@ class _Search:
         yield from (each for each in cluster if each.kind != "uncordon" or each.object["name"] in cordoned)
 
     def _rejected(self) -> Iterator[tuple[QueuedPod, RejectionsPerNode]]:
-        """Yield a pending pod of each workload with newly pending pods, most pods first, as it is at the end."""
+        """Yield a pending pod of each workload with newly pending pods, most pods first, in its final state."""
         begun = self._begun
         play = DrillRun(begun.inventory, begun.options, begun.manifests)
         play.says_how_spread = False
@@ -207,21 +235,33 @@ class _Search:
                     break
 
 
-def _applied(given: Inventory, change: Change, *, nodes: bool = True) -> Inventory:
-    """Return the objects as a change makes them. `nodes`: whether nodes and other objects are added, too."""
+def _found(given: Inventory, change: Change) -> Iterator[KubeObject]:
+    """Yield the object of a change, if the inventory has it."""
+    kind = KINDS.get(change.object["kind"])
+    asked = change.object["namespace"], change.object["name"]
+    there: list[KubeObject] = getattr(given, kind.attribute) if kind is not None else []
+    yield from (each for each in there if (each.namespace or "default", each.name) == asked)
+
+
+def _patched(given: Inventory, change: Change) -> tuple[PatchedObject, Inventory]:
+    found = next(_found(given, change))
+    patch = PatchedObject(change.object["kind"], found.namespace, found.name, json.dumps(list(change.patch)))
+    return patch, patched(given, patch)
+
+
+def _applied(given: Inventory, change: Change) -> Inventory:
+    """Return the objects as a change makes them."""
     made = with_fields(given)
-    for each in change.each:
-        if each.of_node is not None:
-            made.nodes = [each.of_node(one) if one.name == each.object["name"] else one for one in made.nodes]
-        if each.of_pod is not None:
-            _change_spec(made, each)
-        if nodes:
-            made.nodes = [*made.nodes, *each.nodes]
-            for item in each.objects:
-                name = KINDS[type(item).__name__].attribute
-                there: list[KubeObject] = getattr(made, name)
-                key = item.namespace, item.name
-                setattr(made, name, [*(one for one in there if (one.namespace, one.name) != key), item])
+    if change.of_node is not None:
+        made.nodes = [change.of_node(one) if one.name == change.object["name"] else one for one in made.nodes]
+    if change.of_pod is not None:
+        _change_spec(made, change)
+    made.nodes = [*made.nodes, *change.nodes]
+    for item in change.objects:
+        name = KINDS[type(item).__name__].attribute
+        there: list[KubeObject] = getattr(made, name)
+        key = item.namespace, item.name
+        setattr(made, name, [*(one for one in there if (one.namespace, one.name) != key), item])
     return made
 
 

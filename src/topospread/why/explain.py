@@ -109,7 +109,7 @@ class PendingPods(msgspec.Struct, frozen=True):
 
     Attributes:
         pods: their names.
-        explanation: of the first pod that kube-scheduler was asked about.
+        explanation: explanation of the first pod that kube-scheduler attempts.
     """
 
     workload: Workload
@@ -239,7 +239,7 @@ class _Explainer:
 
     def situations(self, workload: Workload) -> tuple[PodSituation, ...]:
         """Return all pods of a workload by situation: those with nodes, then pending ones, most pods first."""
-        plan, ended = self._run.plan, self._ended
+        ended = self._ended
         own = [each for each in self._run.queue if each.workload is workload]
         if ended is None and own:
             simulation = RepeatedSimulation(self._run)
@@ -249,7 +249,7 @@ class _Explainer:
         having = [pod.name for pod in workload.existing if (pod.namespace, pod.name) not in evicted]
         found: dict[object, list[QueuedPod]] = {}
         first: dict[object, PodOutcome] = {}
-        pairs: list[tuple[QueuedPod, object]] = [(each, each.waits) for each in plan.left_alone]
+        pairs: list[tuple[QueuedPod, object]] = []
         if ended is not None:
             having += [queued.name for queued, outcome in _latest(ended, own) if not outcome.pending]
         pairs += _pending_pods(ended, self._run, own)
@@ -260,17 +260,15 @@ class _Explainer:
                     outcome = ended.outcome(queued) if ended is not None else None
                     first[situation] = outcome or PodOutcome(not_asked(queued))
         pending = []
-        left_alone = set(plan.left_alone)
         for situation, pods in found.items():
             outcome, names = first[situation], tuple(each.name for each in pods)
-            unknown = outcome.unjudged or pods[0] in left_alone
             group = pending_group(workload, names, outcome, self._run.cluster)
-            pending.append(PodSituation("unknown" if unknown else "no", names, group))
+            pending.append(PodSituation("unknown" if outcome.unjudged else "no", names, group))
         pending.sort(key=lambda each: (each.verdict == "unknown", -len(each.pods)))
         return (*([PodSituation("yes", tuple(having))] if having else []), *pending)
 
     def unexplained(self, ended: Run, kinds: list[list[QueuedPod]]) -> Explanation:
-        """Return an explanation of the first of further pods that says how many situations there are."""
+        """Return an explanation of the first of the remaining pods, with the number of situations."""
         first = kinds[0][0]
         outcome = ended.outcome(first)
         says = outcome.placement.message if outcome is not None else first.waits
@@ -362,7 +360,7 @@ class _Explainer:
     def _watched(
         self, simulation: RepeatedSimulation, queued: QueuedPod, placement: Placement | None
     ) -> tuple[list[_Moment], Run]:
-        """Carry a simulation out; return what was there whenever the pod was about to be bound, and the end."""
+        """Run a simulation. Return the state before each binding of the pod, and the end."""
         seen: list[_Moment] = []
         hinted = placement.node if placement is not None and placement.hinted else None
 
@@ -454,7 +452,7 @@ class _Explainer:
         )
 
     def _unjudged(self, subject: QueuedPod, verdict: Verdict | None) -> tuple[Unjudged, ...]:
-        """Return what is not judged of the pod itself and of the pending pods of the run."""
+        """Return the unjudged parts of the pod itself and of the run's pending pods."""
         own = f"{subject.namespace}/{subject.name}"
         found = [(part, own) for part in verdict.unjudged] if verdict is not None and verdict.error else []
         if self._ended is not None:

@@ -21,8 +21,8 @@ from .result import ChoiceWithout
 def without_each(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict) -> Iterator[ChoiceWithout]:
     """The choice without each constraint in force, in the order of the verdict's arithmetic.
 
-    A pod that loses its only constraint comes under the default ones. A default constraint is taken out of the
-    profile, since a pod cannot be without it otherwise.
+    A pod without its only constraint gets the default constraints. A default constraint is taken out of the profile,
+    since a pod cannot be without it otherwise.
     """
     for each in verdict.arithmetic:
         judged = _judged_without(scheduler, pod, name, each)

@@ -237,7 +237,7 @@ class RejectionsPerNode:
         """Return the nodes with the fewest rejections, those that lack least first; one node for each kind of
         rejections.
 
-        Nodes that PreFilter left out come last, because no change of these nodes makes them feasible.
+        Nodes that PreFilter excluded come last, because no change of these nodes makes them feasible.
         """
         positions = np.flatnonzero(self.count > 0 if among is None else (self.count > 0) & among)
         if not len(positions):

@@ -22,7 +22,7 @@ from .attempts import Attempts
 
 PodState = Literal["pending", "placed", "bound", "waiting"]
 """Pending: no node takes it. Placed: the simulation found it a node. Bound: it was on a node before. Waiting:
-kube-scheduler is not asked (scheduling gates, another scheduler, a StatefulSet's pod before it)."""
+kube-scheduler is not asked (scheduling gates, a StatefulSet's pod before it)."""
 
 Means = Literal["create", "rollout", "new pods", "recreate", "in place", "template", "cluster"]
 """How a change takes effect: create a new object; roll out every replica from the template; use the template for new
@@ -130,8 +130,8 @@ class Suggestion(msgspec.Struct, frozen=True):
     Attributes:
         kind: ``maxSkew``, ``whenUnsatisfiable``, ``nodeTaintsPolicy``, ``nodeAffinityPolicy``, ``minDomains``,
             ``toleration``, ``requests``, ``rollout`` (of a template that changed already), ``restart``, ``deletePod``,
-            ``uncordon``, ``free``, ``newNode``, ``storageClassName``, ``newClaim``, ``newStorageClass``; several with
-            ``+`` between.
+            ``uncordon``, ``strategy``, ``free``, ``newNode``, ``storageClassName``, ``newClaim``, ``newStorageClass``;
+            several with ``+`` between.
         title: the change in words.
         object: target of the patch: apiVersion, kind, namespace and name; for a new node the list of nodes. For an
             owner of an unknown kind (``template``), paths are those of its pods.
@@ -142,8 +142,6 @@ class Suggestion(msgspec.Struct, frozen=True):
         newly_pending: pods of other workloads that are placed without the change and pending with it.
         evicted: pods that preemption evicts with the change.
         file: file of the object; "" if unknown.
-        stuck_at: number of new pods with a node when the Deployment's rolling update gets stuck; ``None`` if it
-            completes or there is no rollout.
         further: changes of other objects, all of which are needed.
     """
 
@@ -158,7 +156,6 @@ class Suggestion(msgspec.Struct, frozen=True):
     newly_pending: tuple[str, ...] = ()
     evicted: int = 0
     file: str = ""
-    stuck_at: int | None = None
     further: tuple[Further, ...] = ()
 
     @property

@@ -54,7 +54,7 @@ def suggestions(
     """Return the changes that place pods of the subject's workload, and the number of changes that were not simulated.
 
     The state must be that of the simulation's start, and is restored. Spec changes that place only some pods are
-    dropped if other changes place all pods. A rollout that gets stuck comes last.
+    dropped if other changes place all pods, and so are changes whose rollout gets stuck.
     """
     workload = subject.workload
     search = WhatIf(simulation, workload, found.baseline)
@@ -68,7 +68,7 @@ def suggestions(
         kept += _control(search, owner, workload, found)
         # A change that rolls the pods out must do better than a rollout without the change.
         search.rolled_out = max((tried.placed for _, tried in kept if not tried.complete), default=0)
-        if not any(tried.complete and tried.stuck_at is None for _, tried in kept):
+        if not any(tried.complete for _, tried in kept):
             kept += _helping(search, [each for each in items if each.kind != "requests"])
             kept += _least_skews(search, owner, found)
             kept += _largest_requests(search, owner, found)
@@ -91,9 +91,7 @@ def suggestions(
     elif not by_spec:
         kept += _together(search, owner, found, items, some=False)
     singles = any(tried.complete and "+" not in change.kind for change, tried in kept)
-    kept.sort(
-        key=lambda each: (each[1].stuck_at is not None, not (singles or each[1].complete), each[0].size, each[1].title)
-    )
+    kept.sort(key=lambda each: (not (singles or each[1].complete), each[0].size, each[1].title))
     return tuple(each for _, each in kept), search.untried
 
 
@@ -219,10 +217,8 @@ def _smallest(search: WhatIf, now: int, most: int, tried: Attempt) -> tuple[int,
 
 
 def _as_good(one: Suggestion | None, largest: Suggestion) -> bool:
-    """Return whether as many pods are placed, and a rolling update completes if it does with the largest value."""
-    if one is None or one.placed < largest.placed:
-        return False
-    return one.stuck_at is None or largest.stuck_at is not None
+    """Return whether as many pods are placed, with the strategy that the largest value needs."""
+    return one is not None and one.placed >= largest.placed and len(one.patch) <= len(largest.patch)
 
 
 def _together(

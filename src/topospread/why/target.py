@@ -108,22 +108,11 @@ def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
         if meant(pod.namespace, pod.name):
             workload = run.owners.get(f"{pod.namespace}/{pod.name}")
             found.append((pod.namespace, ExplainedPod(workload, bound=pod)))
-    if not found:
-        found = [(pod.namespace, _left_alone(pod)) for pod in run.plan.inventory.pods if meant(pod.namespace, pod.name)]
+    for pod in () if found else run.plan.inventory.pods:
+        if meant(pod.namespace, pod.name) and (pod.phase in FINISHED_PHASES or pod.terminating):
+            state = "is terminating" if pod.terminating else f"has finished ({pod.phase})"
+            raise UsageError(f"pod {pod.namespace}/{pod.name} {state}: kube-scheduler does not look at it")
     return found
-
-
-def _left_alone(pod: Pod) -> ExplainedPod:
-    """A pod that is neither on a node nor to be placed: finished, terminating, or another scheduler's.
-
-    Raises:
-        UsageError: it has finished or goes: kube-scheduler does not look at it any more.
-    """
-    if pod.phase in FINISHED_PHASES or pod.terminating:
-        state = "is terminating" if pod.terminating else f"has finished ({pod.phase})"
-        raise UsageError(f"pod {pod.namespace}/{pod.name} {state}: kube-scheduler does not look at it")
-    waits = f"waits for the scheduler {pod.spec.scheduler_name}, of which no configuration is given"
-    return ExplainedPod(queued=QueuedPod(pod, pod.name, Workload("Pod", pod.namespace, pod.name, 1)), waits=waits)
 
 
 def _workloads(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:

@@ -12,13 +12,14 @@ from msgspec.structs import replace as with_fields
 
 from topospread.api.node_selection import Taint
 from topospread.api.pod import Pod
+from topospread.api.rollout import Strategy
 from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.spread_constraints import Constraint
 from topospread.simulation.run import Run
 
-from .changes import Change
-from .cluster_changes import cluster_changes, short_nodes
+from .changes import Change, strategy_change
+from .cluster_changes import cluster_changes, short_nodes, surplus_pods
 from .domains import constraint_tables
 from .own_constraints import in_force
 from .rejections_per_node import TAINTS, RejectionsPerNode, Shortage
@@ -96,24 +97,39 @@ class WhatIf:
             self._tried[known] = worked and self._rolled_out(change, worked)
         return self._tried[known]
 
-    def _rolled_out(self, change: Change, suggestion: Suggestion) -> Suggestion:
-        """Return the suggestion with the result of its rolling update, if all pods have a node after it.
+    def _rolled_out(self, change: Change, suggestion: Suggestion) -> Suggestion | None:
+        """Return the suggestion if its rolling update completes, else with a strategy with which it does.
 
-        Pods with default constraints are left out: their selector depends on a ReplicaSet that does not exist yet.
+        Pods with default constraints are not simulated: their selector depends on a ReplicaSet that does not exist
+        yet.
         """
         template = self.workload.template
-        if change.strategy is None or change.of_pod is None or template is None or not suggestion.complete:
+        if change.strategy is None or change.of_pod is None or template is None:
             return suggestion
         made = change.of_pod(template)
         refused = keeps_away(template.spec) or keeps_away(made.spec)  # old pods refuse new ones, or are refused
-        if not (made.spec.topology_spread_constraints or refused) or self.simulation.placed > EFFORT:
+        begins = bool(self.workload.existing and suggestion.complete and self.simulation.placed <= EFFORT)
+        if not begins or not (made.spec.topology_spread_constraints or refused):
             return suggestion
-        try:
-            self._with_cluster_changes(change)
-            stuck_at = RollingUpdate(self.simulation, self.workload, change.strategy, made).play()
-        finally:
-            self.simulation.restore()
-        return with_fields(suggestion, stuck_at=stuck_at)
+
+        def completes(strategy: Strategy) -> bool:
+            try:
+                self._with_cluster_changes(change)
+                return RollingUpdate(self.simulation, self.workload, strategy, made).play() is None
+            finally:
+                self.simulation.restore()
+
+        if completes(change.strategy):
+            return suggestion
+        waiting = sum(each.workload is self.workload for each in self.simulation.queue)
+        goes_on = change.kind == "restart" and surplus_pods(self.workload, waiting)
+        if not (change.patch or goes_on) or not completes(Strategy(max_surge=0, max_unavailable=1)):
+            return None
+        other = strategy_change(dict(change.object), ", with which its rollout completes")
+        if goes_on:
+            return with_fields(suggestion, kind=other.kind, title=other.title, patch=other.patch, means=other.means)
+        title = f"{suggestion.title}, with {strategy_change({}).title}"
+        return with_fields(suggestion, title=title, patch=(*suggestion.patch, *other.patch))
 
     def _carried_out(self, change: Change) -> Suggestion | None:
         simulation = self.simulation

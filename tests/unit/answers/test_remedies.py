@@ -25,6 +25,10 @@ def suggestion(kind: str, of: str, means: Any = "cluster", **more: Any) -> Sugge
             suggestion("maxSkew", "Deployment", "rollout"),
             """kubectl -n shop patch deployment it --type json -p [{"op":"replace","path":"/spec/it's","value":1}]""",
         ),
+        (
+            suggestion("strategy", "Deployment"),
+            """kubectl -n shop patch deployment it --type json -p [{"op":"replace","path":"/spec/it's","value":1}]""",
+        ),
         (suggestion("maxSkew", "Pod", "recreate"), ""),
         (suggestion("free", "Node"), ""),
     ],
@@ -41,7 +45,7 @@ def test_a_name_is_no_option_of_kubectl() -> None:
 
 def test_a_remedy_is_complete_only_if_no_pod_is_pending_with_it() -> None:
     assert remedy_of(suggestion("uncordon", "Node")).tried.verdict == "yes"
-    for less in ({"placed": 1}, {"newly_pending": ("shop/a-0",)}, {"stuck_at": 1}):
+    for less in ({"placed": 1}, {"newly_pending": ("shop/a-0",)}):
         assert remedy_of(suggestion("uncordon", "Node", **less)).tried.verdict == "no"
 
 

@@ -44,7 +44,6 @@ def everything() -> Simulation:
             UnusedField("dropped", "Deployment", "shop", "web", "spec.template.spec.resources", "PodLevelResources"),
             UnusedField("ignored", "Node", "", "node-1", "status.declaredFeatures", ""),
         ),
-        foreign={"volcano": 2},
         skipped={"Ingress": 1, "ConfigMap": 2},
         warnings=("a warning",),
         notes=("another note",),

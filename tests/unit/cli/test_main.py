@@ -223,7 +223,7 @@ def test_a_shell_is_answered(
         (["why", "-f", "nowhere.yaml", "deploy/w"], [":4"]),
         (["drill", "--on", "zones=2,nodes=2", "--fail", "zone="], ["zone=zone-a", "zone=zone-b", ":4"]),
         (["drill", "--on", "zones=2,nodes=2", "--drain", "node=node-1"], ["node=node-1", ":4"]),
-        (["simulate", "--see"], ["--seed\tDraw among equals where kube-scheduler does, repeatably.", ":4"]),
+        (["simulate", "--see"], ["--seed\tDraw between equal nodes with this seed.", ":4"]),
     ],
 )
 def test_kubectl_is_answered(

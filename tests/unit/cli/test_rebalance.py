@@ -55,7 +55,7 @@ def test_commands_evict_and_wait_and_never_delete() -> None:
 def test_nothing_to_do_is_said(tmp_path: Path) -> None:
     done = run("-f", str(ROOT / "examples/demo/shop.yaml"), "--on", "zones=3,nodes=9")
     assert done.returncode == 0
-    assert done.stdout.startswith("yes: every constraint that was looked at holds, no pod has to move\n")
+    assert done.stdout.startswith("yes: every checked constraint holds, no pod has to move\n")
     assert "# There is nothing to evict." in run("-f", SHOP, "-l", "app=cache", "-o", "commands").stdout
 
 

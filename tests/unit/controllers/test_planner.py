@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace as with_fields
 
 from tests.unit.controllers.manifests import Json, inventory, names, node, pod, row, workload
-from topospread.controllers.control_plane import ControlPlane
 from topospread.controllers.planner import plan
 from topospread.errors import InvalidError
 
@@ -118,25 +116,13 @@ class TestPods:
         assert plan(inventory(item, mine)).queue == []
 
 
-class TestOtherSchedulers:
-    def test_are_counted_and_left_alone(self):
-        foreign = {"schedulerName": "volcano"}
-        result = plan(
-            inventory(
-                workload("Deployment", "web", replicas=3, pod=foreign),
-                workload("StatefulSet", "db", replicas=2, pod=foreign),
-                pod("p", schedulerName="other"),
-                pod("q", node_name="n", schedulerName="other"),
-            )
-        )
-        assert result.foreign == {"volcano": 5, "other": 1}
-        assert (result.queue, [each.name for each in result.bound]) == ([], ["q"])
-        assert row(result, "web").notes == ["its pods wait for the scheduler volcano: they are counted and left alone"]
-
-    def test_may_be_ours(self):
-        given = inventory(pod("p", schedulerName="other"), pod("q"))
-        result = plan(given, control_plane=with_fields(ControlPlane.of_version("1.37"), scheduler_names=["other"]))
-        assert (names(result), result.foreign) == (["p"], {"default-scheduler": 1})
+def test_pods_of_other_schedulers_are_queued_as_any() -> None:
+    """The framework says that it does not judge them."""
+    foreign = workload("Deployment", "web", replicas=3, pod={"schedulerName": "volcano"})
+    result = plan(inventory(foreign, pod("p", schedulerName="other"), pod("q", node_name="n", schedulerName="other")))
+    assert len(result.queue) == 4
+    assert [each.name for each in result.bound] == ["q"]
+    assert row(result, "web").notes == []
 
 
 class TestGates:

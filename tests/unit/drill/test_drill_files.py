@@ -268,7 +268,7 @@ def test_drills_come_to_the_same_however_they_are_shared_out(tmp_path: Path) -> 
         parts = [(str(path), read_check(str(path))) for path in reversed(paths)]
         assert merged_checks(parts).to_json() == whole.to_json()
         assert merged_checks(parts).answer().text() == whole.answer().text()
-    with pytest.raises(UsageError, match="is no part of drills"):
+    with pytest.raises(UsageError, match="is a complete result"):
         merged_checks([("whole", whole)])
 
 

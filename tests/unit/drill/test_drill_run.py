@@ -112,6 +112,25 @@ def test_a_dead_zone_is_still_a_domain_unless_taints_are_honoured() -> None:
     assert honoured.holds
 
 
+@pytest.mark.parametrize(
+    ("replicas", "zones", "says"),
+    [
+        (3, "a", "yes: 2 pods are ready after 1 step, and no pod is newly pending; 1 pod of StatefulSets stays lost: "),
+        (3, "ab", "no: 2 pods of StatefulSets stay lost: shop/db has 1 of 3"),
+        (2, "a", "yes: 1 pod is ready after 1 step, and no pod is newly pending; 1 pod of StatefulSets stays lost: "),
+        (1, "a", "no: 1 pod of StatefulSets stays lost: shop/db has 0 of 1"),
+        (0, "a", "yes: 0 pods are ready after 1 step, and no pod is newly pending"),
+    ],
+)
+def test_a_stateful_set_that_loses_its_quorum_or_every_pod_is_harmed(replicas: int, zones: str, says: str) -> None:
+    objects = [*nodes("a", "b", "c"), node("e", "e"), workload("StatefulSet", "db", replicas)]
+    steps = [Fail(at(f"node={zone}1")) for zone in zones]
+    answer = told(objects, *steps).answer()
+    assert " ".join(answer.text().split()).startswith(says.replace("1 step", f"{len(steps)} step"))
+    already = told(objects, Fail(at("node=a1")), Recover(at("node=a1")), Fail(at("node=a1")))
+    assert bool(already.harm.lost) == (replicas == 1)
+
+
 def test_a_pod_of_a_stateful_set_on_a_dead_node_is_not_replaced_before_the_node_is_back() -> None:
     objects = [*nodes("a", "b", "c"), workload("StatefulSet", "db", 3)]
     found = told(objects, Fail(at("node=a1")), Recover(at("node=a1")))
@@ -119,6 +138,7 @@ def test_a_pod_of_a_stateful_set_on_a_dead_node_is_not_replaced_before_the_node_
     assert (lost.ready, lost.pending, lost.terminating) == (2, 0, 1)
     assert any("db-0 is not replaced" in each for each in found.steps[1].remarks)
     assert [each.kind for each in found.steps[2].events] == ["up", "lost", "placed"]
+    assert found.holds, "what came back is no harm"
     assert state(found.steps[2], "db").ready == 3
 
 

@@ -86,5 +86,6 @@ def test_pods_of_stateful_sets_that_are_not_replaced_are_named() -> None:
     lost = {outcome.target: outcome.not_replaced for outcome in found.outcomes}
     assert lost in ({"a": ("shop/db-0",), "b": ()}, {"a": (), "b": ("shop/db-0",)})
     said = " ".join(found.answer().text().split())
-    assert "no pod left of shop/db; not replaced: shop/db-0" in said
+    assert "stay lost: shop/db has 0 of 1; no pod left of shop/db; not replaced: shop/db-0" in said
+    assert said.startswith("no: 1 of 2 zone failures ends with harm: up to 1 StatefulSet without a quorum")
     assert "not replaced: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said

@@ -63,7 +63,7 @@ def test_only_all_parts_of_one_whole_are_merged() -> None:
         ([first], "1/2 missing"),
         ([first, first], "are the same part, 0/2"),
         ([first, ("other", other)], "0 and other are parts of different drills"),
-        ([first, ("whole", each())], "whole is no part of drills"),
+        ([first, ("whole", each())], "whole is a complete result"),
         ([], "name the files of all parts"),
     ):
         with pytest.raises(UsageError, match=says):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from tests.unit.drill.builders import ZONE, inventory, nodes, spread, workload
 from topospread.answers.plan import plan
+from topospread.api.pod import Pod
+from topospread.api.workload import ReplicaSet
 from topospread.config.load import load_configuration
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 DEFAULT = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
 ARGS = {"defaultingType": "List", "defaultConstraints": [DEFAULT]}
@@ -34,3 +40,20 @@ def test_hard_default_constraints_that_go_are_worse_although_no_pod_is_pending(o
     back = plan((given, given), (SOFT, HARD), rolled_out=True)
     assert (back.verdict, [each.better for each in back.promises]) == ("yes", [True, True])
     assert not plan((given, given), (SOFT, SOFT), rolled_out=True).promises
+
+
+def test_pods_of_a_ReplicaSet_whose_hash_is_another_are_compared_too() -> None:  # noqa: N802 - a kind's name
+    """The hash in a real cluster is of a template with fields that are not read."""
+    given = simulate(inventory(*nodes(*"aabbcc"), workload("Deployment", replicas=6)), HARD, keep_after=True).after
+    assert given is not None
+    (made,) = given.replica_sets
+    old = made.metadata.labels["pod-template-hash"]
+    text = (
+        b"[" + b",".join(msgspec.json.encode(each, enc_hook=str) for each in (*given.replica_sets, *given.pods)) + b"]"
+    )
+    sets, *pods = msgspec.json.decode(text.replace(old.encode(), b"59f8c7d6b4"))
+    given = replace(
+        given, replica_sets=[msgspec.convert(sets, ReplicaSet)], pods=[msgspec.convert(each, Pod) for each in pods]
+    )
+    answer = plan((given, given), (HARD, SOFT), rolled_out=True)
+    assert (answer.verdict, answer.says) == ("no", "shop/web keeps less: losing a zone leaves at least 0 of 6, not 4")

@@ -80,11 +80,13 @@ def test_a_pod_that_is_refused_at_first_comes_again() -> None:
     assert asked([*nodes("a", "b"), web], never_pending=True).answer == "never"
 
 
-def test_a_daemon_sets_pod_that_finds_no_room_stays_pending() -> None:
+def test_a_daemon_sets_pod_that_finds_no_room_stays_pending(tmp_path: Path) -> None:
     agent = workload("DaemonSet", "agent", spec=of("agent", 1, "3")["spec"]["template"]["spec"])
-    answer = asked([node("a1", cpu="2"), node("a2", cpu="4"), agent, of("web", 1)], never_pending=True)
+    objects = [node("a1", cpu="2"), node("a2", cpu="4"), agent, of("web", 1)]
+    answer = asked(objects, never_pending=True)
     assert (answer.answer, answer.why) == ("never", "1 of shop/agent stays pending")
-    assert answer.drill == ""
+    (said,) = played_again(tmp_path, objects, answer)
+    assert said.startswith("1 pending at the end")
     assert asked([node("a2", cpu="4"), agent, of("web", 1)], never_pending=True).answer == "always"
 
 
@@ -158,7 +160,7 @@ def test_beyond_the_budget_it_says_what_ran_out_how_far_it_came_and_what_to_type
     answer = asked(objects, skew=4, states=5, seconds=900)
     assert answer.answer == "not decided"
     assert answer.why == (
-        "the number of states ran out: 5 (--states); 5 states were looked at, 0 ends, of 10 pods at most 4 placed; "
+        "the number of states ran out: 5 (--states); 5 states were searched, 0 ends, of 10 pods at most 4 placed; "
         "200 orders drawn at random all end well; --states 50 goes further"
     )
     assert "time ran out: 0 s (--seconds)" in asked(objects, skew=4, seconds=0).why
@@ -255,7 +257,7 @@ def test_the_drill_of_a_loss_shows_the_break_and_passes_once_the_manifest_is_men
     assert not with_manifests(tmp_path, [*there, of("web", 2, "1", hard), other], kept.part.answer.drill)
 
 
-def test_ties_that_matter_are_forced_by_cordons(tmp_path: Path) -> None:
+def test_ties_that_matter_are_forced(tmp_path: Path) -> None:
     """Only where the first pod goes to the second of two equal nodes the constrained one finds no room."""
     picky = of("picky", 1, "2")
     picky["spec"]["template"]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "a2"}
@@ -263,11 +265,11 @@ def test_ties_that_matter_are_forced_by_cordons(tmp_path: Path) -> None:
     answer = asked(objects, never_pending=True)
     assert answer.answer == "not always"
     assert answer.order[0].node == "a2"
-    assert "cordon: node=a1" in answer.drill
+    assert "shop/Deployment/small=a2" in answer.drill
     assert played_again(tmp_path, objects, answer)
 
 
-def test_a_workload_that_has_pods_already_is_in_no_drill() -> None:
+def test_a_workload_that_has_pods_already_is_played_too(tmp_path: Path) -> None:
     pods = of("web", 2)
     there = {"name": "web-1", "namespace": "shop", "labels": {"app": "api"}}
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "api", "uid": "u", "controller": True}
@@ -275,9 +277,11 @@ def test_a_workload_that_has_pods_already_is_in_no_drill() -> None:
     pod["spec"] = pods["spec"]["template"]["spec"] | {"nodeName": "a1"}
     replicas = workload("ReplicaSet", "api", 2, pods["spec"]["template"]["spec"])
     replicas["metadata"]["uid"] = "u"
-    answer = asked([node("a1", cpu="1"), replicas, pod], never_pending=True)
+    objects = [node("a1", cpu="1"), replicas, pod]
+    answer = asked(objects, never_pending=True)
     assert answer.answer == "never"
-    assert answer.drill == ""
+    (said,) = played_again(tmp_path, objects, answer)
+    assert said.startswith("1 pending at the end")
 
 
 def test_several_questions_are_answered_each() -> None:

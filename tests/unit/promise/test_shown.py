@@ -14,6 +14,7 @@ from topospread.answers.promise_show import PromisedEvent, PromiseShow, promise_
 from topospread.base import Bounds
 from topospread.errors import UsageError
 from topospread.promise.orders import OrderSearch
+from topospread.promise.questions import LeftAfterLoss
 from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]
@@ -220,9 +221,9 @@ def test_many_replicas_are_gathered_once_for_a_loss_and_each_event_is_played_onc
     gathered: list[str] = []
     search = OrderSearch.gathered
 
-    def counted(self: OrderSearch, loss: str, *rest: Any) -> Any:
-        gathered.append(loss)
-        return search(self, loss, *rest)
+    def counted(self: OrderSearch, question: LeftAfterLoss, least: int) -> Any:
+        gathered.append(question.loss)
+        return search(self, question, least)
 
     monkeypatch.setattr(OrderSearch, "gathered", counted)
     (found,) = of(*roomy(*"abc"), many(310, spread(5))).workloads

@@ -149,8 +149,8 @@ def test_only_what_is_chosen_is_mended() -> None:
     with pytest.raises(UsageError, match=r"^-l app=apj selects no workload \(--allow-empty accepts that\)$"):
         rebalance_of(objects, selector=parse_selector("app=apj"))
     nobody = rebalance_of(objects, selector=parse_selector("app=apj"), allow_empty=True)
-    assert nobody.notes[-1] == "no workload was looked at: the selector matches the pods of none"
-    assert not any("looked at" in each for each in rebalance_of(objects, selector=parse_selector("app=api")).notes)
+    assert nobody.notes[-1] == "no workload was checked: the selector matches no pods"
+    assert not any("was checked" in each for each in rebalance_of(objects, selector=parse_selector("app=api")).notes)
     assert len(rebalance_of(objects, namespace="shop").moves) == 4
     with pytest.raises(UsageError, match="there are shop"):
         rebalance_of(objects, namespace="other")

@@ -197,13 +197,8 @@ def test_without_the_gate_pods_are_placed_one_by_one(tmp_path: Path) -> None:
     assert sum(placed(result).values()) == 4
 
 
-LOW = pod("low", cpu="4", nodeName="n1", priority=0)
 NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
     "a PodGroup that nobody gave": (pods("g", 2), "the PodGroup g, which is not in the input"),
-    "room that evictions make": (
-        [LOW, group("g", 2, priority=9), *pods("g", 2, priority=9)],
-        "preemption for the PodGroup g",
-    ),
     "pods in two domains": (
         [
             node("n2"),
@@ -229,6 +224,29 @@ def test_what_is_not_modelled_leaves_the_group_s_pods_not_judged(items: list[Jso
     result = simulated(tmp_path, node("n1"), *items, **ON)
     assert [each.because for each in result.unjudged] == [f"topospread does not model {words}"]
     assert {"default/g-0", "default/g-1"} <= {*result.open_pods}
+
+
+def low(name: str, of: str = "", cpu: str = "1") -> Json:
+    """A pod of priority 0 on the only node."""
+    return pod(name, of, cpu=cpu, nodeName="n1", priority=0)
+
+
+@pytest.mark.parametrize(
+    ("items", "evicted"),
+    [
+        ([low("a"), low("b"), low("c"), low("d")], 2),
+        ([low("a", "old"), low("b", "old"), low("c"), low("d"), group("old")], 2),
+        ([*(low(each, "old") for each in "abc"), low("d"), group("old", disruptionMode={"all": {}})], 3),
+        ([low("a", cpu="2"), low("b", cpu="500m"), low("c", cpu="500m")], 2),
+    ],
+    ids=["pods alone", "pods of a group, which are more important", "a group that goes as a whole", "small ones"],
+)
+def test_a_group_evicts_as_few_as_it_can(items: list[Json], evicted: int, tmp_path: Path) -> None:
+    made = [node("n1"), *items, group("g", 2, priority=9), *pods("g", 2, priority=9)]
+    result = simulated(tmp_path, *made)
+    assert placed(result) == {"g-0": True, "g-1": True}
+    assert len(result.evictions) == evicted
+    assert {each.preemptor for each in result.evictions} == {"default/g-0"}
 
 
 def test_a_group_that_goes_as_a_whole_is_no_victim_that_is_judged(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from topospread.simulation.placing import IN_VAIN, MOST_PREEMPTIONS
+from topospread.simulation.evictions import MOST_PREEMPTIONS
+from topospread.simulation.placing import IN_VAIN
 from topospread.simulation.simulate import simulate
 from topospread.sources.load import load
 

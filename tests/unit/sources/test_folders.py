@@ -167,7 +167,7 @@ def test_raw_reads_every_file_as_it_is(tmp_path: Path) -> None:
 
 def test_a_component_alone_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"zone/kustomization.yaml": "kind: Component\n", "a.yaml": ""})
-    with pytest.raises(InputError, match=r"a Component of Kustomize.*name the kustomization that has it"):
+    with pytest.raises(InputError, match=r"a Kustomize Component.*name a kustomization that includes it"):
         look(tmp_path, "zone")
     assert f"{tmp_path}/zone: not built, it is a component that nothing here refers to" in look(tmp_path).notes
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.drill.builders import Json, at, node, nodes, spread, told, workload
-from topospread.drill.steps import Apply, Drain, Fail
+from topospread.drill.steps import Apply, Drain, Fail, Rollout
 from topospread.why import drill_fixes
 
 SIX = nodes("a", "a", "b", "b", "c", "c")
@@ -96,3 +96,19 @@ def test_what_the_effort_ends_is_counted(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_drill_without_harm_has_nothing_to_fix() -> None:
     assert told([*SIX, web(nodeTaintsPolicy="Honor")], Fail(at("zone=a"))).answer().remedies == ()
+
+
+def test_a_change_is_rolled_out_from_the_pods_that_are_there() -> None:
+    """The old pods' required anti-affinity refuses the new pods, too: only another strategy helps."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "api"}}}
+    required = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    api = workload("Deployment", "api", 3, {"affinity": required})
+    api["spec"]["strategy"] = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    api["metadata"]["uid"] = "uid-api"
+    answer = told([*nodes("a", "b", "c"), api], Rollout("deploy/api"), runs=1).answer()
+    assert answer.says.endswith("the rollout of shop/api is stuck")
+    first = answer.remedies[0]
+    assert [each.code for each in answer.remedies if each.object["kind"] == "Deployment"] == ["strategy"]
+    assert (first.code, first.pending, first.pending_without) == ("strategy", 0, 1)
+    api["spec"]["strategy"] = first.patch[0]["value"]
+    assert not told([*nodes("a", "b", "c"), api], Rollout("deploy/api"), runs=1).harm

@@ -81,10 +81,9 @@ def test_a_pod_that_waits_for_gates_is_not_judged() -> None:
 
 def test_a_pod_of_another_scheduler_is_not_judged() -> None:
     found = explained("web", *zones(), pod("web", of=OF | {"schedulerName": "other"}))
-    assert (found.state, found.message) == (
-        "waiting",
-        "waits for the scheduler other, of which no configuration is given",
-    )
+    assert [(each.what, each.field, each.to_know) for each in found.unjudged] == [
+        ('schedulerName "other"', "spec.schedulerName", "--config FILE with a profile of that name")
+    ]
 
 
 def test_the_second_pod_of_a_stateful_set_waits_for_the_first() -> None:

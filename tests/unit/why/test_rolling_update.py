@@ -111,22 +111,36 @@ def suggested(**more: Any) -> Any:
     return by_kind(explained("deploy/web", *TAINTED, *objects))["toleration"]
 
 
-def test_a_suggestion_whose_rollout_gets_stuck_says_so() -> None:
+def test_a_change_whose_rollout_gets_stuck_comes_with_a_strategy_with_which_it_completes() -> None:
     found = suggested(strategy=strategy(1, 0))
-    assert (found.placed, found.wanted, found.stuck_at) == (2, 2, 1)
-    assert suggested(strategy=strategy(0, 1)).stuck_at is None
-    assert suggested(strategy={"type": "Recreate"}).stuck_at is None
+    assert (found.placed, found.wanted) == (2, 2)
+    assert found.title == "tolerate dedicated=gpu:NoSchedule, with maxSurge 0 and maxUnavailable 1"
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    assert found.patch[-1] == {"op": "add", "path": "/spec/strategy", "value": rolling}
+    for given in (strategy(0, 1), {"type": "Recreate"}):
+        assert suggested(strategy=given).title == "tolerate dedicated=gpu:NoSchedule"
 
 
-def test_it_comes_after_those_whose_rollout_ends() -> None:
-    objects = [workload("Deployment", 2, OF, strategy=strategy(1, 0)), replica_set("abc", 2, OF)]
-    found = explained("deploy/web", *TAINTED, *objects, *replicas("abc", OF, ["a", ""])).suggestions
-    stuck = [each.stuck_at is not None for each in found]
-    assert stuck == sorted(stuck)
-    assert stuck[-1]
+def test_a_rollout_that_is_stuck_completes_with_another_strategy() -> None:
+    """Required anti-affinity of the old pods refuses the new one, so a new template would not help."""
+    term = {"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": "web"}}}
+    of = spec(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+    new = of | spec(cpu="400m")
+    objects = [
+        workload("Deployment", 3, new, strategy=strategy(1, 0)),
+        replica_set("old", 3, of),
+        *replicas("old", of, "abc"),
+    ]
+    found = explained(
+        "web-new-0", *zones(), *objects, replica_set("new", 1, new), *replicas("new", new, [""])
+    ).suggestions
+    assert [each.kind for each in found] == ["strategy", "deletePod", "deletePod", "newNode"]
+    assert found[0].title == "maxSurge 0 and maxUnavailable 1, with which its rollout completes"
+    assert (found[0].means, found[0].lets_in, len(found[0].patch)) == ("cluster", 1, 1)
+    assert found[1].title == "delete web-old-0, a pod of the old ReplicaSet, on a; 2 more of them remain to be replaced"
 
 
 def test_a_rollout_goes_on_where_a_change_of_the_cluster_that_comes_with_it_lets_it() -> None:
     closed = node("a", "zone-a", taints=[GPU], cordoned=True)
     found = by_kind(explained("deploy/web", closed, workload("Deployment", 2, OF)))["toleration+uncordon"]
-    assert (found.placed, found.wanted, found.stuck_at) == (2, 2, None)
+    assert (found.placed, found.wanted) == (2, 2)

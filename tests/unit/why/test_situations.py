@@ -96,11 +96,12 @@ def test_each_situation_has_its_own_block_and_its_own_row() -> None:
     explained = nine().why()
     assert [each.name for each in explained.pods] == ["x-6", "x-4", "x-8"]
     rows = nine().status().pending
-    assert [(len(each.pods), each.causes[0].code) for each in rows] == [
+    assert [(len(each.pods), each.causes[0].code) for each in rows if each.verdict == "no"] == [
         (2, "label-missing"),
         (1, "spread-domain-full"),
         (1, "scheduling-gate"),
     ]
+    assert [each.pods for each in nine().status().pending if each.verdict == "unknown"] == [("shop/x-5",)]
 
 
 def test_pods_that_are_not_created_share_the_situation_of_the_pod_before_them() -> None:

@@ -1,7 +1,7 @@
 """The API server's validation, with its types, field paths and messages, of plain data as JSON or YAML give it.
 
-`validate_object` takes an object as it stands in a manifest. The rules are those of Kubernetes 1.37 with its default
-feature gates, one module a topic. Nothing here reads files or knows the typed objects that scheduling works with.
+`validate_object` takes an object from a manifest. The rules are those of Kubernetes 1.37 with its default feature
+gates, one module a topic. Nothing here reads files or knows the typed objects that scheduling works with.
 """
 
 from __future__ import annotations

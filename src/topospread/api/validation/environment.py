@@ -1,4 +1,4 @@
-"""Environment variables of containers and what they are read from, as the API server checks them.
+"""Validation of containers' environment variables and their sources.
 
 Source: ValidateEnv, ValidateEnvFrom and what they call in pkg/apis/core/validation/validation.go.
 """

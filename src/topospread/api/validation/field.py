@@ -21,7 +21,7 @@ class FieldError(msgspec.Struct, frozen=True):
     Attributes:
         type: the API server's name for the kind of refusal, ``FieldValueInvalid``.
         field: path of the field.
-        message: what the API server prints, the path first: ``spec.nodeName: Invalid value: "-": …``.
+        message: the API server's message, with the path first: ``spec.nodeName: Invalid value: "-": …``.
     """
 
     type: str

@@ -170,7 +170,7 @@ def check_no_backsteps(path: str, target: str) -> Iterator[FieldError]:
 
 
 def check_descending(path: str, target: str) -> Iterator[FieldError]:
-    """Check a relative path that stays below where it starts."""
+    """Check a relative path without steps above its start."""
     if target.startswith("/"):
         yield invalid(path, target, "must be a relative path")
     yield from check_no_backsteps(path, target)

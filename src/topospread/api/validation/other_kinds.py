@@ -1,8 +1,8 @@
-"""The API server's validation of kinds other than pods and workloads, as far as scheduling is concerned.
+"""The API server's validation of kinds other than pods and workloads, limited to the fields that scheduling reads.
 
-That is their metadata, and what Nodes, StorageClasses, PodDisruptionBudgets, PriorityClasses, HorizontalPodAutoscalers
-(not the metrics and behaviour) and selectors of Services say.
-Sources: pkg/apis/{core,policy,scheduling,autoscaling}/validation/validation.go.
+These are metadata, Nodes, StorageClasses, PodDisruptionBudgets, PriorityClasses, HorizontalPodAutoscalers (without
+metrics and behaviour) and selectors of Services. Sources:
+pkg/apis/{core,policy,scheduling,autoscaling}/validation/validation.go.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from topospread.config.versions import KubeVersion
 _NO_PLUGIN_HAS = {"v1alpha2": ("unreserve",)}
 """Removed extension points that kube-scheduler's own plugins never used."""
 _MERGED_AT_ONCE = 22
-"""Since this minor version decoding merges the default plugins; up to v1beta2 it forgets what was disabled then."""
+"""Since this minor version decoding merges the default plugins; up to v1beta2 it forgets disabled ones then."""
 
 
 def forgotten_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:

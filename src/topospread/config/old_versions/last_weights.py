@@ -1,4 +1,4 @@
-"""Until 1.21 the weight of a plugin that sits at several extension points is the last one's.
+"""Plugin weights until 1.21: the weight at the last extension point counts at all of them.
 
 Source: pkg/scheduler/framework/runtime/framework.go of 1.18 to 1.21 (``NewFramework``).
 """

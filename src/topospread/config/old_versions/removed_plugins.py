@@ -60,7 +60,7 @@ ERRORS: Mapping[str, Callable[[str, Args], Iterator[FieldError]]] = {
     "NodeResourcesMostAllocated": lambda path, args: weight_errors(path, args["resources"]),
     "RequestedToCapacityRatio": _ratio_errors,
 }
-"""Plugin → what is wrong with its arguments."""
+"""Plugin → validation of its arguments."""
 
 
 def conflicting_scores(path: str, score: PluginSet, group_version: str) -> Iterator[FieldError]:

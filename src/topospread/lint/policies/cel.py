@@ -25,7 +25,7 @@ SCALED: Final = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationControll
 KINDS: Final = (*SCALED, "DaemonSet", "Job", "CronJob", "Pod")
 """Kinds that are pods or create pods."""
 
-_SEVERAL_SEEN = "an autoscaler's maxReplicas is not seen, which the linter takes in place of replicas"
+_SEVERAL_SEEN = "an autoscaler's maxReplicas, which lint uses instead of replicas, is not visible"
 _DEFAULTED = "replicas that are left out are 1 already, where the linter takes them as open, to an autoscaler"
 
 

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from topospread.api.served import similar_kind
-from topospread.api.validation.schema import STRUCT_OF_ANY, fields_of, unknown_fields
 from topospread.lint.examples import GOOD_CONSTRAINT, deployment
 from topospread.lint.lint_input import LintInput, LintSubject, Manifest
 from topospread.lint.problem import Problem
 from topospread.lint.rule import Example, Rule
-from topospread.sources.positions import format_path, parse_path
-from topospread.sources.versions import was_known
+from topospread.sources.unknown_fields import fields_of_no_version, meant
 
 _OBJECTS = "https://kubernetes.io/docs/concepts/overview/working-with-objects/"
-
-_INSIDE = (
-    ("spec",),
-    ("template", "spec"),
-    ("spec", "template", "spec"),
-    ("jobTemplate", "spec"),
-    ("jobTemplate", "spec", "template", "spec"),
-    ("spec", "jobTemplate", "spec", "template", "spec"),
-)
-"""Paths where a misplaced field may belong."""
 
 
 def _refused(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -39,29 +26,8 @@ def _unknown_field(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     yield from given.unknown_fields
     for manifest in given.manifests:
         if not manifest.stored:
-            for path in unknown_fields(manifest.value, STRUCT_OF_ANY[manifest.kind]):
-                if not was_known(manifest.kind, manifest.value.get("apiVersion"), path):
-                    yield manifest, Problem(path, f'unknown field "{path}"' + _meant(manifest.kind, path))
-
-
-def _meant(kind: str, path: str) -> str:
-    """Return a hint at the field that an unknown field may be misspelled or misplaced from."""
-    steps = parse_path(path)
-    if not steps:  # a key without letters, such as "" or "["
-        return ""
-    *above, name = steps
-    known = fields_of(STRUCT_OF_ANY[kind], above)
-    lower = {each.lower(): each for each in known}
-    close = get_close_matches(str(name).lower(), lower, 1, cutoff=0.75)
-    if close:
-        return f'; is "{lower[close[0]]}" meant?'
-    for depth in range(len(above) - 1, -1, -1):
-        if name in fields_of(STRUCT_OF_ANY[kind], above[:depth]):
-            return f'; it belongs to "{format_path(above[:depth])}"' if depth else "; it belongs to the object itself"
-    for inside in _INSIDE:
-        if name in fields_of(STRUCT_OF_ANY[kind], [*above, *inside]):
-            return f'; it belongs to "{format_path([*above, *inside])}"'
-    return ""
+            for path in fields_of_no_version(manifest.value, manifest.kind):
+                yield manifest, Problem(path, f'unknown field "{path}"' + meant(manifest.kind, path))
 
 
 def _unknown_kind(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:

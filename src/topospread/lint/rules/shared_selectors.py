@@ -80,7 +80,7 @@ class _Workload(msgspec.Struct, frozen=True, eq=False):
 
 
 class _Namespace:
-    """The workloads of one namespace. Sets of workloads are integers: bit n stands for workload n.
+    """The workloads of one namespace. Sets of workloads are integers: bit n is workload n.
 
     Bit sets keep the rules fast if thousands of workloads count each other's pods.
     """

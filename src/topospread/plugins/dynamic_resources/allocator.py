@@ -61,7 +61,7 @@ class InvalidPoolError(Exception):
 
 
 class SearchTooLongError(Exception):
-    """The search goes through too many combinations to be carried out here."""
+    """The search has too many combinations."""
 
 
 class _Request(msgspec.Struct):
@@ -177,7 +177,7 @@ class _Search:
                 prepared.append(_Request(_key(claim), request.name, ExactDeviceRequest(), alternatives=made))
                 count = min(each.count for each in made)
             else:
-                assert request.exactly is not None, "PreFilter has looked at it"
+                assert request.exactly is not None, "PreFilter has prepared it"
                 prepared.append(self._request(claim, request.name, request.exactly))
                 count = prepared[-1].count
             if count > MOST_DEVICES - least:

@@ -50,8 +50,8 @@ class ClaimsWanted(msgspec.Struct, frozen=True):
 
     Attributes:
         claims: in the pod's order, the one for extended resources last.
-        extended: extended resources that a DeviceClass stands for, with the class.
-        others: extended resources that none stands for.
+        extended: extended resources that a DeviceClass provides, with the class.
+        others: extended resources without a DeviceClass.
     """
 
     pod: Pod
@@ -84,7 +84,7 @@ def pod_device_claims(pod: Pod, objects: ClusterObjects) -> list[PodDeviceClaim]
 
 
 def claim_reads(pod: Pod) -> Iterator[ObjectKey]:
-    """Return the objects that a pod's claims rest on, whether they exist or not."""
+    """Return the objects that a pod's claims depend on, even missing ones."""
     for each in pod.spec.resource_claims or ():
         name = claim_name(pod, each)
         if name:
@@ -141,7 +141,7 @@ def class_behind(name: str, classes: Iterable[DeviceClass]) -> DeviceClass | Non
 
 
 def is_device_resource(name: str) -> bool:
-    """Return whether a DeviceClass may stand for a resource (``IsDRAExtendedResourceName``)."""
+    """Return whether a DeviceClass may provide a resource (``IsDRAExtendedResourceName``)."""
     return name.startswith(IMPLICIT_PREFIX) or is_extended_resource(name)
 
 
@@ -150,7 +150,7 @@ def requests_of(pod: Pod, resources: Mapping[str, DeviceClass]) -> list[DeviceRe
 
     Args:
         pod: asks for the resources in its containers.
-        resources: those that the node provides as devices, with the DeviceClass each stands for.
+        resources: resources that the node provides as devices, with their DeviceClass.
     """
     containers = [*(pod.spec.init_containers or ()), *(pod.spec.containers or ())]
     initial = len(pod.spec.init_containers or ())

@@ -1,4 +1,4 @@
-"""Extended resources that stand for devices: NodeResourcesFit leaves them to DynamicResources (KEP-5004).
+"""Extended resources provided by devices: NodeResourcesFit leaves them to DynamicResources (KEP-5004).
 
 Source: plugins/noderesources/fit.go (``shouldDelegateResourceToDRA``).
 """
@@ -19,7 +19,7 @@ def asks_for_others(pod_class: PodClass, rules: DynamicResourcesRules) -> bool:
 
 
 def left_to_devices(pod_class: PodClass, objects: ClusterObjects, rules: DynamicResourcesRules) -> frozenset[str]:
-    """Return the resources of a pod that DynamicResources looks for on nodes that have none of them themselves."""
+    """Return the resources of a pod that DynamicResources allocates on nodes without these resources."""
     if not objects.device_classes or not rules.extended_resources or not is_judged(objects, rules):
         return frozenset()
     classes = list(objects.device_classes.values())

@@ -82,7 +82,8 @@ class NodeAllocations:
         self._rows_of: dict[PoolID, set[int]] = {}
 
     def catch_up(self) -> bool:
-        """Forget the answers for nodes whose devices or labels changed; False if all answers have to be found anew."""
+        """Drop the answers for nodes whose devices or labels changed. Return False if all answers must be
+        recomputed."""
         cluster = self._cluster
         if self._numbering != cluster.nodes.numbering or self._read != _stamps(cluster):
             return False
@@ -223,7 +224,7 @@ def has_failed(claim: ResourceClaim) -> bool:
 
 
 def on_node(wanted: ClaimsWanted, row: int, cluster: Cluster) -> tuple[list[ResourceClaim], bool]:
-    """Return the claims on a node, and whether it lacks a resource that no DeviceClass stands for.
+    """Return the claims on a node, and whether it lacks a resource without a DeviceClass.
 
     Extended resources are claimed only if the node lacks them (``filterExtendedResources``).
     """
@@ -292,7 +293,7 @@ class DeviceFilter:
         raise AssertionError("it failed before")
 
     def evidence(self, row: int) -> list[str]:
-        """Return what is against the devices of a node, a phrase for each request, or where claims are allocated."""
+        """Return why each request finds no device on a node, or where claims are allocated."""
         node = self._cluster.nodes.nodes[row]
         if node is None:
             return []

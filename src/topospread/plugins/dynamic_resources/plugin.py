@@ -1,4 +1,4 @@
-"""DynamicResources: devices for a pod's claims and for extended resources that stand for devices.
+"""DynamicResources: devices for a pod's claims and for extended resources of DeviceClasses.
 
 Pods are judged where the input holds ResourceSlices and the extra ``dra`` is installed, for Kubernetes 1.34 and later.
 Source: plugins/dynamicresources/dynamicresources.go.
@@ -102,7 +102,7 @@ class DynamicResources:
         return DeviceFilter(cluster, wanted, self.rules) if wanted.claims else None
 
     def extended(self, pod_class: PodClass, objects: ClusterObjects) -> dict[str, DeviceClass]:
-        """Return the resources a pod requests that a DeviceClass stands for."""
+        """Return the requested resources that a DeviceClass provides."""
         if not self.rules.extended_resources or not objects.device_classes:
             return {}
         classes = list(objects.device_classes.values())
@@ -200,7 +200,7 @@ class DynamicResources:
 
 
 def is_judged(objects: ClusterObjects, rules: DynamicResourcesRules) -> bool:
-    """Return whether it is known which devices there are, and selectors can be evaluated."""
+    """Return whether the devices are known and selectors can be evaluated."""
     if rules.minor < _OLDEST or not (objects.devices_known or objects.resource_slices):
         return False
     from .selectors import is_installed

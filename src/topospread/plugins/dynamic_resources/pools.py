@@ -101,7 +101,7 @@ class SliceCatalog:
             self._by_pool[_pool_id(each)].append(each)
 
     def pools(self, node: Node) -> list[DevicePool]:
-        """Return the pools that a node reaches, in the order in which devices are looked for (``GatherPools``)."""
+        """Return the pools that a node reaches, in search order (``GatherPools``)."""
         known = self._pools.get(node.name)
         if known is not None and known[0] is node:
             return known[1]

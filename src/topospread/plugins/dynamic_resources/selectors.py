@@ -16,7 +16,7 @@ from topospread.api.quantity import Quantity, QuantityError, parse_quantity
 
 _QUANTITY: Final = "\x00quantity"
 _SEMVER: Final = "\x00semver"
-"""Keys of the maps that stand for values of Kubernetes' own types: the library knows no other objects."""
+"""Keys of the maps that represent Kubernetes' own types, because the library knows no other objects."""
 _INDEXED: Final = re.compile(r"""\[\s*(?:'([^'\\]*)'|"([^"\\]*)")\s*\]""")
 _SEMANTIC_VERSION: Final = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?", re.ASCII
@@ -27,7 +27,7 @@ Value = Any
 
 
 class CannotEvaluateError(Exception):
-    """The library, or what is known here of Kubernetes' functions, does not cover an expression."""
+    """An expression that the library, or our functions for Kubernetes' types, cannot evaluate."""
 
 
 class SelectorError(Exception):
@@ -67,7 +67,7 @@ def evaluated(expression: str, driver: str, device: Device) -> Value:
 
     Raises:
         CannotEvaluateError: if the expression cannot be evaluated here.
-        SelectorError: if kube-scheduler cannot evaluate it either, as where a key is missing.
+        SelectorError: if kube-scheduler cannot evaluate it either, for example because of a missing key.
     """
     return _compiled(expression).value(driver, device)
 

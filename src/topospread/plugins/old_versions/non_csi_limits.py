@@ -42,7 +42,7 @@ class DiskKind(msgspec.Struct, frozen=True):
 
     Attributes:
         source: the field of a pod's volume that names such a disk.
-        resource: the node's allocatable that says how many it takes.
+        resource: allocatable resource of the node with its limit.
         most: the limit for an instance type, for nodes that do not report ``resource``.
         disk: returns the disk's source in a PersistentVolume's spec; None for another kind.
         identity: returns the disk's ID.
@@ -115,7 +115,7 @@ class NonCsiLimits:
         self._minor = minor
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say about pods without such disks or claims."""
+        """Prepare Filter; skip pods without such disks or claims."""
         if not any(ref.source in (CLAIM, EPHEMERAL, self._kind.source) for ref in pod_class.volumes):
             return Prepared()
         disks = _Disks(self.name, self._kind, cluster, self._minor)

@@ -106,7 +106,8 @@ def _over_all(points: Points) -> Scorer:
 
 
 class _RatioOfFree:
-    """RequestedToCapacityRatio with utilization as what is not free, so that fractions of a percent count as used."""
+    """RequestedToCapacityRatio with utilization computed from free capacity, so fractions of a percent count as
+    used."""
 
     def __init__(self, shape: RequestedToCapacityRatio) -> None:
         self._shape = shape

@@ -28,8 +28,8 @@ class SelectorSpread:
     """Scores pods without topology spread constraints.
 
     Args:
-        name: what the version calls it.
-        selector_of: where the selector comes from, as for PodTopologySpread's default constraints.
+        name: the plugin's name in the version.
+        selector_of: function that finds the selector, as for PodTopologySpread's default constraints.
     """
 
     def __init__(self, name: str = "SelectorSpread", selector_of: SelectorOf = default_selector) -> None:
@@ -37,7 +37,7 @@ class SelectorSpread:
         self._selector_of = selector_of
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say about pods that bring constraints."""
+        """Prepare Score; skip pods with their own constraints."""
         if pod_class.pod.spec.topology_spread_constraints:
             return Prepared()
         selector = self._selector_of(pod_class, cluster.objects)
@@ -94,7 +94,7 @@ class _SpreadScore:
             self._place(row)
 
     def columns(self) -> list[GroupColumn] | None:
-        """Return nothing: all nodes have to be compared."""
+        """Return None: all nodes must be compared."""
         return None
 
     def _place(self, row: int) -> None:

@@ -1,1 +1,1 @@
-"""One module for each answer's page, which chooses and words what is shown."""
+"""One module for each answer's page."""

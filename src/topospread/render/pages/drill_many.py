@@ -30,6 +30,8 @@ def page_of_each(answer: DrillEach) -> Page:
 
 def _words(each: DrillOutcome) -> str:
     parts = []
+    if each.lost_quorum:
+        parts.append(f"stay lost: {listed([str(one) for one in each.lost_quorum], 3)}")
     if each.gone:
         parts.append(f"no pod left of {listed(each.gone, 3)}")
     if each.broken:

@@ -91,12 +91,15 @@ def _accepted(answer: Plan) -> Iterator[Fact]:
         yield Fact("fix", f"correct {answer.causes[0].says.partition(' ')[0]} first: it may be why fewer pods are left")
         return
     wants: dict[str, str] = {}
-    for each in worse:
-        about = _ABOUT.get(each.event)
-        if about and (each.namespace, each.name) == (worse[0].namespace, worse[0].name):
-            covered = each.event == "node-loss" and "zone-loss" in wants
-            wants.update({} if covered else {about: f"{about}>={each.after.least}"})
-    if wants:
+    for each in answer.promises if worse else ():
+        if (each.namespace, each.name) != (worse[0].namespace, worse[0].name):
+            continue
+        if each.declared and each.verdict != "no":  # the annotation keeps its other promises
+            wants.setdefault(each.declared.partition(">")[0], each.declared)
+        about = _ABOUT.get(each.event) if each.verdict == "no" and each.after.least else None
+        if about and not (each.event == "node-loss" and "zone-loss" in wants):
+            wants[about] = f"{about}>={each.after.least}"
+    if any(each.verdict == "no" and _ABOUT.get(each.event) in wants for each in worse):
         says = f"accepts it on {worse[0].namespace}/{worse[0].name}; or keep what was there"
         yield Fact("fix", says, f'topospread.dev/promise: "{" ".join(wants.values())}"')
 

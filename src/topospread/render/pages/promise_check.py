@@ -35,9 +35,9 @@ def page(answer: PromiseCheck) -> Page:
     parts += [
         Section(f"{each.workload} {each.want}: the counterexample", (_steps(each),), wide=True) for each in broken
     ]
-    remarks = (*answer.warnings, *answer.notes)
-    if remarks:
-        parts.append(Section("", tuple(Fact("note", each) for each in remarks), wide=True))
+    parts += [Fact("warning", each) for each in answer.warnings]
+    if answer.notes:
+        parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page(answer.says, tuple(parts))
 
 

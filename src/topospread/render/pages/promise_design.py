@@ -25,9 +25,9 @@ def page(answer: PromiseDesign) -> Page:
         parts.append(Fact("edited", listed(answer.edited, 5)))
     elif any(each.manifest for each in answer.workloads):
         parts.append(Fact("next", "--out DIR writes the YAML for kubectl diff --server-side -f DIR"))
-    remarks = (*answer.warnings, *answer.notes)
-    if remarks:
-        parts.append(Section("", tuple(Fact("note", each) for each in remarks), wide=True))
+    parts += [Fact("warning", each) for each in answer.warnings]
+    if answer.notes:
+        parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page(answer.says, tuple(parts))
 
 

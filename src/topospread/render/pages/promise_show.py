@@ -41,9 +41,9 @@ def page(answer: PromiseShow) -> Page:
         ]
     if answer.next:
         parts.append(Fact("next", "", shell_line(answer.next)))
-    remarks = (*answer.warnings, *answer.notes)
-    if remarks:
-        parts.append(Section("", tuple(Fact("note", each) for each in remarks), wide=True))
+    parts += [Fact("warning", each) for each in answer.warnings]
+    if answer.notes:
+        parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page(answer.says, tuple(parts))
 
 
@@ -94,9 +94,12 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
             when = f"scaled to {each.of}" if each.when == "scale-down" else _WHEN[each.when]
             rows.append((each, (when, _leaves(each.leaves, each), each.then, _ground(each))))
             continue
-        now = "" if each.now is None else f"; now {each.now}"
-        ground = f"{_known(each.orders)}{now}"
-        rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
+        if each.now is not None and each.now < each.orders.least:  # the worst case is the current state
+            ground = f"now; new pods {each.orders}, {_known(each.orders)}"
+            rows.append((each, (_WHEN[each.when], _leaves(Bounds.exactly(each.now), each), each.then, ground)))
+        else:
+            ground = _known(each.orders) + ("" if each.now is None else f"; now {each.now}")
+            rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
         if each.rolled is not None and each.rolled != each.orders:
             rows.append((each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled))))
     return rows

@@ -101,8 +101,6 @@ def _facts(answer: Simulation) -> Iterator[Fact]:
     left = _kinds(answer, modelled=False)
     if left:
         yield Fact("not modelled", left)
-    for scheduler, pods_left in answer.foreign.items():
-        yield Fact("not simulated", f"{counted(pods_left, 'pod')} of the scheduler {scheduler}")
     for each in answer.warnings:
         yield Fact("warning", each)
     yield from (Fact("note", each) for each in answer.notes if not _is_of_every_run(each))

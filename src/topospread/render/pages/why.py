@@ -94,8 +94,6 @@ def outcome_words(change: TriedChange, pending: int) -> str:
             how = "places it" if pending <= 1 else f"places {change.lets_in} of {counted(pending, 'pending pod')}"
             if change.tried.evicts:
                 how += f"; preemption evicts {counted(change.tried.evicts, 'pod')}"
-    if change.stuck_at is not None:
-        how += f"; but its rolling update gets stuck at {counted(change.stuck_at, 'new pod')}: raise maxUnavailable"
     if change.tried.newly_pending:
         how += f"; but then pending: {listed(change.tried.newly_pending, 1)}"
     return how

@@ -293,7 +293,6 @@ class MapPage {
     if (!this.rejected) return open();
     this.panel.querySelector("[data-node]")?.remove();
     this.panel.prepend(element("p", { role: "status", "data-node": name }, element("b", {}, name), `: ${this.rejected.get(name) ?? "no filter rejects it"}. `, element("button", { type: "button", onclick: open }, "Show the node")));
-    this.panel.scrollIntoView({ block: "nearest" });
   }
 
   pointAt(node) {

@@ -260,7 +260,6 @@ def test_everything_else_worth_knowing() -> None:
             EvictedPod("shop", "loner", "node-1", "", "shop/web-1", None),
         ),
         removed={"shop/web-2": "node-2", "shop/web-3": ""},
-        foreign={"volcano": 2},
         skipped={"Ingress": 1, "ConfigMap": 2},
         warnings=("no Services are given",),
     )
@@ -268,7 +267,6 @@ def test_everything_else_worth_knowing() -> None:
 yes: all -1 pods find nodes (9 nodes)
 evicted: 2 pods for more important pods: shop/batch-1, shop/loner
 removed: 2 pods by --scale: shop/web-2, shop/web-3
-not simulated: 2 pods of the scheduler volcano
 warning: no Services are given
 note: shop/web: it is paused: pods of its newest template are not created
 

@@ -8,7 +8,8 @@ from msgspec.structs import replace as with_fields
 
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration, Profile
-from topospread.simulation.options import SimulationOptions
+
+from .options import SimulationOptions
 
 
 def unscored(options: SimulationOptions) -> SimulationOptions:
