@@ -13,6 +13,7 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.yaml_text import yaml_text
 from topospread.controllers.scale import the_workload
+from topospread.drill.placed_pods import without_pods_of
 from topospread.errors import UsageError
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.simulate import simulate
@@ -21,7 +22,7 @@ from topospread.text import one_line
 from .amendments import amendments
 from .design_checks import DesignChecks, DesignFailure
 from .design_rules import DesignRules, manifest_data, with_rules
-from .fresh import LISTS, without_pods_of, workload_of
+from .fresh import LISTS, workload_of
 from .wants import Intent, Want, beyond_counting, read_intent
 from .workload_drills import WorkloadDrills
 
@@ -164,12 +165,7 @@ def _by_failure(failures: Mapping[DesignRules, DesignFailure]) -> Iterator[str]:
 
 
 def _with_others_placed(inventory: Inventory, key: ObjectKey, options: SimulationOptions) -> Inventory:
-    """Return the inventory with all pods of other workloads placed, so that no drill places them again.
-
-    A workload that has pods is left as it is, with all others: most pods have nodes then.
-    """
-    if without_pods_of(inventory, key).pods != inventory.pods:
-        return inventory
+    """Return the inventory with all pods of other workloads placed, so that no drill places them again."""
     after = simulate(inventory, options.answered_by, keep_after=True).after
     assert after is not None, "the simulation was to keep it"
     return without_pods_of(after, key)
