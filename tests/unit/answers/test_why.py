@@ -287,5 +287,4 @@ def test_json_is_the_struct() -> None:
         "means": "cluster",
         "file": None,
         "letsIn": 1,
-        "stuckAt": None,
     }

@@ -84,7 +84,7 @@ def test_who_goes_first_is_told_by_pods_and_not_by_chance() -> None:
 def test_what_cannot_be_searched_is_refused_or_not_decided() -> None:
     with pytest.raises(UsageError, match="not a StatefulSet"):
         guarantee(inventory(*nodes("a"), workload("StatefulSet", "db")), skew=1, rollout="sts/db")
-    with pytest.raises(UsageError, match="recreated"):
+    with pytest.raises(UsageError, match="Recreate"):
         asked([*nodes("a"), web(2, strategy={"type": "Recreate"})], skew=1)
     with pytest.raises(UsageError, match="shop/deployment/web"):
         guarantee(inventory(*nodes("a"), web(2)), skew=1, rollout="deploy/wep")
