@@ -50,11 +50,11 @@ class GivenCluster:
                 self._is_known, self._paths, self._cluster = True, list(read.paths), read.cluster
                 self._how |= {"namespace": read.namespace, "rendering": read.rendering}
             return
-        if on == LIVE:
+        if isinstance(on, str) and on == LIVE:
             self._live = _live_objects(context, namespace)
         elif context is not None:
             raise UsageError(f'context: {context} is of a live cluster: write Session("live", context="{context}")')
-        elif isinstance(on, str | os.PathLike):
+        elif isinstance(on, str | os.PathLike) and os.fspath(on):
             self._cluster = os.fspath(on)
         elif (objects := _objects(on)) and all(isinstance(each, str | os.PathLike) for each in objects):
             self._paths = paths_of(objects)
@@ -133,8 +133,10 @@ def _live_objects(context: str | None, namespace: str) -> LiveObjects:
 
 def _objects(on: Any) -> list[Any]:
     try:
-        return [on] if isinstance(on, Mapping) else list(on)
+        objects = [on] if isinstance(on, Mapping) else list(on)
     except TypeError:
-        raise UsageError(
-            f'on: {type(on).__name__}: expected "live", a path, "zones=3,nodes=6", or a list of objects'
-        ) from None
+        objects = []
+    if not objects or hasattr(on, "columns"):  # the items of a data frame are its columns
+        what = type(on).__name__ if objects or not hasattr(on, "__len__") else f"empty {type(on).__name__}"
+        raise UsageError(f'on: {what}: expected "live", a path, "zones=3,nodes=6", or a list of objects')
+    return objects

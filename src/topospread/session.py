@@ -743,11 +743,13 @@ def _checked(steps: Sequence[Any]) -> Sequence[Step]:
     """Return steps of a drill.
 
     Raises:
-        UsageError: if an item is not a step.
+        UsageError: if there is none, or an item is not a step.
     """
     from topospread.drill import steps as known
 
     kinds = tuple(get_args(known.Step))
+    if not steps:
+        raise UsageError('drill: give at least one step, for example steps.Fail(steps.NodeChoice("zone", "zone-a"))')
     wrong = next((each for each in steps if not isinstance(each, kinds)), None)
     if wrong is not None:
         write = 'steps.Fail(steps.NodeChoice("zone", "zone-a"))'

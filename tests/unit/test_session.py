@@ -86,6 +86,17 @@ class Pod:
         self.__dict__.update(kept)
 
 
+class Frame(list[str]):
+    """Like a data frame: no truth value, and its items are the names of its columns."""
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self)
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of a DataFrame is ambiguous")
+
+
 def test_models_of_clients_are_recognised_by_their_shape() -> None:
     found = plain_object(V1Deployment())
     assert (found["apiVersion"], found["kind"]) == ("apps/v1", "Deployment")
@@ -104,6 +115,10 @@ def test_models_of_clients_are_recognised_by_their_shape() -> None:
         (lambda: topospread.Session(CLUSTER, gates="Nope=true"), "unrecognized feature gate: Nope"),
         (lambda: topospread.Session(CLUSTER, render="no"), "render='no': use 'auto' or 'never'"),
         (lambda: topospread.Session(5), "on: int: expected"),
+        (lambda: topospread.Session([]), "on: empty list: expected"),
+        (lambda: topospread.Session(""), "on: empty str: expected"),
+        (lambda: topospread.Session(Frame(["a"])), "on: Frame: expected"),
+        (lambda: topospread.Session(CLUSTER).drill(), "drill: give at least one step, for example steps.Fail"),
         (lambda: topospread.Session([1]), "int: expected a Kubernetes object"),
         (lambda: topospread.Session("zones=3,nodes=x"), "nodes=x: expected a whole number"),
         (lambda: topospread.Session(CLUSTER).simulate(autoscale="most"), "autoscale='most': use 'keep' or 'min'"),
