@@ -180,6 +180,13 @@ def test_github_knows_files_by_their_path_in_the_repository(tmp_path: Path) -> N
     assert run("lint", "-o", "github", folder=tmp_path).stdout.startswith("::warning file=app.yaml,line=8,")
 
 
+def test_github_shows_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "app.yaml").write_text("kind: [\n")
+    done = run("lint", "-o", "github", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout.startswith("::error file=app.yaml,line=2,")
+
+
 def test_json_has_the_documented_form(tmp_path: Path) -> None:
     (tmp_path / "app.yaml").write_text(WARNED)
     report = json.loads(run("lint", "app.yaml", "-o", "json", "--kube-version", "1.30", folder=tmp_path).stdout)

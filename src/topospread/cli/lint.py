@@ -213,7 +213,7 @@ def _namesakes(outcome: LintReport) -> Iterable[str]:
 def _written(report: LintReport, given: dict[str, Any]) -> int:
     """Write the answer in every requested format; return its exit code."""
     from topospread.answers.lint import cases, lint_answer
-    from topospread.render.github import github
+    from topospread.render.github import github, workflow_command
     from topospread.render.junit import junit
     from topospread.render.sarif import lint_sarif
 
@@ -226,7 +226,12 @@ def _written(report: LintReport, given: dict[str, Any]) -> int:
         {
             "line": lambda: "".join(f"{each}\n" for each in answer.findings),
             "sarif": lambda: written(lint_sarif(report), "json"),
-            "junit": lambda: junit("topospread lint", cases(report)),
-            "github": lambda: github(answer.findings),
+            "junit": lambda: junit("topospread lint", cases(report), report.read.broken),
+            "github": lambda: (
+                github(answer.findings)
+                + "".join(
+                    workflow_command("error", each.place, "unreadable", each.message) for each in report.read.broken
+                )
+            ),
         },
     )

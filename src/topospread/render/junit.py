@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from xml.etree import ElementTree
 
 from topospread.answers.finding import Finding
+from topospread.errors import InputError
 
 Case = tuple[str, Sequence[Finding]]
 """Name of an object or check, and its findings."""
 
 
-def junit(name: str, suites: Mapping[str, Iterable[Case]]) -> str:
+def junit(name: str, suites: Mapping[str, Iterable[Case]], unread: Iterable[InputError] = ()) -> str:
     """Return the JUnit report.
 
     A test without warnings and errors passes; its hints become output. Each warning or error is a failed test.
@@ -19,12 +21,19 @@ def junit(name: str, suites: Mapping[str, Iterable[Case]]) -> str:
     Args:
         name: the command.
         suites: file → its tests.
+        unread: why files cannot be read: a test with an error each.
     """
     root = ElementTree.Element("testsuites", name=name)
-    for file, cases in suites.items():
+    broken = list(unread)
+    for file, cases in {**dict.fromkeys((each.place.source for each in broken), ()), **suites}.items():
         suite = ElementTree.SubElement(root, "testsuite", name=file)
         for label, findings in cases:
             _add(suite, label, findings)
+        for each in broken:
+            if each.place.source == file:
+                case = ElementTree.SubElement(suite, "testcase", name="read", classname=file)
+                error = ElementTree.SubElement(case, "error", message=xml_safe(each.message), type="InputError")
+                error.text = xml_safe(str(each))
     return junit_text(root)
 
 
@@ -42,22 +51,23 @@ def _add(suite: ElementTree.Element, label: str, findings: Sequence[Finding]) ->
 
 
 def junit_text(root: ElementTree.Element) -> str:
-    """Return a ``testsuites`` element as text, with the counts of tests and failures."""
-    tests = failures = 0
+    """Return a ``testsuites`` element as text, with the counts of tests, failures and errors."""
+    total: Counter[str] = Counter()
     for suite in root:
-        failed = len(suite.findall("testcase/failure"))
-        _count(suite, len(suite), failed)
-        tests, failures = tests + len(suite), failures + failed
-    _count(root, tests, failures)
+        counts = Counter(tests=len(suite))
+        counts |= Counter({f"{each}s": len(suite.findall(f"testcase/{each}")) for each in ("failure", "error")})
+        _count(suite, counts)
+        total += counts
+    _count(root, total)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=False).join(
         ('<?xml version="1.0" encoding="UTF-8"?>\n', "\n")
     )
 
 
-def _count(element: ElementTree.Element, tests: int, failures: int) -> None:
-    for name, number in (("tests", tests), ("failures", failures), ("errors", 0)):
-        element.set(name, str(number))
+def _count(element: ElementTree.Element, counts: Counter[str]) -> None:
+    for name in ("tests", "failures", "errors"):
+        element.set(name, str(counts[name]))
 
 
 def xml_safe(text: str) -> str:

@@ -15,6 +15,7 @@ from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.answers.lint import cases, lint_answer
 from topospread.cli.explain import rule_json
 from topospread.cli.lint import left_out
+from topospread.errors import InputError, Place
 from topospread.lint.reading import Question
 from topospread.lint.rule import Rule
 from topospread.lint.rules import RULES
@@ -139,6 +140,14 @@ def test_junit_has_a_failure_for_each_finding_that_fails_and_a_pass_for_each_goo
         played = element.findall(".//testcase")
         assert element.get("tests") == str(len(played))
         assert element.get("failures") == str(len(element.findall(".//failure")))
+
+
+def test_junit_has_an_error_for_each_file_that_cannot_be_read(outcome: LintReport) -> None:
+    unread = [InputError("not YAML", Place("broken.yaml", line=3)), InputError("too large", Place("pods.yaml"))]
+    root = ElementTree.fromstring(junit("topospread lint", cases(outcome), unread))
+    told = [(suite.get("name"), each.get("message")) for suite in root for each in suite.findall("testcase/error")]
+    assert told == [("broken.yaml", "not YAML"), ("pods.yaml", "too large")]
+    assert root.get("errors") == "2"
 
 
 def test_github_shows_findings_beside_their_lines(outcome: LintReport) -> None:
