@@ -24,7 +24,8 @@ _NETWORK_UNAVAILABLE = "node.kubernetes.io/network-unavailable"
 
 
 def with_default_toleration_seconds(spec: PodSpec) -> PodSpec:
-    """Return the spec with tolerations of 5 minutes for not-ready and unreachable nodes, unless it has its own."""
+    """Return the spec with a NoExecute toleration of 300 s for each of the taints not-ready and unreachable that it does not
+    tolerate yet."""
     tolerations = spec.tolerations or []
     added = [
         Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=_DEFAULT_SECONDS)

@@ -83,10 +83,10 @@ class Parameters:
             self._left -= begun - max(budget.steps, 0)
 
     def names(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Json) -> dict[str, Value]:
-        """Return the names that expressions use, but for the object.
+        """Return the variables of the policy's expressions with their values, except ``object``.
 
         Raises:
-            CannotEvaluateError: if the parameters are not known.
+            CannotEvaluateError: if the binding's parameter object is not in the input.
         """
         parameters = self._of(policy, binding, request)
         authorizer = Unknown("what the user may do")

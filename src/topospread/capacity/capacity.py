@@ -36,7 +36,7 @@ from .wanted import pods_asked, read_more, read_shares, the_pod
 
 
 def after_losses(inventory: Inventory, question: CapacityQuestion, work: ParallelRun) -> list[ZoneLoss]:
-    """Return the replicas that fit after each zone's loss, fewest first.
+    """Return for each zone how many replicas fit if that zone alone is lost, fewest first.
 
     Args:
         inventory: the cluster.
@@ -44,8 +44,8 @@ def after_losses(inventory: Inventory, question: CapacityQuestion, work: Paralle
         work: processes and progress.
 
     Raises:
-        UsageError: if there is no zone.
-        Interrupted: on Ctrl-C, with `SomeAnswers`.
+        UsageError: if no node has a zone.
+        Interrupted: on Ctrl-C, with `SomeAnswers`: the zones until then.
     """
     begun = _terse(inventory, question)
     zones = targets_of(begun, "zone")

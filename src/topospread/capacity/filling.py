@@ -39,12 +39,12 @@ _GROWTH = 8
 
 @dataclass(frozen=True, slots=True)
 class CapacityQuestion:
-    """The replicas to fit into each state of a cluster.
+    """The replicas to fit into a cluster, as it is and after losses.
 
     Attributes:
-        shares: workloads in a ratio; empty for a pod.
+        shares: workloads in a ratio; empty if a pod is asked about.
         pod: the pod to fit repeatedly.
-        limit: maximum number of rounds.
+        limit: the most repetitions, each of the pod or of the whole ratio.
         options: the simulation options.
     """
 

@@ -33,7 +33,7 @@ class Shape:
     """The size and labels of a node, independent of its zone.
 
     Attributes:
-        name: ``like node-1``, or the text as given.
+        name: ``like node-1`` if it is copied from the node node-1, else the user's own words.
     """
 
     name: str

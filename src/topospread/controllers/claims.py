@@ -71,7 +71,11 @@ class DefaultClass:
         return replace(claim, spec=replace(claim.spec, storage_class_name=self._defaults[0].name))
 
     def notes(self, synthetic: str) -> Sequence[str]:
-        """Return notes; ``synthetic``: provisioner of synthetic StorageClasses."""
+        """Return notes for the user on the claims that were created.
+
+        Args:
+            synthetic: the provisioner of StorageClasses of synthetic clusters.
+        """
         chosen = self.chosen
         if not self.given or chosen is None:
             return ()

@@ -78,7 +78,7 @@ def _of_one(drill: Drill, expected: Expectations) -> list[Shortfall]:
 def _numbers(drill: Drill, expected: Expectations) -> Iterator[Shortfall]:
     """Yield unmet expectations about maximum numbers."""
     pending = [f"{each.namespace}/{pod}" for each in drill.pending for pod in each.pods]
-    broken = [f"{each.budget} ({each.healthy} healthy of {each.needed})" for each in drill.breaches]
+    broken = [f"{each.budget} ({each.healthy} healthy pods, {each.needed} needed)" for each in drill.breaches]
     left = [f"{each.namespace}/{each.name}" for step in drill.steps for each in step.not_evicted]
     for name, most, found, what in (
         ("pending", expected.pending, pending, "pending at the end"),

@@ -88,7 +88,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def of_pods(check: Callable[[PodSource], Iterator[Problem]]) -> Check:
-    """Return a check of the whole input from a check of one pod or pod template."""
+    """Turn a check of one pod or pod template into a check of all pods of the input."""
 
     def check_all(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         for manifest, pods in given.sources:

@@ -1,4 +1,4 @@
-"""Volumes for a pod on each node, and their score: the filter and the score of VolumeBinding.
+"""Filter and score of VolumeBinding: volumes or provisioning on each node for a pod's unbound claims.
 
 Source: plugins/volumebinding/binder.go (``FindPodVolumes``), scorer.go.
 """

@@ -66,7 +66,9 @@ class SearchBudget:
 
 @dataclass(slots=True)
 class _PodLine:
-    """Interchangeable pods, or pods with a fixed order; the first ``done`` of them are placed."""
+    """Pods whose order among themselves needs no search: they are equal, or have a fixed order.
+
+    The first ``done`` of them are placed."""
 
     pods: list[QueuedPod]
     adverse: bool = False

@@ -218,7 +218,7 @@ class Proof:
         return found
 
     def _is_within(self, key: str, wider: str) -> bool:
-        """Return whether each domain of a key is in one domain of the wider key, as a node is in one zone."""
+        """Return whether each domain of ``key`` lies inside one domain of ``wider``, as a node lies inside one zone."""
         pairs = self._pairs(key, wider)
         return key == wider or len(pairs) == len({own for own, _ in pairs})
 

@@ -236,9 +236,9 @@ class ObjectReader:
         return item
 
     def _note_placed(self, item: KubeObject) -> None:
-        """Record an object that got the default namespace.
+        """Record an object without a namespace, which got the default one.
 
-        Placed pods are not recorded, because there are thousands.
+        Pods that have a node are not recorded: a snapshot has thousands.
         """
         if item.metadata.name and not (isinstance(item, Pod) and item.spec.node_name):
             self.placed[item.kind, item.namespace, item.metadata.name] = None

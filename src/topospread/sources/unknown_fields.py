@@ -1,4 +1,4 @@
-"""Fields of manifests that no version of the API has, and the fields that they are probably misspelt from."""
+"""Fields in manifests that no Kubernetes API version has, each with the field that was probably meant."""
 
 from __future__ import annotations
 

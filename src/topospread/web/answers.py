@@ -155,9 +155,10 @@ class Answers:
         return self._frame(asked).packed
 
     def changes(self, revision: int) -> Json | None:
-        """Return the changes of the picture without steps since a revision; ``None`` if unknown or too large.
+        """Return what changed in the picture of the cluster, as it was read, since a revision.
 
-        The picture is kept for the next call.
+        ``None`` if that revision is not kept any more, or the difference is too large to be worth sending. The present
+        picture is kept: the next call may ask for the changes since it.
         """
         reading, found = self._served.reading, self.trials.timeline(())
         drawn = msgspec.json.decode(found.frames[first_shown(found)].picture)

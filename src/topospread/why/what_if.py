@@ -79,10 +79,12 @@ class WhatIf:
     _tried: dict[tuple[str, str], Suggestion | None] = field(default_factory=dict)
 
     def try_out(self, change: Change, *, must: bool = False) -> Suggestion | None:
-        """Simulate a change. Return ``None`` if it places no further pod, or was skipped.
+        """Simulate a change. Return a suggestion if it places more pods than before, else ``None``.
+
+        Once the effort is used up, changes are not simulated: ``None`` as well.
 
         Raises:
-            OutOfEffortError: if it was skipped although ``must`` is True.
+            OutOfEffortError: instead of that, if ``must`` is True.
         """
         known = (change.title, str([each.patch for each in change.each]))
         if known not in self._tried:

@@ -186,7 +186,7 @@ def test_a_table_shows_what_is_proved_where_only_the_rollout_is_open_and_names_t
     lines = replace(found, workloads=tuple(workloads)).text().splitlines()
     row = next(line for line in lines if line.startswith("shop/web"))
     assert row.split()[2:6] == ["3*", "now", "4,", "0–3?"]
-    assert "*: proved for every order; after rollouts it is not decided" in lines
+    assert "*: proved for pods placed in any order, but not after rollouts" in lines
     assert found.next == ("topospread", "promise", "design", "shop/deployment/api", "-f", "a.yaml")
     assert found.text().splitlines()[-1] == "next: topospread promise design shop/deployment/api -f a.yaml"
 

@@ -79,7 +79,9 @@ def _passing(rule: FieldRule) -> Callable[[Any], bool]:
 
 
 def check_fields(path: str, struct: str, value: Json) -> Iterator[FieldError]:
-    """Check the fields of a struct one by one; ``path`` is "" for a whole object."""
+    """Yield the errors of each field of ``value``, an API type named ``struct``, without rules across fields.
+
+    ``path`` precedes the field in errors; "" for a whole object."""
     for field, passes, rule in _asked(struct):
         given = value.get(field)
         if (given is not None or rule.required) and not passes(given):

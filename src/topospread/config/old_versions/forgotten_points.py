@@ -21,7 +21,7 @@ _MERGED_AT_ONCE = 22
 
 
 def forgotten_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
-    """Return the extension points of a version whose plugins kube-scheduler reads but ignores."""
+    """Return the extension points of an API version whose plugins kube-scheduler accepts but never runs."""
     return (*unmerged_points(api, version), *_NO_PLUGIN_HAS.get(api.name, ()))
 
 

@@ -33,7 +33,7 @@ def page(answer: PromiseShow) -> Page:
     else:
         rows = tuple(_row(each, with_ready=answer.on.pods > 0) for each in answer.workloads)
         heads = "WORKLOAD", "READY" if answer.on.pods else "PODS", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT"
-        title = "Fewest pods that each event leaves ready, proved for every order if not marked"
+        title = "Fewest pods that each event leaves ready; without a mark: proved, also after rollouts"
         parts.append(Section(title, (Table(heads, rows, more="workloads"), *_needed(answer), *_marks(rows))))
         parts += [
             Section(f"{each.namespace}/{each.name}", (_events(each), *_worst(each)), wide=True)
@@ -48,7 +48,7 @@ def page(answer: PromiseShow) -> Page:
 
 
 _MARKS = {
-    "*": "proved for every order; after rollouts it is not decided",
+    "*": "proved for pods placed in any order, but not after rollouts",
     "?": "between these numbers; the search over the orders of pods ended early",
     "now": "in the current state of the pods",
     "played": "in one simulated course",
