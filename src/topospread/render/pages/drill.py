@@ -138,7 +138,8 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
             gain = f"with soft constraints while a domain is lost, {fewer} would be pending after step {best.step}"
         yield Fact("fallback", gain)
     for each in answer.breaches:
-        yield Fact("budget", f"{each.budget} had {each.healthy} healthy pods and needs {each.needed}, at {clock(each.at)}")
+        lacks = f"had {each.healthy} healthy pods and needs {each.needed}"
+        yield Fact("budget", f"{each.budget} {lacks}, at {clock(each.at)}")
     left: dict[str, list[str]] = {}
     for step in answer.steps:
         for pod in step.not_evicted:
