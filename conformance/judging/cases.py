@@ -196,8 +196,8 @@ def scheduler_of(case: Case) -> Scheduler:
         cluster.nominate(_free_key(cluster, pod), cluster.shared_class(pod), pod.nominated_node_name)
     profiles = profiles_of(case, gates)
     if not case.get("sampling") and not case.get("bySchedulerName"):
-        # The first profile judges all pods, whatever its name.
-        profiles = {"default-scheduler": replace(next(iter(profiles.values())), scheduler_name="default-scheduler")}
+        # The first profile judges all pods, whatever their schedulerName.
+        profiles = {"default-scheduler": replace(next(iter(profiles.values())), scheduler_name="")}
     frameworks = {name: Framework(profile, gates) for name, profile in profiles.items()}
     return Scheduler(cluster, frameworks, sampled=bool(case.get("sampling")))
 

@@ -237,7 +237,7 @@ class Selector:
         return True
 
     def with_requirements(self, *requirements: Requirement) -> Selector:
-        """Return the selector with these requirements as well; a selector that matches nothing is returned unchanged."""
+        """Return the selector with these requirements as well; one that matches nothing is returned unchanged."""
         if self.selects_nothing or not requirements:
             return self
         return Selector((*self.requirements, *requirements))

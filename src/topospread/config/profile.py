@@ -87,7 +87,7 @@ class Profile(msgspec.Struct, frozen=True):
     """The plugins and arguments for the pods of one scheduler name.
 
     Attributes:
-        scheduler_name: pods with this ``spec.schedulerName`` use the profile.
+        scheduler_name: pods with this ``spec.schedulerName`` use the profile; "" if all pods use it.
         api_version: version of the configuration, ``kubescheduler.config.k8s.io/v1``; also set for the built-in
             default.
         plugins: extension point (a key of ``EXTENSION_POINTS``) → plugins in execution order.

@@ -273,7 +273,7 @@ class Framework:
         if spec.unjudged_admission and not self.assumes_unjudged:
             plugins.unjudged += tuple(map(_unjudged_admission, spec.unjudged_admission))
         scheduler = spec.scheduler_name or DEFAULT_SCHEDULER_NAME
-        if scheduler != self.profile.scheduler_name and not self.assumes_unjudged:
+        if self.profile.scheduler_name not in ("", scheduler) and not self.assumes_unjudged:
             plugins.unjudged += (_other_scheduler(scheduler),)
         plugins.unjudged += self.extenders(pod_class, "filterVerb", "prioritizeVerb")
         self._pre_filter(plugins, failed)

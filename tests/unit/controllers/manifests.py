@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import ABSENT, Inventory
 from topospread.api.kinds import KINDS
 from topospread.controllers.planned import Plan, QueuedPod, Workload
 from topospread.errors import Place
@@ -27,6 +27,8 @@ def inventory(*objects: Json | str) -> Inventory:
             namespace = (typed.namespace or "default") if kind.namespaced else ""
             place = Place(source="app.yaml", document=document, object=f"{item['kind']} {namespace}/{name}")
             result.places[item["kind"], namespace, name] = place
+    if not result.storage_classes:
+        result.unread["StorageClass"] = ABSENT
     return result
 
 

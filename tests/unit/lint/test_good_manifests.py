@@ -68,5 +68,5 @@ def test_nor_for_the_versions_that_have_every_field_of_them(version: str) -> Non
 
 def test_nor_on_the_nodes_that_the_page_on_zones_describes() -> None:
     paths = [str(GOOD / name) for name in ("workloads.yaml", "applications.yaml")]
-    found = lint(paths, cluster="zones=3,nodes=6")
+    found = lint(paths, cluster="zones=3,nodes=6,storage-class=my-storage-class")
     assert [str(each) for each in found if each.severity != "hint"] == []

@@ -183,4 +183,4 @@ def test_no_fix_changes_a_node_that_a_pool_added() -> None:
     tainted = pool("pb", "b", cpu="2", taints=(Taint(key="only", value="x", effect="PreferNoSchedule"),), most=1)
     answer = simulation_answer(simulated([*nodes("a"), workload("Deployment", replicas=20)], tainted))
     assert answer.pools[0].added == ("pb-new-1",)
-    assert [each.says for each in answer.remedies] == ["free 1 cpu on a1"]
+    assert [each.says for each in answer.remedies] == ["cpu request 571m instead of 1"]
