@@ -106,10 +106,11 @@ def _says(refusals: tuple[WaitingPod, ...], verdict: Word) -> str:
     end = "" if not still else f"; {still if len(pods) > 1 else 'it'} had no node at the end of the log"
     if len(pods) > 1:
         return f"{len(pods)} pods waited{end}"
-    first = refusals[0]
-    seconds = refusals[-1].seconds if refusals[-1].seconds is not None else None
-    waited = f", {_duration(_seconds(first.first, refusals[-1].placed_at))}" if seconds is not None else ""
-    return f"1 pod waited: {pods[0]}{waited} from {first.first}{end}"
+    first, placed_at = refusals[0].first, refusals[-1].placed_at
+    if not first:  # an event without a time
+        return f"1 pod waited: {pods[0]}{end}"
+    waited = f", {_duration(_seconds(first, placed_at))}" if placed_at else ""
+    return f"1 pod waited: {pods[0]}{waited} from {first}{end}"
 
 
 def _causes(refusals: tuple[WaitingPod, ...]) -> Iterator[Cause]:
@@ -163,13 +164,13 @@ def _waiting(each: PodRefusal, found: Incident) -> WaitingPod:
         ended=ended[-1] if ended else None,
         placed_at=each.placed_at or None,
         placed_on=each.placed_on or None,
-        seconds=_seconds(each.first, each.placed_at) if each.placed_at else None,
+        seconds=_seconds(each.first, each.placed_at) if each.first and each.placed_at else None,
     )
 
 
-def _seconds(begin: str, end: str | None) -> float:
+def _seconds(begin: str, end: str) -> float:
     """Return the seconds between two API timestamps."""
-    first, last = (datetime.fromisoformat(each.replace("Z", "+00:00")) for each in (begin, end or begin))
+    first, last = (datetime.fromisoformat(each.replace("Z", "+00:00")) for each in (begin, end))
     return round((last - first).total_seconds(), 3)
 
 

@@ -202,6 +202,18 @@ the timeline and kube-scheduler's words: -o wide
     assert "pod default/web-2 on node c1" in answer.text(wide=True)
 
 
+def test_a_refusal_without_a_time_is_told_without_one(tmp_path: Path) -> None:
+    records = [json.loads(line) for line in Path(REAL).read_text().splitlines()]
+    for each in records:
+        if (each.get("responseObject") or {}).get("reason") == "FailedScheduling":
+            del each["stageTimestamp"]
+    log = tmp_path / "log.jsonl"
+    log.write_text("\n".join(map(json.dumps, records)))
+    answer = history_answer(replay(load([BEFORE]), str(log)))
+    assert [each.seconds for each in answer.refusals] == [None]
+    assert answer.says == "1 pod waited: default/web-2"
+
+
 def test_a_log_without_refusals_is_yes_and_unknown_if_changes_are_missing(tmp_path: Path) -> None:
     quiet = history_answer(replayed(tmp_path / "log"))
     assert (quiet.verdict, quiet.says) == ("yes", "no pod was refused")
