@@ -24,8 +24,10 @@ _NETWORK_UNAVAILABLE = "node.kubernetes.io/network-unavailable"
 
 
 def with_default_toleration_seconds(spec: PodSpec) -> PodSpec:
-    """Return the spec with a NoExecute toleration of 300 s for each of the taints not-ready and unreachable that it does not
-    tolerate yet."""
+    """Return the spec with a NoExecute toleration of 300 s for each of the taints not-ready and unreachable.
+
+    A taint that it tolerates already gets no other toleration.
+    """
     tolerations = spec.tolerations or []
     added = [
         Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=_DEFAULT_SECONDS)
