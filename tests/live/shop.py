@@ -66,7 +66,7 @@ def policies() -> list[Json]:
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
     nowhere = {"resourceRules": [rule], "namespaceSelector": {"matchLabels": {"example.com/policies": "yes"}}}
     refuses = {"matchConstraints": nowhere, "validations": [{"expression": "object.metadata.name != 'acme-denied'"}]}
-    label = f'Object{{metadata: Object.metadata{{labels: {{"token": "{SECRET}"}}}}}}'
+    label = 'Object{metadata: Object.metadata{labels: {"acme.example/team": "web"}}}'
     changes = {
         "matchConstraints": nowhere,
         "reinvocationPolicy": "Never",
