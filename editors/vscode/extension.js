@@ -11,7 +11,8 @@ async function start() {
   client = new LanguageClient(
     "topospread",
     "topospread",
-    { command, args: [...before, "lsp"], options: { cwd: folder } },
+    // On Windows programs are looked for in the working directory first: it must not be a stranger's folder.
+    { command, args: [...before, "lsp"], options: { cwd: process.platform === "win32" ? undefined : folder } },
     {
       documentSelector: ["yaml", "json"].flatMap((language) => [
         { scheme: "file", language },

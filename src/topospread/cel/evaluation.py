@@ -74,14 +74,25 @@ def evaluate(expression: str, variables: Mapping[str, Value], budget: Budget) ->
         CannotEvaluateError: if it is not evaluated here.
     """
     try:
-        return _Evaluation(variables, budget).value(_parsed(expression))
+        return _Evaluation(variables, budget).value(_node_of(expression))
     except RecursionError:
         raise CannotEvaluateError("the expression is nested too deeply") from None
 
 
+def _node_of(expression: str) -> Node:
+    parsed = _parsed(expression)
+    if isinstance(parsed, Exception):
+        raise parsed.with_traceback(None)
+    return parsed
+
+
 @lru_cache(maxsize=1024)
-def _parsed(expression: str) -> Node:
-    return parse(expression)
+def _parsed(expression: str) -> Node | Exception:
+    """Return the parsed expression, or why it cannot be parsed: that is found out once."""
+    try:
+        return parse(expression)
+    except (CannotEvaluateError, CelError) as error:
+        return error
 
 
 class _Evaluation:
@@ -221,6 +232,7 @@ class _Evaluation:
     def _cost(self, name: str, given: list[Value]) -> int:
         """Return the steps that a call takes, more or less as its work grows."""
         if name == "matches" and len(given) == 2 and all(isinstance(each, str) for each in given):
+            self._budget.spend(10 * len(given[1]))  # to compile the pattern
             return work_of(*given) // 2
         if name not in _LOOKS_INSIDE:
             return sum(map(_size, given)) // 10

@@ -56,7 +56,7 @@ class _Program:
 
     def _one(self, operator: str, argument: Any, after: int, flags: int) -> int:
         self._seen += 1
-        if self._seen > 10 * _MOST_STATES:
+        if self._seen > 2 * _MOST_STATES:
             raise CannotEvaluateError("a regular expression is too large")
         match operator:
             case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN":
@@ -84,7 +84,10 @@ class _Program:
             for _ in range(most - least):
                 after = self._add("split", None, self._sequence(inner, after, flags), beyond)
         for _ in range(least):
+            before = len(self.steps)
             after = self._sequence(inner, after, flags)
+            if len(self.steps) == before:
+                raise CannotEvaluateError("a regular expression repeats nothing")
         return after
 
     def found(self, text: str) -> bool:
@@ -163,8 +166,23 @@ def _is_at(where: str, flags: int, text: str, position: int) -> bool:
     }.get(where, False)
 
 
-@lru_cache(maxsize=256)
 def _program(pattern: str) -> _Program:
+    made = _made(pattern)
+    if isinstance(made, Exception):
+        raise made.with_traceback(None)
+    return made
+
+
+@lru_cache(maxsize=256)
+def _made(pattern: str) -> _Program | CannotEvaluateError:
+    """Return the automaton of a pattern, or why there is none: that is found out once."""
+    try:
+        return _compiled(pattern)
+    except CannotEvaluateError as error:
+        return error
+
+
+def _compiled(pattern: str) -> _Program:
     if len(pattern) > 1000 or _NOT_OF_RE2.search(pattern):
         raise CannotEvaluateError("a regular expression has what is not evaluated here")
     parser: Any = import_module("re._parser")

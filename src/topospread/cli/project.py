@@ -104,7 +104,7 @@ def _read(path: str) -> list[Setting] | None:
 
 
 def _place(path: str, text: str, key: str) -> Place:
-    found = re.search(rf"^\s*{re.escape(key)}\s*=", text, re.MULTILINE)
+    found = re.search(rf"^[ \t]*{re.escape(key)}[ \t]*=", text, re.MULTILINE)
     return Place(path, line=text.count("\n", 0, found.end()) + 1 if found else None)
 
 

@@ -11,6 +11,7 @@ import yaml
 from topospread.config.api_versions import KIND
 from topospread.errors import ConfigError, Place
 
+_MOST_ALIASES = 8
 FoundConfiguration = tuple[dict[str, Any], Place]
 
 
@@ -77,7 +78,11 @@ def _parsed(text: Any) -> Iterable[Any]:
     """Yield the YAML documents of a text; nothing if the text is not YAML, as in most ConfigMap keys."""
     if not isinstance(text, str) or KIND not in text:
         return []
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return list(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+        # A few lines of aliases could stand for gigabytes.
+        if sum(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, Loader=loader)) > _MOST_ALIASES:
+            return []
+        return list(yaml.load_all(text, Loader=loader))
     except (yaml.YAMLError, ValueError, RecursionError):
         return []

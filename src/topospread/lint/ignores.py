@@ -27,6 +27,8 @@ from .lint_input import LintSubject
 ANNOTATION: Final = "topospread.dev/ignore"
 _LONGEST_ANNOTATION: Final = 1 << 18
 """Maximum length of annotations; the API server denies objects with longer ones."""
+_MOST_SUGGESTED, _LONGEST_NAME = 20, 100
+"""Unknown rules for which a similar name is looked for, and their longest name."""
 _MOST_NAMED: Final = 3
 _COMMENT: Final = re.compile(r"#\s*topospread:\s*ignore\b(.*)")
 _ENTRY: Final = re.compile(r"\s*([\w-]+(?:\s*,\s*[\w-]+)*)(?:\s*:|\s|$)\s*(.*)")
@@ -125,12 +127,15 @@ def unused(ignores: Ignores, asked: frozenset[str], known: frozenset[str]) -> It
         asked: the rules that ran; ignores of other rules are not reported.
         known: all rules.
     """
+    suggested = 0
     for each in ignores.all:
         if not each.rules:
             yield each, False, "no rule is named; write it as # topospread: ignore RULE reason"
         unknown = [rule for rule in each.rules if rule not in known]
         if unknown:
-            close = get_close_matches(unknown[0], known, 1) if len(unknown) == 1 else []
+            is_short = len(unknown) == 1 and len(unknown[0]) <= _LONGEST_NAME
+            suggested += is_short
+            close = get_close_matches(unknown[0], known, 1) if is_short and suggested <= _MOST_SUGGESTED else []
             yield each, False, _no_rules(unknown) + (f"; did you mean '{close[0]}'?" if close else "")
         for rule in each.rules:
             if rule in asked and rule not in each.scope.used:

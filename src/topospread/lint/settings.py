@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import translate
@@ -49,6 +49,7 @@ _PROMISES: Final = re.compile(
     r"^[ \t]*(?:\[\[[ \t]*(?:tool\.topospread\.)?promises[ \t]*\]\]|promises[ \t]*=)", re.MULTILINE
 )
 """An entry of `promises` in TOML, or the key of an inline array."""
+_LONGEST_GLOB: Final = 1_000
 _MOST_GLOBS: Final = 1000
 """Limit on globs, because each is compared with each file."""
 
@@ -224,12 +225,15 @@ class _SettingsParser(TypedFields):
 
     def _globs(self, value: Any, where: str) -> tuple[str, ...]:
         globs = tuple(self.strings(value, where))
-        self._check_number(len(globs), where)
+        self._check_globs(globs, where)
         return globs
 
-    def _check_number(self, globs: int, where: str) -> None:
-        if globs > _MOST_GLOBS:
-            raise self.error(f"{globs} globs, and the most is {_MOST_GLOBS}; a glob such as dir/* covers many", where)
+    def _check_globs(self, globs: Collection[str], where: str) -> None:
+        if len(globs) > _MOST_GLOBS:
+            told = f"{len(globs)} globs, and the most is {_MOST_GLOBS}; a glob such as dir/* covers many"
+            raise self.error(told, where)
+        if any(len(each) > _LONGEST_GLOB for each in globs):
+            raise self.error(f"a glob is longer than {_LONGEST_GLOB} characters", where)
 
     def _rules(self, value: Any, where: str) -> frozenset[str]:
         return frozenset(self._rule(each, f"{where}[{index}]") for index, each in enumerate(self.strings(value, where)))
@@ -248,7 +252,7 @@ class _SettingsParser(TypedFields):
 
     def _per_file(self, value: Any, where: str) -> dict[str, frozenset[str]]:
         given = self.mapping(value, where)
-        self._check_number(len(given), where)
+        self._check_globs(given, where)
         return {glob: self._rules(rules, f"{where}[{glob}]") for glob, rules in given.items()}
 
     def place(self, where: str) -> Place:

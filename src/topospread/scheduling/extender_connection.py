@@ -33,7 +33,7 @@ def response_of(
         text = b""
         if response.status != HTTPStatus.OK:
             return response.status, text
-        while part := response.read(1 << 16):
+        while part := response.read1(1 << 16):
             text += part
             if len(text) > _LARGEST or time.monotonic() > until:
                 return response.status, None

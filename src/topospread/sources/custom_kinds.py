@@ -88,6 +88,7 @@ def _has_containers(spec: Mapping[str, Any]) -> bool:
 
 SETTINGS: Final = (".topospread.yaml", ".topospread.yml")
 _MOST: Final = 1_000
+_LONGEST_TEXT: Final = 10_000
 """Maximum number of objects created from one custom resource."""
 MADE_OF: Final = "topospread.dev/made-of"
 """Annotation of an object that replaces a scalable custom resource: ``group/Kind/name``."""
@@ -300,7 +301,10 @@ def _filled_in(value: Any, words: Mapping[str, str]) -> Any:
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
     for name, word in words.items():
-        text = text.replace(f"{{{name}}}", word)
+        placeholder = f"{{{name}}}"
+        if text.count(placeholder) * len(word) > _LONGEST_TEXT:
+            raise ConfigError(f"kinds: a text with {placeholder} becomes longer than {_LONGEST_TEXT} characters")
+        text = text.replace(placeholder, word)
     return text
 
 

@@ -30,7 +30,7 @@ Path = tuple[str | int, ...]
 
 _DEEPEST: Final = 32
 """Maximum depth of fields whose positions are cached, because memory grows with depth."""
-_STEP: Final = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
+_STEP: Final = re.compile(r"\[([^\]]{0,400})\]|([^.\[\]]+)")  # a bound, as each of many "[" looks for its "]"
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from typing import Any
+from typing import Any, Final
 
 from topospread.errors import DecodeError, Place
 
 from .files import Source, read_text
+
+_LONG_KEY: Final = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){200}""")
+"""A key of many parts: the time and memory of `tomllib` grow with their square."""
 
 
 def read_table(path: str) -> tuple[str, Any]:
@@ -18,6 +22,8 @@ def read_table(path: str) -> tuple[str, Any]:
         InputError: if the file cannot be read, or is not TOML.
     """
     text = read_text(Source(path, None)).data.decode()
+    if _LONG_KEY.search(text):
+        raise DecodeError("a key of more than 200 parts is not read", Place(path))
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

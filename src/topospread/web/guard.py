@@ -19,7 +19,6 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -328,8 +327,5 @@ def _cookie_name(scope: AsgiScope) -> str:
 
 
 def _cookies(headers: dict[str, list[str]], name: str) -> list[str]:
-    found = []
-    for text in headers.get("cookie", []):
-        with suppress(CookieError):
-            found += [each.value for key, each in SimpleCookie(text).items() if key == name]
-    return found
+    parts = (part.strip().partition("=") for text in headers.get("cookie", []) for part in text.split(";"))
+    return [value for key, _, value in parts if key == name]

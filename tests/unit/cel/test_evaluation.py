@@ -197,6 +197,7 @@ _LIST = f"[{', '.join(['1'] * 300)}]"
         f"{_LIST}.all(a, sets.equivalent({_LIST}, {_LIST}))",
         "'a'.matches('((a{1000}){1000}){1000}')",
         "'a'.matches('(((){1000}){1000}){1000}')",
+        "'a'.matches('(?:){4000000000,}')",
         "[[[1, 1], [1, 1]]]" + ".map(x, [x, x, x, x, x, x, x, x])" * 60 + ".map(x, x == x)[0]",
         "'ab'" + ".replace('a', 'aaaaaaaaaaaaaaaa')" * 60,
         "'%s'.format([[1]" + ".map(x, [x, x, x, x, x, x, x, x])" * 60 + "]) == ''",

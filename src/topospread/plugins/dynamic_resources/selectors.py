@@ -21,6 +21,12 @@ _INDEXED: Final = re.compile(r"""\[\s*(?:'([^'\\]*)'|"([^"\\]*)")\s*\]""")
 _SEMANTIC_VERSION: Final = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?", re.ASCII
 )
+_MULTIPLYING: Final = re.compile(
+    r"\.\s*(?:all|exists|exists_one|map|filter|sortBy|transform\w*|replace|join|format)\s*\(|\bcel\s*\.\s*bind\b"
+)
+"""Macros and functions whose results or steps multiply if they are nested."""
+_FIND: Final = re.compile(r"\.\s*find(?:All)?\s*\(")
+"""Python's regular expressions may try a pattern with repetitions in exponentially many ways."""
 _TOLD: Final = re.compile(r"SelectorError: (.*)\. Check function arguments", re.DOTALL)
 
 Value = Any
@@ -77,6 +83,16 @@ def _compiled(expression: str) -> _Expression:
     return _Expression(expression)
 
 
+def _may_take_long(expression: str) -> bool:
+    """Return whether steps or results could multiply: the library limits neither."""
+    multiplying = len(_MULTIPLYING.findall(expression))
+    return (
+        multiplying > 3
+        or (multiplying > 1 and len(expression) > 1000)
+        or (_FIND.search(expression) is not None and any(sign in expression for sign in "*+{"))
+    )
+
+
 class _Expression:
     """A compiled expression; an error in it is returned for every device."""
 
@@ -85,6 +101,9 @@ class _Expression:
         library = _library()
         if library is None:
             self._problem = "the extra dra is not installed"
+            return
+        if _may_take_long(expression):
+            self._problem = "the expression may take too long"
             return
         try:
             self._program: Program = library.compile(without_bindings(expression))

@@ -88,6 +88,20 @@ def test_what_is_not_covered_is_not_judged(expression: str) -> None:
         evaluated(expression, DRIVER, DEVICE)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'.find('(a|a)*b$') != 'q'",
+        f"[1, 2].{'all(x, [1, 2].' * 4}all(x, true){')' * 4}",
+        f"{'cel.bind(a, b + b + b + b, ' * 15}true{')' * 15}",
+        f"'{'a' * 1000}'.replace('a', 'aaaa').replace('a', 'aaaa') == ''",
+    ],
+)
+def test_work_that_may_multiply_is_not_begun(expression: str) -> None:
+    with pytest.raises(CannotEvaluateError, match="too long"):
+        evaluated(expression, DRIVER, DEVICE)
+
+
 def test_bindings_nest_and_commas_in_texts_do_not_end_them() -> None:
     assert without_bindings("cel.bind(a, 'x,)', a == b)") == "['x,)'].map(a, a == b)[0]"
     assert without_bindings("cel.bind(a, f(1, 2), cel.bind(b, a, b))") == "[f(1, 2)].map(a, [a].map(b, b)[0])[0]"
