@@ -93,7 +93,9 @@ def test_hashed_cases_are_judged_alike(flavour: str) -> None:
     for case in share(cases, 8):
         if case.get("config"):
             continue  # what a configuration names stays as it is named
-        if any("gcePersistentDisk" in each["spec"] and "__" in str(each) for each in case.get("persistentVolumes") or ()):
+        if any(
+            "gcePersistentDisk" in each["spec"] and "__" in str(each) for each in case.get("persistentVolumes") or ()
+        ):
             continue  # the parts of a zone's name, which say its region, are not kept
         names = Pseudonyms(b"key")
         names.know_nodes(node["metadata"]["name"] for node in case["nodes"])
