@@ -17,7 +17,7 @@ from topospread.controllers.controller_accounts import CONTROLLER_MANAGER, CREAT
 from topospread.lint.ignores import ANNOTATION
 from topospread.lint.reading import Question
 from topospread.lint.rule import SEVERITIES, Finding
-from topospread.lint.run import run
+from topospread.lint.run import LintReport, run
 from topospread.lint.settings import Settings
 from topospread.sources.files import STANDARD_INPUT
 from topospread.text import escape_all
@@ -33,7 +33,7 @@ _MOST_WARNINGS: Final = 50
 _NO_CHANGE: Final[Json] = {}
 API_VERSION: Final = "admission.k8s.io/v1"
 
-_FORGEABLE: Final = ("ownerReferences", "deletionTimestamp")
+_FORGEABLE: Final = ("ownerReferences", "deletionTimestamp", "managedFields")
 
 
 _SYSTEM: Final = "system:"
@@ -148,8 +148,12 @@ class AdmissionJudge:
         """
         if self._is_exempt(request):
             return _allowed(request)
-        findings = self._findings(request["object"], request)
+        report = self._report(request["object"], request)
+        findings = report.findings
         denied = self._denying(request["object"], request, findings)
+        if self._policy.deny and not denied and (report.read.broken or (findings and not report.given.manifests)):
+            # The API server reads more than the linter: an object that no rule saw is not judged.
+            raise ValueError(_words(findings[0]) if findings else "the object cannot be read")
         if denied and request.get("oldObject"):
             before = {_sameness(each) for each in self._denying(request["oldObject"], request)}
             denied = [each for each in denied if _sameness(each) not in before]
@@ -193,7 +197,7 @@ class AdmissionJudge:
         old = request.get("oldObject") or {}
         return bool((old.get("metadata") or {}).get("deletionTimestamp")) or _is_from_controller(request)
 
-    def _findings(self, made: Json, request: Json) -> Sequence[Finding]:
+    def _report(self, made: Json, request: Json) -> LintReport:
         question = Question(
             paths=[STANDARD_INPUT],
             kube_version=self._policy.kube_version,
@@ -205,11 +209,11 @@ class AdmissionJudge:
         made = made | {"metadata": metadata}
         # Escape # (the JSON stays the same), so that no text in the object looks like an ignore comment.
         text = msgspec.json.encode(made).replace(b"#", b"\\u0023")
-        return run(question, io.BytesIO(text)).findings
+        return run(question, io.BytesIO(text))
 
     def _denying(self, made: Json, request: Json, findings: Sequence[Finding] | None = None) -> list[Finding]:
         """Return the findings of denying rules, without those that the object's annotation may ignore."""
-        findings = self._findings(made, request) if findings is None else findings
+        findings = self._report(made, request).findings if findings is None else findings
         denying = [each for each in findings if each.rule in self._policy.deny]
         metadata = made.get("metadata") or {}
         annotations = metadata.get("annotations") or {}
@@ -219,7 +223,7 @@ class AdmissionJudge:
         bare = made | {"metadata": metadata | {"annotations": plain}}
         firm = self._policy.deny - self._policy.may_ignore
         kept = [each for each in denying if each.rule not in firm]
-        return kept + [each for each in self._findings(bare, request) if each.rule in firm]
+        return kept + [each for each in self._report(bare, request).findings if each.rule in firm]
 
 
 def _is_from_controller(request: Json) -> bool:

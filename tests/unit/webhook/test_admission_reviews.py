@@ -231,13 +231,26 @@ def test_what_is_no_review_is_a_value_error(data: bytes) -> None:
         read_head(data)
 
 
-@pytest.mark.parametrize("made", [{}, {"kind": "Deployment"}, {"metadata": {}, "spec": {"template": 3, "selector": 3}}])
+@pytest.mark.parametrize("made", [{}, {"metadata": {}, "spec": {"template": 3, "selector": 3}}])
 def test_objects_that_are_none_are_let_in(made: Json) -> None:
     asked = {"uid": "1", "kind": {"kind": "Deployment"}, "operation": "CREATE", "namespace": "a", "object": made}
     data = json.dumps({"apiVersion": "admission.k8s.io/v1", "request": asked}).encode()
     for judge, path in ((DENYING, "validate"), (ADDING, "mutate")):
         body, _ = judge.answer(path, data)
         assert json.loads(body)["response"]["allowed"] is True
+
+
+def test_an_object_that_the_linter_cannot_read_is_not_let_in_as_judged() -> None:
+    template = {"metadata": {"creationTimestamp": "0000-01-01T00:00:00Z"}, "spec": {"containers": []}}
+    made = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template},
+    }
+    asked = {"uid": "1", "kind": {"kind": "Deployment"}, "operation": "CREATE", "namespace": "a", "object": made}
+    with pytest.raises(ValueError, match="creationTimestamp"):
+        DENYING.answer("validate", json.dumps({"apiVersion": "admission.k8s.io/v1", "request": asked}).encode())
 
 
 def test_who_asks_first_waits_for_no_table() -> None:
