@@ -748,11 +748,11 @@ def _checked(steps: Sequence[Any]) -> Sequence[Step]:
     from topospread.drill import steps as known
 
     kinds = tuple(get_args(known.Step))
+    write = 'steps.Fail(steps.NodeChoice("zone", "zone-a"))'
     if not steps:
-        raise UsageError('drill: give at least one step, for example steps.Fail(steps.NodeChoice("zone", "zone-a"))')
+        raise UsageError(f"drill: give at least one step, for example {write}")
     wrong = next((each for each in steps if not isinstance(each, kinds)), None)
     if wrong is not None:
-        write = 'steps.Fail(steps.NodeChoice("zone", "zone-a"))'
         raise UsageError(f"{wrong!r} is no step: write {write}, with from topospread import steps")
     return steps
 

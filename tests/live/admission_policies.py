@@ -443,15 +443,20 @@ def difference(theirs: str, denials: list[str], opened: list[str]) -> str:
     return f"not refused: {theirs}" if denials else ""
 
 
-def main() -> int:
-    """Compare on an API server of its own."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def options(description: str | None) -> argparse.Namespace:
+    """Read the command line of a comparison on an API server."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--policies", type=int, default=300)
     parser.add_argument("--pods", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--programs", type=Path, default=Path(__file__).parent.parent.parent / "build" / "live")
     parser.add_argument("--record", type=Path, help="write the objects and the answers there, as JSON")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Compare on an API server of its own."""
+    given = options(__doc__)
     objects, policies, pods = drawn(Random(given.seed), given.policies, given.pods)
     with (
         tempfile.TemporaryDirectory() as folder,

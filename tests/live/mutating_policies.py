@@ -7,7 +7,6 @@ python -m tests.live.mutating_policies --policies 300 --pods 1500 --seed 7
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.live.admission_policies import GROUP, pod, rules, shared, text, truth, workload
+from tests.live.admission_policies import GROUP, options, pod, rules, shared, text, truth, workload
 from tests.live.admission_policies import _path as path_of
 from tests.live.api_server import api_server
 from tests.live.policies import ApiServer
@@ -356,13 +355,7 @@ def _differences(theirs: Any, found: Any, path: str) -> Iterator[str]:
 
 def main() -> int:
     """Compare on an API server of its own."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--policies", type=int, default=300)
-    parser.add_argument("--pods", type=int, default=1500)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--programs", type=Path, default=Path(__file__).parent.parent.parent / "build" / "live")
-    parser.add_argument("--record", type=Path, help="write the objects and the answers there, as JSON")
-    given = parser.parse_args()
+    given = options(__doc__)
     objects, policies, pods = drawn(Random(given.seed), given.policies, given.pods)
     with (
         tempfile.TemporaryDirectory() as folder,

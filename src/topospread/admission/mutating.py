@@ -9,7 +9,7 @@ reinvocationcontext}.go, patch/json_patch.go, patch/smd.go, pkg/admission/reinvo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import permutations
 from typing import Any, Final, NamedTuple
@@ -126,7 +126,7 @@ class MutatingPolicies:
         try:
             target = self._requests.of_new_replica_set(deployment)
             with self._parameters.budget() as budget:
-                for order in permutations(invocations[: _MOST + 1]):
+                for order in _orders(invocations):
                     course = _Course(order, self._parameters, budget)
                     changed = course.run(target)
                     changed = course.run(changed, course.again) if course.again else changed
@@ -147,11 +147,9 @@ class MutatingPolicies:
         typed: Callable[[Json], Any],
         again: Callable[[Any], Target],
     ) -> Admitted:
-        if len(invocations) > _MOST:
-            raise CannotEvaluateError(f"more than {_MOST} policies change it")
         outcomes: list[Admitted] = []
         with self._parameters.budget() as budget:
-            for order in permutations(invocations):
+            for order in _orders(invocations):
                 course = _Course(order, self._parameters, budget)
                 try:
                     made = _played(course, item, target, typed, again)
@@ -166,6 +164,17 @@ class MutatingPolicies:
         if all(each == outcomes[0] for each in outcomes):
             return outcomes[0]
         return Admitted(item, OPEN) if all(each.denial for each in outcomes) else Admitted(item, open=_ORDER)
+
+
+def _orders(invocations: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...]]:
+    """Return every order of the policies.
+
+    Raises:
+        CannotEvaluateError: if they are too many.
+    """
+    if len(invocations) > _MOST:
+        raise CannotEvaluateError(f"more than {_MOST} policies change it")
+    return permutations(invocations)
 
 
 def _played(
@@ -225,12 +234,10 @@ class _Course:
             if matched is not None:
                 self.denials += [matched.denial] if matched.denial else []
                 continue
-            if only is not None and at not in only:
-                if evaluation.perhaps:
-                    raise CannotEvaluateError(evaluation.perhaps)
-                continue
             if evaluation.perhaps:
                 raise CannotEvaluateError(evaluation.perhaps)
+            if only is not None and at not in only:
+                continue
             before = target.plain
             for each in policy.spec.mutations or ():
                 evaluation = Evaluation(

@@ -53,25 +53,19 @@ def patched(given: Json, operations: Iterable[Json]) -> Json:
 
 def _add(found: Json, operation: Json) -> None:
     path = operation["path"]
-    holder, key = _holder(found, path)
-    if holder is None:
-        raise PatchError(f'add operation does not apply: doc is missing path: "{path}": {_MISSING}')
+    holder, key = _holder(found, path, f'add operation does not apply: doc is missing path: "{path}"')
     _put(holder, key, copy.deepcopy(operation.get("value")), f"error in add for path: '{path}'")
 
 
 def _remove(found: Json, operation: Json) -> None:
     path = operation["path"]
-    holder, key = _holder(found, path)
-    if holder is None:
-        raise PatchError(f'remove operation does not apply: doc is missing path: "{path}": {_MISSING}')
+    holder, key = _holder(found, path, f'remove operation does not apply: doc is missing path: "{path}"')
     _take(holder, key, f"error in remove for path: '{path}'")
 
 
 def _replace(found: Json, operation: Json) -> None:
     path = operation["path"]
-    holder, key = _holder(found, path)
-    if holder is None:
-        raise PatchError(f"replace operation does not apply: doc is missing path: {path}: {_MISSING}")
+    holder, key = _holder(found, path, f"replace operation does not apply: doc is missing path: {path}")
     if isinstance(holder, list):
         try:
             key = _index(key, len(holder))
@@ -81,34 +75,32 @@ def _replace(found: Json, operation: Json) -> None:
 
 
 def _move(found: Json, operation: Json) -> None:
-    origin, path = operation.get("from", ""), operation["path"]
-    holder, key = _holder(found, origin)
-    if holder is None:
-        raise PatchError(f"move operation does not apply: doc is missing from path: {origin}: {_MISSING}")
+    holder, key = _origin(found, operation)
     value = _take(holder, key, f"error in move for path: '{key}'")
-    holder, key = _holder(found, path)
-    if holder is None:
-        raise PatchError(f"move operation does not apply: doc is missing destination path: {path}: {_MISSING}")
-    _put(holder, key, value, f"error in move for path: '{path}'")
+    holder, key = _destination(found, operation)
+    _put(holder, key, value, f"error in move for path: '{operation['path']}'")
 
 
 def _copy(found: Json, operation: Json) -> None:
-    origin, path = operation.get("from", ""), operation["path"]
-    holder, key = _holder(found, origin)
-    if holder is None:
-        raise PatchError(f"copy operation does not apply: doc is missing from path: {origin}: {_MISSING}")
-    value = _got(holder, key, f"error in copy for from: '{origin}'")
-    holder, key = _holder(found, path)
-    if holder is None:
-        raise PatchError(f"copy operation does not apply: doc is missing destination path: {path}: {_MISSING}")
+    holder, key = _origin(found, operation)
+    value = _got(holder, key, f"error in copy for from: '{operation.get('from', '')}'")
+    holder, key = _destination(found, operation)
     _put(holder, key, copy.deepcopy(value), "error while adding value during copy")
+
+
+def _origin(found: Json, operation: Json) -> tuple[Any, Any]:
+    origin = operation.get("from", "")
+    return _holder(found, origin, f"{operation['op']} operation does not apply: doc is missing from path: {origin}")
+
+
+def _destination(found: Json, operation: Json) -> tuple[Any, Any]:
+    path = operation["path"]
+    return _holder(found, path, f"{operation['op']} operation does not apply: doc is missing destination path: {path}")
 
 
 def _test(found: Json, operation: Json) -> None:
     path = operation["path"]
-    holder, key = _holder(found, path)
-    if holder is None:
-        raise PatchError(f"test operation does not apply: is missing path: {path}: {_MISSING}")
+    holder, key = _holder(found, path, f"test operation does not apply: is missing path: {path}")
     if not _alike(_got(holder, key, f"error in test for path: '{path}'"), operation.get("value")):
         raise TestFailedError
 
@@ -137,18 +129,23 @@ def steps_of(path: str) -> list[str]:
     return [each.replace("~1", "/").replace("~0", "~") for each in path.split("/")[1:]]
 
 
-def _holder(found: Any, path: str) -> tuple[Any, Any]:
-    """Return what holds the last key of a path, and the key; None if it is missing (``findObject``)."""
+def _holder(found: Any, path: str, missing: str) -> tuple[Any, Any]:
+    """Return what holds the last key of a path, and the key (``findObject``).
+
+    Raises:
+        PatchError: if nothing holds it; ``missing`` begins the message.
+    """
     steps = steps_of(path)
-    if not steps:
-        return None, ""
-    for each in steps[:-1]:
-        try:
+    try:
+        for each in steps[:-1]:
             found = found.get(each) if isinstance(found, dict) else found[_index(each, len(found))]
-        except PatchError:
-            return None, ""
-        if not isinstance(found, dict | list):
-            return None, ""
+            if not isinstance(found, dict | list):
+                steps = []
+                break
+    except PatchError:
+        steps = []
+    if not steps:
+        raise PatchError(f"{missing}: {_MISSING}")
     return found, steps[-1]
 
 

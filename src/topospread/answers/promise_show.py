@@ -169,14 +169,14 @@ def _next(found: Sequence[Shown], further: Sequence[str], typed: Sequence[str]) 
     For the first workload with a problem it explains pods without a node, else designs constraints. Else it searches
     longer for the first undecided workload.
     """
-    for verdict, words in (("no", ("design",)), ("unknown", ("show", *further))):
-        for each in found:
-            if each.verdict == verdict == "no" and _cause(each).code == "pods-pending":
-                return ("topospread", "why", short_target(each.key), *typed)
-            if verdict == "unknown" and (each.unjudged or each.undecided):
-                continue
-            if each.verdict == verdict and not each.unjudged and (verdict != "no" or each.key[0] in LISTS):
-                return ("topospread", "promise", words[0], short_target(each.key), *words[1:], *typed)
+    for each in found:
+        if each.verdict == "no" and _cause(each).code == "pods-pending":
+            return ("topospread", "why", short_target(each.key), *typed)
+        if each.verdict == "no" and not each.unjudged and each.key[0] in LISTS:
+            return ("topospread", "promise", "design", short_target(each.key), *typed)
+    for each in found:
+        if each.verdict == "unknown" and not each.unjudged and not each.undecided:
+            return ("topospread", "promise", "show", short_target(each.key), *further, *typed)
     return ()
 
 

@@ -8,7 +8,7 @@ github.com/google/cel-go interpreter/interpretable.go, interpreter/attributes.go
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Final
 
 from .functions import FUNCTIONS
@@ -27,6 +27,7 @@ from .values import (
     all_of,
     compare,
     equals,
+    found_once,
     is_number,
     optional_of,
     type_of,
@@ -74,25 +75,12 @@ def evaluate(expression: str, variables: Mapping[str, Value], budget: Budget) ->
         CannotEvaluateError: if it is not evaluated here.
     """
     try:
-        return _Evaluation(variables, budget).value(_node_of(expression))
+        return _Evaluation(variables, budget).value(_parsed(expression))
     except RecursionError:
         raise CannotEvaluateError("the expression is nested too deeply") from None
 
 
-def _node_of(expression: str) -> Node:
-    parsed = _parsed(expression)
-    if isinstance(parsed, Exception):
-        raise parsed.with_traceback(None)
-    return parsed
-
-
-@lru_cache(maxsize=1024)
-def _parsed(expression: str) -> Node | Exception:
-    """Return the parsed expression, or why it cannot be parsed: that is found out once."""
-    try:
-        return parse(expression)
-    except (CannotEvaluateError, CelError) as error:
-        return error
+_parsed = found_once(1024)(parse)
 
 
 class _Evaluation:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
 
-from .values import CannotEvaluateError
+from .values import CannotEvaluateError, found_once
 
 _MOST_STATES: Final = 2_000
 _NOT_OF_RE2: Final = re.compile(r"\\[zZQECpPuUN]|\(\?[a-zA-Z]*[aLuxU]")
@@ -166,23 +165,8 @@ def _is_at(where: str, flags: int, text: str, position: int) -> bool:
     }.get(where, False)
 
 
+@found_once(256)
 def _program(pattern: str) -> _Program:
-    made = _made(pattern)
-    if isinstance(made, Exception):
-        raise made.with_traceback(None)
-    return made
-
-
-@lru_cache(maxsize=256)
-def _made(pattern: str) -> _Program | CannotEvaluateError:
-    """Return the automaton of a pattern, or why there is none: that is found out once."""
-    try:
-        return _compiled(pattern)
-    except CannotEvaluateError as error:
-        return error
-
-
-def _compiled(pattern: str) -> _Program:
     if len(pattern) > 1000 or _NOT_OF_RE2.search(pattern):
         raise CannotEvaluateError("a regular expression has what is not evaluated here")
     parser: Any = import_module("re._parser")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import lru_cache, wraps
+from typing import Any, Final, TypeVar
 
 from topospread.api.quantity import Quantity
 
+T = TypeVar("T")
 Value = Any
 """bool, int, `Uint`, float, str, None, list, dict, or one of the classes here."""
 MOST_INT: Final = 2**63 - 1
@@ -21,6 +23,29 @@ class CannotEvaluateError(Exception):
 
 class CelError(Exception):
     """An error of the expression itself; the message is cel-go's."""
+
+
+def found_once(size: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Cache a function of a text for ``size`` texts, its CEL errors too, which `functools.lru_cache` does not keep."""
+
+    def cached(made: Callable[[str], T]) -> Callable[[str], T]:
+        @lru_cache(maxsize=size)
+        def outcome(text: str) -> T | CannotEvaluateError | CelError:
+            try:
+                return made(text)
+            except (CannotEvaluateError, CelError) as error:
+                return error
+
+        @wraps(made)
+        def found(text: str) -> T:
+            known = outcome(text)
+            if isinstance(known, CannotEvaluateError | CelError):
+                raise known.with_traceback(None)
+            return known
+
+        return found
+
+    return cached
 
 
 class Uint(int):

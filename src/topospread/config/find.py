@@ -11,8 +11,9 @@ import yaml
 from topospread.config.api_versions import KIND
 from topospread.errors import ConfigError, Place
 
-_MOST_ALIASES = 8
 FoundConfiguration = tuple[dict[str, Any], Place]
+_MOST_ALIASES = 8
+"""Aliases of YAML in the text of a ConfigMap's key; of more, a few lines could stand for gigabytes."""
 
 
 def find_configuration(documents: Sequence[Any], place: Place | None = None) -> FoundConfiguration:
@@ -80,7 +81,6 @@ def _parsed(text: Any) -> Iterable[Any]:
         return []
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        # A few lines of aliases could stand for gigabytes.
         if sum(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, Loader=loader)) > _MOST_ALIASES:
             return []
         return list(yaml.load_all(text, Loader=loader))

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
@@ -354,8 +355,8 @@ class Drill(PlainData):
             if group.verdict is not None and any(part.changes_pod for part in group.verdict.unjudged)
         }
         harm = self.harm
-        stuck = any((each.namespace, f"{each.kind}/{each.name}") not in changing for each in harm.stuck)
-        return bool(harm.pending or harm.breaches or harm.not_evicted or harm.lost or stuck)
+        stuck = (each for each in harm.stuck if (each.namespace, f"{each.kind}/{each.name}") not in changing)
+        return bool(with_fields(harm, stuck=tuple(stuck)))
 
     @property
     def holds(self) -> bool:

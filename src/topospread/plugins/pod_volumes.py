@@ -6,7 +6,7 @@ k8s.io/component-helpers/storage/ephemeral.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -144,9 +144,13 @@ def missing_class(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjec
             return 'storageClassName "" takes no class'
         if not wanted:
             return "no storageClassName, and no default StorageClass"
-        others = f"there {'is only' if len(there) == 1 else 'are'} {listed(sorted(there), _CLASSES)}"
-        return f"storageClassName {wanted}: {others if there else 'there is no StorageClass'}"
+        return f"storageClassName {wanted}: {classes_in_words(there) if there else 'there is no StorageClass'}"
     return ""
+
+
+def classes_in_words(names: Collection[str]) -> str:
+    """Return the StorageClasses that exist as a clause: ``there are fast, standard``."""
+    return f"there {'is only' if len(names) == 1 else 'are'} {listed(sorted(names), _CLASSES)}"
 
 
 def is_bound(claim: PersistentVolumeClaim) -> bool:

@@ -33,7 +33,7 @@ class Proof:
 
     Args:
         queue: the pods.
-        standing: pods of a rollout that exist already; they may be on other nodes, and they may be deleted. ``None``
+        existing: pods of a rollout that exist already; they may be on other nodes, and they may be deleted. ``None``
             without a rollout.
         surge: the most pods that a rollout has above its replicas.
 
@@ -252,11 +252,11 @@ class Proof:
                 skew = max(constraint.skew, constraint.max_skew)
                 yield _most_in_domains(constraint, len(there) + len(own), skew, inside)
             return
-        if len(own) < len(self._queue) and any(
-            counts_pod(self._scheduler, own[0], constraint, each)
-            for queued, each in zip(self._queue, self.classes, strict=False)
-            if each not in own
-        ):
+        coming, of_own = (
+            matching(self._scheduler, own[0], constraint, IncomingPods.of(each).classes.values())
+            for each in (self.classes[: len(self._queue)], own)
+        )
+        if coming > of_own:
             return  # pending pods of other workloads count as well
         counted = matching(self._scheduler, own[0], constraint, self._numbers)
         if counted - len(own) >= sum(each.matching for each in constraint.domains):

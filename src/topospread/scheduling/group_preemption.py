@@ -10,7 +10,6 @@ Source: pkg/scheduler/framework/preemption/{podgrouppreemption,types,util}.go of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import msgspec
 
@@ -23,6 +22,7 @@ from .dry_run import DryRun
 from .go_sort import go_sorted
 from .nominated_pods import nominated_for_others
 from .pod_group_members import group_key, pod_priority
+from .preemption import start_order
 
 Placed = tuple[PodKey, PodClass, int]
 """A pod with its row."""
@@ -63,7 +63,7 @@ def possible_victims(cluster: Cluster, priority: int) -> list[Unit]:
 def _unit(cluster: Cluster, pods: Sequence[Placed]) -> Unit:
     first = pods[0][1]
     times = [cluster.started.get(key) for key, _, _ in pods]
-    started = min((0, datetime.fromisoformat(time).timestamp()) if time else (1, 0.0) for time in times)
+    started = min(start_order(time, 0.0) for time in times)
     return Unit(tuple(pods), pod_priority(cluster, first), group_key(first.pod) is not None, started)
 
 

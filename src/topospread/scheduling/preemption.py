@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -28,6 +29,7 @@ from .nominated_pods import Beside, nominated_for_others
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict, fit_message
 from .view import View
 
+T = TypeVar("T")
 Pods = tuple[tuple[PodKey, PodClass], ...]
 """Pods of a node."""
 
@@ -356,7 +358,7 @@ class PreemptionSearch:
         started, pods = self._cluster.started, self._cluster.on_node[row]
         asks = self._rules.asks_for_the_time
         return [
-            Victim(key, pods[key], _order(started.get(key), MissingStartTime() if asks else float(place)))
+            Victim(key, pods[key], start_order(started.get(key), MissingStartTime() if asks else float(place)))
             for place, key in enumerate(self._cluster.order.on(row))
             if pods[key].priority < priority
         ]
@@ -434,5 +436,6 @@ def _earliest_start(candidate: Candidate) -> tuple[int, float]:
     return (-1, 0.0) if waiting or isinstance(started, MissingStartTime) else (0, -started)
 
 
-def _order(started: str | None, otherwise: float | MissingStartTime) -> tuple[int, float | MissingStartTime]:
+def start_order(started: str | None, otherwise: T) -> tuple[int, float | T]:
+    """Return the sort key of a pod's start time; pods without one come last, by ``otherwise``."""
     return (0, datetime.fromisoformat(started).timestamp()) if started else (1, otherwise)

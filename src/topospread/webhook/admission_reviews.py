@@ -33,7 +33,8 @@ _MOST_WARNINGS: Final = 50
 _NO_CHANGE: Final[Json] = {}
 API_VERSION: Final = "admission.k8s.io/v1"
 
-_FORGEABLE: Final = ("ownerReferences", "deletionTimestamp", "managedFields")
+_LEFT_OUT: Final = ("ownerReferences", "deletionTimestamp", "managedFields")
+"""Metadata that no rule reads, or that lets the linter pass an object over although any user can write it."""
 
 
 _SYSTEM: Final = "system:"
@@ -205,7 +206,7 @@ class AdmissionJudge:
             settings=self._settings,
         )
         # The linter skips objects with an owner, but a user can write an owner into any object.
-        metadata = {name: value for name, value in (made.get("metadata") or {}).items() if name not in _FORGEABLE}
+        metadata = {name: value for name, value in (made.get("metadata") or {}).items() if name not in _LEFT_OUT}
         made = made | {"metadata": metadata}
         # Escape # (the JSON stays the same), so that no text in the object looks like an ignore comment.
         text = msgspec.json.encode(made).replace(b"#", b"\\u0023")

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from tests.live.mutating_policies import difference, ours
-from tests.unit.admission.test_validating import NODE, PODS, deployment
+from tests.unit.admission.test_validating import NODE, PODS, deployment, found_by
 from topospread.controllers.planner import plan
-from topospread.simulation.options import PLAIN, SimulationOptions
-from topospread.simulation.simulate import simulate
+from topospread.simulation.options import SimulationOptions
 from topospread.sources.load import load
 
 Json = dict[str, Any]
@@ -51,15 +50,6 @@ def policy(*expressions: str, name: str = "p", rule: Json = PODS, **spec: Any) -
         {**version, "kind": "MutatingAdmissionPolicy", "spec": given | spec},
         {**version, "kind": "MutatingAdmissionPolicyBinding", "spec": {"policyName": name}},
     ]
-
-
-def found_by(*objects: Json, options: SimulationOptions = PLAIN) -> tuple[str, str]:
-    """The verdict, and the first reason."""
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, *objects]}).encode()
-    result = simulate(load(["-"], stdin=io.BytesIO(text)), options)
-    if result.verdict == "unknown":
-        return "unknown", result.unjudged[0].because
-    return result.verdict, result.pending[0].message if result.pending else ""
 
 
 ELSEWHERE = '[JSONPatch{op: "add", path: "/spec/nodeSelector", value: {"zone": "z9"}}]'

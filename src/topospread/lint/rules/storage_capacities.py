@@ -10,9 +10,7 @@ from topospread.lint.examples import deployment
 from topospread.lint.lint_input import LintInput, LintSubject, Manifest
 from topospread.lint.problem import Problem
 from topospread.lint.rule import Example, Rule
-from topospread.text import listed
-
-_NAMED = 4
+from topospread.plugins.pod_volumes import classes_in_words
 
 
 def _without_capacity(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -30,15 +28,14 @@ def _class_missing(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     inventory = given.inventory
     if "StorageClass" in inventory.unread:
         return
-    classes = sorted(each.name for each in inventory.storage_classes)
+    classes = {each.name for each in inventory.storage_classes}
     # A volume that an administrator made may name a class of which there is no object.
     known = {"", *classes, *(each.spec.storage_class_name for each in inventory.persistent_volumes)}
-    others = f"there {'is only' if len(classes) == 1 else 'are'} {listed(classes, _NAMED)}"
+    others = classes_in_words(classes) if classes else "there is none at all"
     for manifest in given.manifests:
         for path, name in _classes_of(manifest):
             if name not in known:
-                message = f"no StorageClass {name}: {others if classes else 'there is none at all'}"
-                yield manifest, Problem(f"{path}.storageClassName", message)
+                yield manifest, Problem(f"{path}.storageClassName", f"no StorageClass {name}: {others}")
 
 
 def _classes_of(manifest: Manifest) -> Iterator[tuple[str, str]]:
