@@ -62,8 +62,8 @@ def plan_deployment(draft: Draft, owner: Controller, replica_sets: Sequence[Cont
     active = [pod for each in replica_sets for pod in each.pods if is_active(pod)]
     desired = draft.desired(owner, item.spec.replicas)
     row = draft.row(owner.kind, owner.namespace, owner.name, desired)
-    # The ReplicaSet of the Deployment's template. Of several that look alike here, as they differ in what is not read,
-    # it is the one of the highest revision.
+    # The ReplicaSet of the Deployment's template. Several may be equal here, because they differ only in fields that
+    # are not read: then it is the one with the highest revision.
     wanted = canonical(item.spec.template)
     alike = [each for each in replica_sets if canonical(each.template) == wanted]
     newest = max(alike, key=_age, default=None)

@@ -209,7 +209,7 @@ class Asking:
         of, other = self.run.cluster.shared_class, assumed.run.cluster.shared_class
         adversaries = {other(each.pod).index for each in assumed.queue if of(each.pod).index in self.unjudged}
         unjudged = [each for each in self.queue if of(each.pod).index in self.unjudged]
-        # A pod without a node is what is asked about: without the part that is not judged it has none.
+        # The question is about pods without a node, and as long as a part is not judged such a pod has none.
         waits = isinstance(question, NoPending) and any(question.workload in (None, each.workload) for each in unjudged)
         if not waits:
             adverse = _answer(asked, self._searched(assumed.run, assumed.queue, asked, adversaries))

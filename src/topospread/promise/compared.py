@@ -97,7 +97,7 @@ class PromiseChange:
         return min(map(self._compared, filter(None, (self.before, self.scaled))), key=_WORST_FIRST.index)
 
     def _compared(self, before: Bounds) -> Word:
-        # Of fewer replicas fewer are there for a drain or rollout, too; a loss must leave as many pods all the same.
+        # With fewer replicas a drain or rollout may keep proportionally fewer; a loss must leave as many as before.
         was, now = self.replicas if self.replicas[1] < self.replicas[0] and "loss" not in self.event else (1, 1)
         if self.after.most * was < before.least * now:
             return "no"

@@ -90,7 +90,7 @@ class Shown:
         ready: pods that have nodes now.
         placed: pods that have nodes once kube-scheduler has tried all of them.
         needed: pods that a loss must leave: 1, or the quorum.
-        undecided: why more search decides nothing; "" if it may.
+        undecided: why a longer search cannot decide it; "" if it may.
     """
 
     key: ObjectKey

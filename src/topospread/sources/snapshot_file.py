@@ -138,9 +138,9 @@ def write_snapshot(inventory: Inventory, path: str, facts: SnapshotFacts) -> Non
         writer.end(facts)
 
 
-# Objects as they come of a cluster → a snapshot of them in the order of kinds; who reads the cluster hands them in.
-# An object passes through the typed structs of `topospread.api`, which know neither environment, arguments, annotations
-# that no rule reads nor managedFields: what they do not know is gone before anything is written.
+# Writes the objects that a reader of the cluster hands in, in the order of kinds.
+# Each object passes through the typed structs of `topospread.api`. They have no fields for environment, arguments,
+# managedFields and annotations that no rule reads, so these are dropped before anything is written.
 
 
 @dataclass(slots=True)

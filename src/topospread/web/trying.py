@@ -64,7 +64,7 @@ class Held:
     def prepare(self, as_read: bool) -> tuple[Inventory, Run]:
         """Return the objects of a frame and their prepared run, which is kept."""
         if as_read not in self.ready:
-            assert self.timeline.play is not None, "it can be gone on from"
+            assert self.timeline.play is not None, "only the timeline that continues is held"
             inventory = self.inventory if as_read else self.timeline.play.state.inventory()
             self.ready[as_read] = inventory, prepare(inventory, self.options, with_spreads=False)
         return self.ready[as_read]
