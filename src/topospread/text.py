@@ -118,6 +118,11 @@ def listed(names: Collection[str], most: int) -> str:
     return f"{', '.join(shown[:most])} and {len(shown) - most} more"
 
 
+def there_are(names: Collection[str], most: int = 4) -> str:
+    """Return the names that exist as a clause: ``there is only a``, ``there are a, b and 2 more``."""
+    return f"there {'is only' if len(names) == 1 else 'are'} {listed(sorted(names), most)}"
+
+
 _SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does", "lack": "lacks", "stay": "stays", "find": "finds",
              "fit": "fits", "end": "ends", "depend": "depends"}  # fmt: skip
 

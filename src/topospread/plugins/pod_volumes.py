@@ -6,7 +6,7 @@ k8s.io/component-helpers/storage/ephemeral.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from topospread.api.storage import (
 from topospread.cluster import NodeTable
 from topospread.cluster.objects import ClusterObjects, ObjectKey, Subject
 from topospread.cluster.volume_use import claim_name
-from topospread.text import listed
+from topospread.text import there_are
 
 from .interface import NotJudgedError
 from .node_matching import Mask, selector_mask
@@ -34,7 +34,6 @@ from .node_matching import Mask, selector_mask
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 """Provisioner of classes whose volumes are created by an administrator."""
-_CLASSES = 4
 
 
 def not_found(kind: str, name: str) -> str:
@@ -144,13 +143,8 @@ def missing_class(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjec
             return 'storageClassName "" takes no class'
         if not wanted:
             return "no storageClassName, and no default StorageClass"
-        return f"storageClassName {wanted}: {classes_in_words(there) if there else 'there is no StorageClass'}"
+        return f"storageClassName {wanted}: {there_are(there) if there else 'there is no StorageClass'}"
     return ""
-
-
-def classes_in_words(names: Collection[str]) -> str:
-    """Return the StorageClasses that exist as a clause: ``there are fast, standard``."""
-    return f"there {'is only' if len(names) == 1 else 'are'} {listed(sorted(names), _CLASSES)}"
 
 
 def is_bound(claim: PersistentVolumeClaim) -> bool:

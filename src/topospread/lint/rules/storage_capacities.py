@@ -10,7 +10,7 @@ from topospread.lint.examples import deployment
 from topospread.lint.lint_input import LintInput, LintSubject, Manifest
 from topospread.lint.problem import Problem
 from topospread.lint.rule import Example, Rule
-from topospread.plugins.pod_volumes import classes_in_words
+from topospread.text import there_are
 
 
 def _without_capacity(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -31,7 +31,7 @@ def _class_missing(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     classes = {each.name for each in inventory.storage_classes}
     # A volume that an administrator made may name a class of which there is no object.
     known = {"", *classes, *(each.spec.storage_class_name for each in inventory.persistent_volumes)}
-    others = classes_in_words(classes) if classes else "there is none at all"
+    others = there_are(classes) if classes else "there is none at all"
     for manifest in given.manifests:
         for path, name in _classes_of(manifest):
             if name not in known:
