@@ -74,6 +74,7 @@ class BatchedUnschedulablePods:
         # By group number: _size (pods in the batch), _sample, _verdict (the last that all its pods got), _new (an
         # outcome that some have not got yet) and _known (the rejection was checked and holds).
         # _order: indexes of the pods to retry, in queue order; None if it must be computed. due: their number.
+        # _last_order: the last computed order, which may have indexes of pods that left.
         self._infos: list[QueuedPodInfo] = []
         self._outcome: list[PodOutcome | None] = []
         self._row: dict[str, int] = {}
@@ -88,6 +89,7 @@ class BatchedUnschedulablePods:
         self._known: Bools = np.zeros(0, dtype=np.bool_)
         self._refused_alike: dict[Hashable, list[int]] = {}
         self._order: Ints | None = None
+        self._last_order: Ints = np.zeros(0, dtype=np.int64)
         self.due = 0
 
     def __contains__(self, key: str) -> bool:
@@ -103,7 +105,7 @@ class BatchedUnschedulablePods:
         if self._queue.undo.steps is not None or not self._settings.pops_early or not self._settings.maximum:
             self.let_all_go()
             return list(found)
-        if not self._row and sum(len(members.get(group, ())) for group, _ in found) < MANY:
+        if not self._row and (not members or sum(len(members.get(group, ())) for group, _ in found) < MANY):
             return list(found)
         left: list[Found] = []
         strategies: dict[int, QueueingStrategy] = {}
@@ -270,15 +272,20 @@ class BatchedUnschedulablePods:
         """
         if self._order is None:
             table = self._table
-            rows = np.flatnonzero(self._alive & (table[_STATE] != _WAITS))
+            due = self._alive & (table[_STATE] != _WAITS)
+            # Most pods are due in the same order as last time, and nearly sorted rows sort several times faster.
+            again = self._last_order[due[self._last_order]]
+            due[again] = False
+            rows = np.concatenate((again, np.flatnonzero(due)))
             state, expires = table[_STATE][rows], table[_EXPIRES][rows]
             expires[state == _ACTIVE] = 0
             keys = (table[_TIME][rows], -table[_PRIORITY][rows], expires, state)
             places = np.lexsort(keys)
-            if len(rows) > 1 and np.all([np.diff(each[places]) == 0 for each in keys], axis=0).any():
+            tied = np.flatnonzero(np.diff(keys[0][places]) == 0)
+            if len(tied) and np.all([each[places[tied]] == each[places[tied + 1]] for each in keys], axis=0).any():
                 self.let_all_go()
                 return np.zeros(0, dtype=np.int64)
-            self._order = rows[places]
+            self._order = self._last_order = rows[places]
         return self._order
 
     def _rank(self, row: int) -> Rank:
