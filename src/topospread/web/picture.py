@@ -120,8 +120,10 @@ def _exceeded(snapshot: PlacementSnapshot, row: int, *, hard: bool) -> Json | No
     """Return the constraint of its kind whose skew is furthest above maxSkew; ``None`` if none is above it."""
     found = snapshot.spreads.get(snapshot.workloads[row].key, ())
     above = [each for each in found if each.hard == hard and each.skew > each.max_skew]
-    worst = max(above, key=lambda each: each.skew - each.max_skew, default=None)
-    return worst and {"key": worst.topology_key, "skew": worst.skew, "maxSkew": worst.max_skew}
+    if not above:
+        return None
+    worst = max(above, key=lambda each: each.skew - each.max_skew)
+    return {"key": worst.topology_key, "skew": worst.skew, "maxSkew": worst.max_skew}
 
 
 def _spreads(snapshot: PlacementSnapshot, row: int, keys: list[Json]) -> list[Json]:
