@@ -161,7 +161,7 @@ class DesignChecks:
 
     @property
     def _is_drained(self) -> bool:
-        """Whether drains evict each pod of the workload, and none finds a node again."""
+        """True if drains evict each pod of the workload, and none finds a node again."""
         given, options = self.drills.inventory, self.drills.options
         item = workload_of(given, self.drills.key)
         tolerations = item.spec.template.spec.tolerations or ()

@@ -106,7 +106,7 @@ class WorkloadDrills:
 
     @property
     def may_preempt(self) -> bool:
-        """Whether pods may have different priorities; budgets may decide then which pods are preempted."""
+        """True if pods may have different priorities; budgets may decide then which pods are preempted."""
         given = self.inventory
         templates = [each.spec.template.spec for each in given.deployments]
         templates += [each.spec.template.spec for each in given.stateful_sets]
