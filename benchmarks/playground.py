@@ -3,8 +3,8 @@
 python -m benchmarks.playground
 
 `make playground site` has built the site. Every visit starts a browser, and asks as soon as the page allows it. A first
-visit has an empty profile, and a later visit the profile of at least two others. Prints a table, which
-`docs/playground.md` has.
+visit has an empty profile, and a later visit the profile of at least two others. Prints a table;
+`docs/playground.md` has its medians.
 """
 
 from __future__ import annotations
