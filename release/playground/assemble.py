@@ -73,7 +73,7 @@ def _runtime(folder: Path, work: Path) -> None:
 
 
 def _packages(folder: Path, work: Path) -> None:
-    """A folder with every package, compiled."""
+    """Fill `work/packages` with every package as bytecode, without sources."""
     packages = work / "packages"
     with zipfile.ZipFile(_numpy(folder)) as wheel:
         wheel.extractall(packages, [each for each in wheel.namelist() if not _unused(each.removesuffix(".so"))])

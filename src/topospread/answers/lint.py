@@ -79,7 +79,7 @@ class Lint(Answer, frozen=True, kw_only=True):
 
     findings: Annotated[tuple[LintFinding, ...], Meta(description="Findings in the order of the input.")]
     summary: Annotated[LintSummary, Meta(description="Numbers.")]
-    left_out: Annotated[tuple[LeftOut, ...], Meta(description="Files that hold no manifest.")]
+    left_out: Annotated[tuple[LeftOut, ...], Meta(description="Files that were not linted, with the reason.")]
     rules: Annotated[tuple[str, ...], Meta(description="Rules that were asked; some need nodes.")]
 
 

@@ -362,7 +362,7 @@ def _size(value: Value) -> int:
 
 
 def _weight(value: Value, most: int) -> int:
-    """Return how many parts a value has, up to a number."""
+    """Return a value's size: 1 for each nested value, 1 for ten characters of text. Counting stops at ``most``."""
     found, waiting = 0, [value]
     while waiting and found < most:
         one = waiting.pop()

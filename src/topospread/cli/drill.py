@@ -194,7 +194,7 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
         raise UsageError("--fallback compares the end of one drill, not those of --each")
     for name in ("workers", "shard", "dask"):
         if given[name] and not given["each"]:
-            raise UsageError(f"--{name} says who plays --each or --check")
+            raise UsageError(f"--{name} shares the work of --each or --check; give one of them")
     drill_many.check_sharing(given)
     if not steps and not given["each"]:
         raise UsageError("give at least one step, for example --fail zone=eu-west-1a or --drain node=node-1")

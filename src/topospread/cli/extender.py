@@ -33,7 +33,9 @@ Examples:
 @click.option("--port", type=click.IntRange(1, 65535), default=8888, help="… on which port.")
 @tls_options
 @CLIENT_CA_OPTION
-@click.option("--patience", type=SECONDS, default="2s", help="Await the binding of the pod before so long (2s).")
+@click.option(
+    "--patience", type=SECONDS, default="2s", help="Wait at most this long for the previous pod's binding (2s)."
+)
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")
 def extender(**given: Any) -> int:

@@ -53,7 +53,7 @@ Examples:
     type=click.FloatRange(min=0),
     default=10.0,
     metavar="S",
-    help="Time for the proof (10); 0 for the counts alone.",
+    help="Time to prove the plan shortest (10); 0: a bound from counts only.",
 )
 @click.option("--apply", is_flag=True, help="Evict the pods in the cluster; needs the extra 'live'.")
 @click.option(

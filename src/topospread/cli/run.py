@@ -23,7 +23,7 @@ COMMANDS = {
         "topospread.cli.scale_in_keeper:scale_in_keeper",
         "Let scale-ins remove pods of the fullest domain first",
     ),
-    "extender": ("topospread.cli.extender:extender", "Spread as kube-scheduler does not by itself"),
+    "extender": ("topospread.cli.extender:extender", "Spread pods in ways that kube-scheduler alone cannot"),
 }
 
 

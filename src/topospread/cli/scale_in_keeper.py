@@ -28,7 +28,11 @@ LEASE = "topospread-scale-in-keeper"
 @access_options
 @click.option("--dry-run", is_flag=True, help="Write nothing: log the costs.")
 @click.option(
-    "--leader-elect", type=bool, default=True, metavar="BOOL", help="Agree with replicas on one that writes (true)."
+    "--leader-elect",
+    type=bool,
+    default=True,
+    metavar="BOOL",
+    help="Leader election: only one of several servers writes (true).",
 )
 @click.option("--leader-elect-resource-name", default=LEASE, metavar="NAME", help=f"Name of the Lease ({LEASE}).")
 @click.option(

@@ -143,7 +143,7 @@ def read_settings(fields: FileFields, spec: Mapping[str, Any]) -> DrillSettings:
     config = spec.get("config")
     runs = fields.number(spec["runs"], "spec.runs") if "runs" in spec else None
     if runs is not None and not 0 < runs <= _MOST_RUNS:
-        raise fields.error(f"how many runs there are is a number, from 1 to {_MOST_RUNS}", "spec.runs")
+        raise fields.error(f"runs must be a number from 1 to {_MOST_RUNS}", "spec.runs")
     return DrillSettings(
         kube_version=version,
         gates=_gates(fields, spec, version, "scheduler"),

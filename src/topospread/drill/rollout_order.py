@@ -61,7 +61,7 @@ def play_turns(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
     if workload is not None and isinstance(item, Deployment):
         strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
     if workload is None or strategy is None:
-        raise UsageError(f"{step}: turns are given of a Deployment's rolling update")
+        raise UsageError(f"{step}: turns need a Deployment with a rolling update")
     _Turns(state, step, workload, strategy).take()
 
 

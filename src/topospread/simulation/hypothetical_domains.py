@@ -42,8 +42,8 @@ def grow_each(cluster: Cluster, pools: Sequence[NodePool]) -> None:
 def min_domains_outlook(now: ConstraintArithmetic, then: ConstraintArithmetic) -> str:
     """Return in words whether minDomains, which is not met now, is met with one more node of every pool (``then``)."""
     there = {each.name for each in now.domains}
-    paper = [each.name for each in then.domains if each.name not in there]
+    added = [each.name for each in then.domains if each.name not in there]
     has = f"{len(there)} {'domain is' if len(there) == 1 else 'domains are'} there"
-    names = f"only on paper: {', '.join(paper)}" if paper else "no pool could bring another"
+    names = f"new nodes of the pools would add {', '.join(added)}" if added else "no pool could add another"
     verdict = "can never be met" if then.lacks_domains else "is met only after a scale-up"
     return f"{verdict}: {has}, {names}"

@@ -195,8 +195,8 @@ why: node c1 was cordoned at 2026-11-22T16:42:13.972155Z; without that it would
 refused: maxSkew 1 over zones admits it to c alone, where c1 is cordoned
 ended: node c1 was uncordoned at 2026-11-22T16:42:14.371049Z
 
-POD            FROM                         THEN ON  WAITED
-default/web-2  2026-11-22T16:42:14.086048Z  c1       0.288 s
+POD            PENDING SINCE                NODE AFTER  WAITED
+default/web-2  2026-11-22T16:42:14.086048Z  c1          0.288 s
 the timeline and kube-scheduler's words: -o wide
 """)
     assert "pod default/web-2 on node c1" in answer.text(wide=True)

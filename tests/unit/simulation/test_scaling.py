@@ -1,4 +1,4 @@
-"""Pools grow for pods that found no node: which, how far, and what exists only on paper."""
+"""Pools grow for pods that found no node: which, how far, and the domains that new nodes would add."""
 
 from __future__ import annotations
 
@@ -87,11 +87,10 @@ def test_min_domains_is_met_after_a_scale_up_or_never() -> None:
     own = {"topologySpreadConstraints": [spread(minDomains=3)]}
     shop = [*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)]
     met = simulated(shop, pool("pc", "c")).notes
-    assert (
-        f"shop/web: minDomains 3 of {ZONE} is met only after a scale-up: 2 domains are there, only on paper: c" in met
-    )
+    outlook = "is met only after a scale-up: 2 domains are there, new nodes of the pools would add c"
+    assert f"shop/web: minDomains 3 of {ZONE} {outlook}" in met
     never = simulated(shop, pool("pa", "a")).notes
-    assert any("can never be met: 2 domains are there, no pool could bring another" in each for each in never)
+    assert any("can never be met: 2 domains are there, no pool could add another" in each for each in never)
 
 
 def test_where_min_domains_forbids_the_pods_a_new_zone_is_asked_for() -> None:

@@ -17,7 +17,7 @@ NOT_IN_CEL: Final[Mapping[str, str]] = {
     "unknown-kind": "the API server does not know the kind, so that nothing can be matched",
     "object-twice": "it is about a file that has an object twice",
     "min-domains-soft": "the API server refuses it by itself, before it asks policies",
-    "extender-annotation-malformed": "it reads a grammar, with selectors in it, which CEL could only in part",
+    "extender-annotation-malformed": "it parses a grammar with selectors, and CEL can parse only part of it",
     "selector-counts-others": _OTHERS,
     "group-differs": _OTHERS,
     "group-spread-deadlock": _OTHERS,

@@ -97,7 +97,7 @@ def _too_few_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         message = f"{counts.min_domains} domains are asked for and there {are} {domains} of {counts.topology_key}"
         message += f": each takes {counts.max_skew} pod{'s' if counts.max_skew > 1 else ''} and no more"
         if held.grown is not None:
-            message += f"; with the pools it {min_domains_outlook(counts, held.grown)}"
+            message += f"; with the pools, minDomains {min_domains_outlook(counts, held.grown)}"
         yield template.manifest, Problem(f"{held.path}.minDomains", message)
 
 
@@ -284,7 +284,7 @@ RULES = (
     Rule(
         id="replicas-under-domains",
         sentence="There are fewer replicas than domains.",
-        why="Some domains have no replica, so their requests go to other domains.",
+        why="Some domains have no replica, so their clients are served from other domains.",
         link="https://kubernetes.io/docs/setup/best-practices/multiple-zones/",
         severity="hint",
         check=_fewer_replicas,

@@ -17,7 +17,7 @@ def _malformed(pods: PodSource) -> Iterator[Problem]:
         return
     for problem in declared(texts_of(pods.metadata))[1]:
         path = f"{pods.metadata_path}.annotations[{problem.annotation}]"
-        yield Problem(path, f"{problem.message}: the extender lets the pods on no node")
+        yield Problem(path, f"{problem.message}: the extender rejects every node for these pods")
 
 
 def _misplaced(pods: PodSource) -> Iterator[Problem]:

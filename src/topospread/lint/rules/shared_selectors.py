@@ -238,7 +238,9 @@ def _shared(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         alike = reach.others & reach.alike
         if alike:
             names = reach.space.named(alike)
-            message = f"it counts the pods of {names} as well, as theirs counts these: all together are even, "
+            message = (
+                f"it counts the pods of {names} as well, and their constraint counts these: all together are even, "
+            )
             message += f"and those of {reach.one.name} alone may stand in one domain"
             yield reach.manifest, Problem(f"{reach.path}.labelSelector", message)
 
@@ -255,7 +257,7 @@ def _differs(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             what = ", ".join(
                 f"{name} {value} here and {there[name]} there" for name, value in here if value != there[name]
             )
-            message = f"it counts the pods of {other.name} as theirs counts these: {what}"
+            message = f"it and the constraint of {other.name} count each other's pods, but differ: {what}"
             if more > 0 and number == MOST_ALIKE:
                 message += f"; {more} more workloads differ as well"
             yield reach.manifest, Problem(reach.path, message)

@@ -47,7 +47,7 @@ def _waited(answer: WhyHistory) -> Table:
         )
         for each in answer.refusals
     )
-    return Table(("POD", "FROM", "THEN ON", "WAITED", ""), rows, may_drop=(4, 2))
+    return Table(("POD", "PENDING SINCE", "NODE AFTER", "WAITED", ""), rows, may_drop=(4, 2))
 
 
 def _details(answer: WhyHistory) -> Iterator[Section]:
