@@ -167,15 +167,15 @@ def test_without_pending_pods_there_is_no_reason() -> None:
 def test_fixes_are_tried_with_pools_that_grow() -> None:
     """After the uncordon, the pool adds a node for the pods that a spread constraint then lets in."""
     closed = [node("a1", "a", cpu="2", unschedulable=True), node("b1", "b", cpu="1")]
-    web = workload("Deployment", replicas=6, spec={"topologySpreadConstraints": [spread()]})
     log = workload("DaemonSet", "log", spec={"containers": [{"name": "c", "image": "i"}]})
 
-    def places(*pools: NodePool) -> list[tuple[str, int, tuple[str, ...]]]:
+    def places(replicas: int, *pools: NodePool) -> list[tuple[str, int, tuple[str, ...]]]:
+        web = workload("Deployment", replicas=replicas, spec={"topologySpreadConstraints": [spread()]})
         answer = simulation_answer(simulated([*closed, web, log], *pools))
         return [(each.says, each.tried.places, each.tried.newly_pending) for each in answer.remedies]
 
-    assert places() == [("uncordon a1 in a", 3, ())]
-    assert places(pool("pb", "b", cpu="4")) == [("uncordon a1 in a", 5, ())]
+    assert places(6) == [("uncordon a1 in a", 3, ())]
+    assert places(5, pool("pb", "b", cpu="4")) == [("uncordon a1 in a", 5, ())]
 
 
 def test_no_fix_changes_a_node_that_a_pool_added() -> None:
