@@ -21,7 +21,7 @@ _CONTROL: Final = re.compile(
     "\ud800-\udfff]"  # surrogates
 )
 _MAY_BE_CONTROL: Final = re.compile(rb"##(?:\[|vso\[|teamcity\[)|[\x7f\xc2\xcd\xd8\xe1-\xe3\xef\xf0\xf3]")
-"""Bytes of the same characters in JSON text, which already escapes C0 and surrogates, and starts that match `_COMMAND`."""
+"""Bytes of the same characters in JSON text, which already escapes C0 and surrogates, and commands to pipelines."""
 _COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
 """Line starts that GitHub, Azure Pipelines or TeamCity read as a command."""
 _KEY: Final = int.from_bytes(os.urandom(7), "big")

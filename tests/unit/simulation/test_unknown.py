@@ -276,7 +276,7 @@ def test_a_configuration_in_a_repository_names_no_certificate_out_of_it(tmp_path
 )
 def test_an_extender_that_answers_nonsense_is_unknown(tmp_path: Path, filtered: bytes | None, scored: bytes) -> None:
     class Nonsense(Stub):
-        def do_POST(self) -> None:
+        def do_POST(self) -> None:  # noqa: N802 - http.server's own name
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(200)
             self.end_headers()
