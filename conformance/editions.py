@@ -151,12 +151,10 @@ _EDITIONS = {"en": "English", "fr": "French", "ja": "Japanese", "zh": "Chinese",
 _HEAD = """\
 # Where the editions of the documentation disagree
 
-The page “Pod Topology Spread Constraints” exists in several editions: English (of about 1.27), French (1.18),
-Japanese (1.31), Chinese (1.29), and the field's own description in client libraries. Every question here is executed
-as a case (`tests/conformance/editions.yaml`) by kube-scheduler 1.27, 1.35, 1.36 and 1.37, or the version named, and by
-the API server of 1.37; topospread gives the same answer.
-Nodes are listed with their labels and number of matching pods. An edition's sentence is in our words, followed by the
-outcome that it implies.
+The page “Pod Topology Spread Constraints” exists in English (of about 1.27), French (1.18), Japanese (1.31) and Chinese
+(1.29), and client libraries have a description of the field. kube-scheduler 1.27, 1.35, 1.36 and 1.37, or the version
+named, and the API server of 1.37 execute every question (`tests/conformance/editions.yaml`); topospread gives the same
+answers. Nodes have their labels and number of matching pods. An edition's sentence is in our words, with its outcome.
 
 Printed by `python -m conformance.editions`.
 """

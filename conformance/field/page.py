@@ -22,8 +22,9 @@ HEAD = """\
 
 {count} situations were put to kube-scheduler {kube-scheduler} and to programs that also evaluate topology spread.
 {traps} are written by hand and {drawn} are random, with up to eight nodes in two to four zones, one workload and node
-pools. Each section names one difference, its place in the other program's source and its smallest case. topospread
-answers every question as kube-scheduler does; `make test` checks it.
+pools. Each section names one difference, its place in the other program's source and its smallest case. The answers
+`b1; new: one/a` are the nodes that take the pod, and the pools whose new nodes do. topospread answers every question
+like kube-scheduler (`make test`).
 
 A difference is not always a mistake: an autoscaler considers nodes that do not exist yet, and a descheduler leaves pods
 alone that it must not evict.
@@ -93,10 +94,10 @@ def said(case: Json) -> list[str]:
         again = [
             f"{words} {', '.join(truth[key])}"
             for key, words in (
-                ("again", "would let the pod in again on"),
-                ("skewed", "would not let the pod in again on"),
-                ("elsewhere", "has another node for the pod of"),
-                ("stuck", "has no node for the pod of"),
+                ("again", "takes the pod back on"),
+                ("skewed", "not on"),
+                ("elsewhere", "another node for the pod of"),
+                ("stuck", "no node for the pod of"),
             )
             if truth[key]
         ]
@@ -104,14 +105,14 @@ def said(case: Json) -> list[str]:
         return [f"kube-scheduler: {'; '.join(again)}", f"descheduler: {evicts}"]
     lines = [f"kube-scheduler: {taken(truth['nodes'], truth['new'])}"]
     if case["peer"] == "karpenter":
-        words = [each.replace("node ", "uses ").replace("new ", "makes a node of ") for each in theirs]
-        return [*lines, f"karpenter: {' or '.join(words).replace('none', 'finds no place')}"]
+        words = [each.replace("node ", "").replace("new ", "new: ") for each in theirs]
+        return [*lines, f"karpenter: {' or '.join(words)}"]
     return [*lines, f"{case['peer']}: {taken(theirs['nodes'], theirs['groups'])}"]
 
 
 def taken(nodes: list[str], new: list[str]) -> str:
     """On which nodes the pod may be."""
-    return f"takes it on {', '.join(nodes) or 'no node'}, on a new node of {', '.join(new) or 'no pool'}"
+    return f"{', '.join(nodes) or 'no node'}; new: {', '.join(new) or 'none'}"
 
 
 def size(case: Json) -> int:

@@ -49,19 +49,48 @@ and no file to write. `plan` reads the file of the old state. `lint` reads its o
 with `--settings`. `topospread config show --project` shows it.
 
 As a kubectl plugin (`kubectl-topospread` on the `PATH`) the command is `kubectl topospread`.
+
+`--help` of each command also has examples. These options are not repeated below:
+
+- `-o, --output FORMAT[=FILE]`: commands with an answer, in the formats `text`, `wide`, `json`, `yaml`, `md`, `html` and
+  `svg`. A command with more formats lists them. `=FILE` writes into a file; repeatable.
+- `--tls-cert-file FILE`, `--tls-private-key-file FILE`: every `run` command serves HTTPS with them.
+- `--metrics-bind-address IP:PORT`: `run scheduler`, `webhook` and `scale-in-keeper` serve metrics there instead.
+- `--v N`, `--logging-format text|json`: log level and format of every `run` command.
 """
 
 
-LAST_LINES = re.compile(r"\n(Exit codes|Everywhere)  .*")
-"""The last lines of a help text, which the beginning of the page replaces."""
+SAID_ONCE = re.compile(
+    r"\n(Exit codes|Everywhere)  .*"
+    r"|\n+Options:\n  -h, --help  .*"
+    r"|\n  Examples:\n(?:    .*\n)+"
+    r"|\n+Commands:\n(?:  .*\n?)+"
+    r"|\n  --tls-cert-file, --tls-private-key-file FILE\n .*"
+    r"|\n  --(metrics-bind-address|v, --logging-format) .*"
+)
+"""Lines of several help texts, which the beginning of the page replaces."""
+
+
+FORMATS = re.compile(
+    r"\n  -o, --output FORMAT\[=FILE\]\s+text, wide, json, yaml, md, html, svg((?:,\s+\w+)*)"
+    r";\s+with\s+=FILE\s+into\s+a\s+file,\s+repeatable\."
+)
+"""The option -o of a help text, with the formats that not all commands have."""
+
+
+def shortened(text: str) -> str:
+    """Return a help text without the lines that the page has once."""
+    more = FORMATS.sub(lambda found: found[1] and f"\n  -o{' ' * 24}also {' '.join(found[1][2:].split())}", text)
+    return SAID_ONCE.sub("", more)
 
 
 def pages(command: click.Command, context: click.Context) -> Iterator[str]:
     """A command's help and those of the commands below it, as sections."""
-    text = LAST_LINES.sub("", command.get_help(context))
-    yield f"## {context.command_path}\n\n```text\n{text}\n```"
+    yield f"## {context.command_path}\n\n```text\n{shortened(command.get_help(context)).rstrip()}\n```"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
+            if name in ("help", "version"):
+                continue
             below = command.get_command(context, name)
             assert below is not None
             with click.Context(below, info_name=name, parent=context, **below.context_settings) as inner:

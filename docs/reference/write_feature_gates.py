@@ -18,8 +18,8 @@ HEAD = """\
 Printed from the tables by `python docs/reference/write_feature_gates.py`.
 
 `--kube-version` gives every gate its default of that version. `--feature-gates A=true,B=false` changes gates of the
-API server and of kube-scheduler; `apiserver:A=true` and `scheduler:A=true` change one program and win over the form
-without a program. Any gate of the version is accepted, also `AllAlpha` and `AllBeta`. Errors are kube-scheduler's.
+API server and of kube-scheduler; `apiserver:A=true` and `scheduler:A=true` change one program and win. Any gate of the
+version is accepted, also `AllAlpha` and `AllBeta`.
 
 The two programs treat a field whose gate is off differently:
 
@@ -30,19 +30,21 @@ The two programs treat a field whose gate is off differently:
 
 The answer lists these fields as warnings, and in JSON as `droppedFields` and `ignoredFields`. Two cases are rejected
 instead: tolerations with `Lt` and `Gt` while `TaintTolerationComparisonOperators` is off, and volumes whose only source
-(`image`, `ephemeral`) the version does not know. [Kubernetes versions](versions.md) says which API servers this is
-compared with.
+(`image`, `ephemeral`) the version does not know.
 """
 
 GATES_HEAD = """
 ## Gates that touch scheduling
 
-`off` and `on` are the defaults from a version on; a *locked* gate cannot be changed. After its last version a gate is
-unknown, and its effect stays. The API server keeps the fields in brackets while the gate is on; they exist since the
-gate's first version or the version given.
+A gate belongs to both programs unless one is named. ALPHA gates are off, GA gates are on, and BETA gates are *on* or
+*off*, each from the version given. A *locked* gate cannot be changed. After its last version a gate is unknown, and its
+effect stays. The API server keeps the fields in brackets while the gate is on. They exist since the gate's first
+version or the version given.
 
 """
 
+USUAL = {("ALPHA", False): "", ("GA", True): ""}
+"""Stage and default of which the page names only the stage."""
 PROGRAMS = {"scheduler": "kube-scheduler", "apiserver": "API server"}
 _OBJECTS = {
     "nodes": "Node",
@@ -78,8 +80,8 @@ def gates() -> Iterator[str]:
     """A row for each gate, by name."""
     kept = fields()
     for row in sorted(GATES.values(), key=lambda each: each.name):
-        programs = "both" if len(row.components) > 1 else PROGRAMS[row.components[0]]
-        yield f"- **{row.name}** ({programs}): {row.effect}{bracketed(kept.get(row.name))}; {_history(row)}"
+        program = "" if len(row.components) > 1 else f" ({PROGRAMS[row.components[0]]})"
+        yield f"- **{row.name}**{program}: {row.effect}{bracketed(kept.get(row.name))}; {_history(row)}"
 
 
 def bracketed(names: list[str] | None) -> str:
@@ -89,7 +91,8 @@ def bracketed(names: list[str] | None) -> str:
 
 def _history(row: GateRow) -> str:
     spans = [
-        f"{each.since} {each.stage} {'on' if each.default else 'off'}{' locked' if each.locked else ''}"
+        f"{each.since} {each.stage}{USUAL.get((each.stage, each.default), ' on' if each.default else ' off')}"
+        f"{' locked' if each.locked else ''}"
         for each in row.spans
     ]
     return ", ".join([*spans, *([f"last {row.last}"] if row.last.minor < 37 else [])])

@@ -14,16 +14,14 @@ HEAD = """\
 
 Printed from the table by `python docs/reference/write_metrics.py`.
 
-`topospread run exporter` serves these under `/metrics`, and so does `topospread run scheduler --export`, as Prometheus'
-text or OpenMetrics. [Skew in Prometheus](../how-to/prometheus.md) shows how to scrape them, with alerts and a
-dashboard.
+`topospread run exporter` and `topospread run scheduler --export` serve these under `/metrics`, as Prometheus' text or
+OpenMetrics ([how to scrape them](../how-to/prometheus.md)).
 
 - `workload` is the controller, as `Deployment/web`; a bare pod is `Pod/web-0`.
 - *constraint* stands for the labels `namespace`, `workload`, `topology_key` and `when_unsatisfiable`. A constraint has
   one series, that of the revision that exceeds it most.
 - `topospread_workload_lost_pods` exists for workloads of more than one pod, without DaemonSets.
-- If there are more workloads than `--max-workloads`, the worst have series; `topospread_workloads_not_shown` counts
-  the others.
+- The worst `--max-workloads` workloads have series.
 
 """
 TAIL = """

@@ -57,7 +57,7 @@ HEAD = """\
 # Beside other linters
 
 kube-score {kube-score}, kube-linter {kube-linter} and Polaris {polaris} see manifests alone, and no nodes. Each was
-run with every check on the [wrong and the right example](rules/README.md) of each rule. "Found here by" names the rules
+run with every check on the [wrong and the right example](rules/README.md) of each rule. "Here:" names the rules
 whose wrong example fails the check and whose right example passes it. For all other rules, no check differs.
 
 Written from `tests/conformance/peers.json` by `python docs/reference/write_peers.py`;
@@ -86,7 +86,7 @@ def page() -> str:
         text += f"\n## {peer}\n\n"
         for check, asks in checks.items():
             ours = ", ".join(found_by.get((peer, check), ()))
-            parts = [asks, f"found here by {ours}" if ours else ""]
+            parts = [asks, f"here: {ours}" if ours else ""]
             text += f"- `{check}`: {'; '.join(part for part in parts if part) or 'no rule'}\n"
     return text
 

@@ -37,8 +37,8 @@ cluster = topospread.Session("zones=3,nodes=6", kube_version="1.33", config={**k
 print(cluster.simulate("docs/reference/lint/web.yaml").to_json())
 ```
 
-Input that cannot be read raises an `InputError` with the command's message. Every intended exception is a
-`TopospreadError`.
+Input that cannot be read or is invalid, and output that cannot be written, raises an `InputError` with the command's
+message. Every intended exception is a `TopospreadError`.
 """
 
 ASKED = ("Session", "Promises")
@@ -65,8 +65,10 @@ def docstring(text: str, whole: bool = True, sections_kept: tuple[str, ...] = ("
             continue
         listing, *after = DEDENTED.split(body, maxsplit=1)
         entries = [" ".join(each.split()) for each in ENTRY.split(listing)[1:]]
+        entries = [each for each in entries if not each.startswith("InputError: ")]
         listed = "\n".join(f"- {prose(each) if title == 'Returns' else entry(each)}" for each in entries)
-        yield f"{'Arguments' if title == 'Args' else title}:\n\n{listed}"
+        if listed:
+            yield f"{'Arguments' if title == 'Args' else title}:\n\n{listed}"
         yield from map(prose, after if whole else ())
 
 
@@ -97,7 +99,8 @@ def signature(name: str, value: Any) -> str:
 def members(value: type) -> Iterator[str]:
     """Yield a line for each method and property of a class, without those of every answer."""
     for name, member in inspect.getmembers_static(value):
-        if value is not Answer and issubclass(value, Answer) and hasattr(Answer, name):
+        same = inspect.getattr_static(Answer, name, None) is member
+        if value is not Answer and (same or (issubclass(value, Answer) and hasattr(Answer, name))):
             continue
         inner = getattr(member, "__func__", getattr(member, "func", getattr(member, "fget", member)))
         if name.startswith("_") or not (inspect.isfunction(inner) and inner.__module__.startswith("topospread")):

@@ -6,8 +6,10 @@ python docs/reference/write_rules.py
 from __future__ import annotations
 
 import difflib
+import re
 from pathlib import Path
 
+from topospread.lint.policies.cel import EXPRESSED
 from topospread.lint.rule import Rule
 from topospread.lint.rules import RULES
 from topospread.render.pages.rules import NEEDS, with_options
@@ -17,8 +19,13 @@ HEAD = """\
 # Rules
 
 Rules of [`topospread lint`](../lint.md), written by `python docs/reference/write_rules.py`. `topospread explain RULE`
-prints a page in the terminal. Each sentence is the problem that the rule reports. A star marks rules with a `--fix`.
+prints a page in the terminal. Each sentence is the problem that the rule reports. A star marks rules with a `--fix`, a
+dagger rules that are also [policies](../../how-to/policies.md).
 """
+NEAR = 4
+"""Lines around a change that an example of one object shows."""
+DULL = re.compile(r" (apiVersion: .*| +containers:| +- name: \w+| +image: .*|  - \{name: .*|  allocatable: .*|status:)")
+"""Unchanged lines that an example of several objects leaves out."""
 SEVERITIES = {
     "error": "the intent cannot work, or the API server rejects it",
     "warning": "very probably not intended",
@@ -29,24 +36,26 @@ SEVERITIES = {
 def rule_page(rule: Rule) -> str:
     """Return a rule's page in ``docs/reference/rules``."""
     looks_at = "" if rule.needs == "manifest" else f" Looks at: {NEEDS[rule.needs]}."
-    facts = f"Severity: {rule.severity}.{looks_at} [Kubernetes' documentation]({rule.link})."
+    facts = f"Severity: {rule.severity}.{looks_at} [Kubernetes]({rule.link})."
     lines = [f"# {rule.id}", "", f"{rule.sentence} {rule.why}", "", facts, ""]
     lines += [f"`--fix`: {rule.fix}", ""] if rule.fix else []
     wrong, right = with_options(rule.wrong), with_options(rule.right)
-    if wrong == right:
-        lines += [f"## Example{wrong}", "", "```diff", *difference(rule), "```"]
+    if rule.wrong.manifests == rule.right.manifests:
+        manifest = rule.wrong.manifests.rstrip("\n")
+        lines += [f"## Wrong{wrong}; right{right}", "", "```yaml", manifest, "```"]
     else:
-        for title, example in ((f"Wrong{wrong}", rule.wrong), (f"Right{right}", rule.right)):
-            lines += [f"## {title}", "", "```yaml", example.manifests.rstrip("\n"), "```", ""]
+        lines += [f"## Example{wrong}{f'; right{right}' if right != wrong else ''}", ""]
+        lines += ["```diff", *difference(rule), "```"]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def difference(rule: Rule) -> list[str]:
-    """Return the lines of both examples as one diff: of a single object only those near a change."""
+    """Return both examples as one diff: of one object the lines near a change, of several all but dull lines."""
     wrong, right = (each.manifests.splitlines() for each in (rule.wrong, rule.right))
-    context = len(wrong) if "---" in wrong + right else 6
-    changed = [line for line in difflib.unified_diff(wrong, right, n=context, lineterm="") if line[:2] != "@@"]
-    return changed[2:]
+    several = "---" in wrong + right
+    context = len(wrong) if several else NEAR
+    found = [line for line in difflib.unified_diff(wrong, right, n=context, lineterm="") if line[:2] != "@@"][2:]
+    return [line for line in found if not (several and DULL.fullmatch(line))]
 
 
 def rules_page() -> str:
@@ -55,7 +64,7 @@ def rules_page() -> str:
     for severity, meaning in SEVERITIES.items():
         lines += ["", f"## {severity.capitalize()}: {meaning}", ""]
         lines += [
-            f"- [{rule.id}]({rule.id}.md){'*' if rule.fix else ''}: {rule.sentence}"
+            f"- [{rule.id}]({rule.id}.md){'*' * bool(rule.fix)}{'†' * (rule.id in EXPRESSED)}: {rule.sentence}"
             for rule in RULES
             if rule.severity == severity
         ]

@@ -40,9 +40,8 @@ HEAD = """\
 
 Printed from the rules beside the plugins by `python docs/reference/write_versions.py`.
 
-`--kube-version 1.18` to `1.37` decides as that minor version's kube-scheduler does, with its default profile, gates and
-messages. [Feature gates](feature-gates.md) and [the scheduler's configuration](configuration.md) have
-their own pages.
+`--kube-version 1.18` to `1.37` decides like that minor version's kube-scheduler, with its default profile, messages and
+[feature gates](feature-gates.md).
 
 ## In short
 
@@ -58,7 +57,7 @@ their own pages.
 ## Versions that are compared with their own source
 
 Feasible nodes, codes, plugins, reasons, messages, points, totals and preemption are compared with these
-kube-schedulers. Stored cases are part of `make test`.
+kube-schedulers.
 
 """
 
@@ -70,7 +69,7 @@ alone, configurations also with 1.27, 1.25, 1.23 and 1.22, and the fields that t
 ## What changed
 
 A version is *compared* if its own source and that of the version before were run, *partly compared* if newer and older
-versions were, else *read*. Queueing hints are read.
+versions were, else only read, like all queueing hints.
 """
 
 PROFILE_HEAD = """
@@ -103,8 +102,8 @@ _WHERE = {
 def judged() -> Iterator[str]:
     """Yield a line for each way in which versions are compared."""
     drawn, stored = (", ".join(map(_release, versions)) for versions in (DRAWN, STORED))
-    yield f"- {drawn}: stored cases, and fresh random cases in every `make conformance`"
-    yield f'- {stored}: stored cases, and fresh ones with `make conformance ARGS="--flavours v1.34"`'
+    yield f"- {drawn}: stored cases in `make test`, fresh random cases in `make conformance`"
+    yield f'- {stored}: stored cases, fresh cases with `make conformance ARGS="--flavours v1.34"`'
 
 
 def _release(version: str) -> str:
@@ -121,7 +120,8 @@ def told() -> Iterator[str]:
     by_version = sorted(dated, key=lambda each: (-each[0].minor, each[1]))
     for version, of_version in groupby(by_version, key=lambda each: each[0]):
         yield f"\n### {version}, {_judged(version)}\n"
-        yield from (f"- {where}: {what}" for _, where, what in of_version)
+        for where, of_subject in groupby(of_version, key=lambda each: each[1]):
+            yield f"- **{where}**: " + " ".join(what for *_, what in of_subject)
 
 
 def _kinds() -> Iterator[type[Any]]:

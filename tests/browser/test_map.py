@@ -290,11 +290,11 @@ def test_what_is_beyond_a_soft_max_skew_is_a_milder_mark_with_words(page: Page, 
         expect(page.locator("#panel")).to_contain_text("the constraint is soft, so that is allowed")
         expect(page.locator("#panel .bad")).to_have_count(0)
         page.get_by_text("The map as a table").click()
-        expect(page.locator("#table .warn").first).to_have_text("~ 4 of 1, soft")
+        expect(page.locator("#table .warn").first).to_have_text("~ 4, max 1, soft")
         expect(page.locator("#legend .warn")).to_have_text("~ skew")
         page.get_by_role("button", name="All workloads").click()
         button = page.locator("#panel").get_by_role("button", name="shop/soft")
-        expect(button).to_contain_text("~ 3 over, soft")
+        expect(button).to_contain_text("~ zone skew 4, max 1, soft")
         page.goto("about:blank")
 
 

@@ -12,7 +12,8 @@ MOST_CLICKS = 3
 QUESTIONS: dict[str, tuple[str, list[str], str, str]] = {
     "is anything wrong?": ("", [], "#result", "no pod is pending"),
     "which workloads are over a hard maxSkew?": (
-        FAILED, ["#figures .hard"], "#matrix tbody", r"shop/storefront! 2 over, 3 pending.*shop/checkout! 2 over"
+        FAILED, ["#figures .hard"], "#matrix tbody",
+        r"shop/storefront! zone skew 3, max 1, 3 pending.*shop/checkout! zone skew 3, max 1"
     ),
     "which zone is over maxSkew, and by how much?": (
         FAILED, ["#matrix button:text('shop/storefront')"], "#panel tbody tr:has(.bad)", r"eu-west-1b.*! 3"

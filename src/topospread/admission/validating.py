@@ -74,7 +74,13 @@ class Parameters:
 
     @contextmanager
     def budget(self) -> Iterator[Budget]:
-        """Give the steps for one object."""
+        """Give the steps for one object.
+
+        Raises:
+            CannotEvaluateError: if none are left.
+        """
+        if not self._left:
+            raise CannotEvaluateError("its expressions take too long")
         budget = Budget(min(self._left, Budget().steps))
         begun = budget.steps
         try:

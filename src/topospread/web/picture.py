@@ -56,8 +56,8 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
             "waiting": [waiting[row] for row in range(len(workloads))],
             "missing": _missing(snapshot, waiting),
             "unjudged": [of[each.key[1], f"{each.key[0]}/{each.key[2]}"] for each in workloads],
-            "excess": [_excess(snapshot, row, hard=True) for row in range(len(workloads))],
-            "softExcess": [_excess(snapshot, row, hard=False) for row in range(len(workloads))],
+            "hardExceeded": [_exceeded(snapshot, row, hard=True) for row in range(len(workloads))],
+            "softExceeded": [_exceeded(snapshot, row, hard=False) for row in range(len(workloads))],
             "spreads": [_spreads(snapshot, row, keys) for row in range(len(workloads))],
         },
         "waiting": sum(waiting.values()),
@@ -116,10 +116,14 @@ def _column(nodes: list[Node], key: str, values: list[str]) -> Json:
     return {"key": key, "values": values, "of": [code.get(each.labels.get(key), -1) for each in nodes]}
 
 
-def _excess(snapshot: PlacementSnapshot, row: int, *, hard: bool) -> int:
-    """By how much the worst constraint of its kind is exceeded."""
+def _exceeded(snapshot: PlacementSnapshot, row: int, *, hard: bool) -> Json | None:
+    """Return the constraint of its kind whose skew is furthest above maxSkew; ``None`` if none is above it."""
     found = snapshot.spreads.get(snapshot.workloads[row].key, ())
-    return max((max(each.skew - each.max_skew, 0) for each in found if each.hard == hard), default=0)
+    above = [each for each in found if each.hard == hard and each.skew > each.max_skew]
+    if not above:
+        return None
+    worst = max(above, key=lambda each: each.skew - each.max_skew)
+    return {"key": worst.topology_key, "skew": worst.skew, "maxSkew": worst.max_skew}
 
 
 def _spreads(snapshot: PlacementSnapshot, row: int, keys: list[Json]) -> list[Json]:

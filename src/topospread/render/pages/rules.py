@@ -10,9 +10,9 @@ from topospread.render.blocks import Code, Fact, Page, Section, Span, Table
 
 NEEDS: Final[dict[Needs, str]] = {
     "manifest": "the object alone",
-    "manifests": "all objects of the input",
+    "manifests": "all objects",
     "nodes": "nodes of the input or --on",
-    "simulation": "a simulation on the nodes of the input or --on",
+    "simulation": "a simulation on nodes of the input or --on",
 }
 """Input of a rule → words for it."""
 

@@ -22,6 +22,7 @@ export function copyButton(text, label) {
 export async function copy(text, button) {
   const before = button.dataset.label ?? button.textContent;
   button.dataset.label = before;
+  button.style.minWidth = `${button.getBoundingClientRect().width}px`; // what is beside it keeps its place
   try {
     await navigator.clipboard.writeText(text);
     button.textContent = "copied";

@@ -135,7 +135,7 @@ class MapPage {
     const { beside, base, steps } = this.view, isBase = beside === "base" && base;
     const label = isBase ? `the baseline, ${base.replaceAll("\n", ", ")}` : this.frames[beside === "" ? -1 : Number(beside)]?.label;
     const before = this.beforehand = label ? await this.picture(isBase ? "" : beside, this.asking.signal, isBase ? base.split("\n") : steps) : null;
-    const counts = ({ waiting, workloads: { excess } }) => `${plural(waiting, "pod")} pending, ${plural(excess.filter(Boolean).length, "workload")} over a hard maxSkew`;
+    const counts = ({ waiting, workloads: { hardExceeded } }) => `${plural(waiting, "pod")} pending, ${plural(hardExceeded.filter(Boolean).length, "workload")} over a hard maxSkew`;
     by("now").querySelector("figcaption").textContent = label ? `What changed since: ${label}. Then ${counts(before)}; now ${counts(this.now)}.` : "";
   }
 

@@ -14,14 +14,14 @@ const sum = (list) => list.reduce((total, each) => total + each, 0);
 
 // Name → [title, words, rows that it leaves], of workloads or of nodes.
 function figuresOf({ workloads, nodes }) {
-  const { excess, softExcess, unjudged } = workloads, waiting = workloads.waiting.map((each, row) => each - unjudged[row]);
+  const { hardExceeded: hard, softExceeded: soft, unjudged } = workloads, waiting = workloads.waiting.map((each, row) => each - unjudged[row]);
   const rows = (kept) => workloads.name.map((_, row) => row).filter(kept);
   const closed = nodes.flags.map((flags, node) => (flags & ~UNKNOWN ? node : -1)).filter((node) => node >= 0);
   const of = (bit) => closed.filter((node) => nodes.flags[node] & bit).length;
   return {
     pending: [sum(waiting), "pending", `pods of ${plural(rows((row) => waiting[row]).length, "workload")}`, rows((row) => waiting[row])],
-    hard: [rows((row) => excess[row]).length, "over a hard maxSkew", "workloads", rows((row) => excess[row])],
-    soft: [rows((row) => !excess[row] && softExcess[row]).length, "over a soft maxSkew", "workloads; it is allowed", rows((row) => !excess[row] && softExcess[row])],
+    hard: [rows((row) => hard[row]).length, "over a hard maxSkew", "workloads", rows((row) => hard[row])],
+    soft: [rows((row) => !hard[row] && soft[row]).length, "over a soft maxSkew", "workloads; it is allowed", rows((row) => !hard[row] && soft[row])],
     closed: [closed.length, "nodes not open", `${of(CORDONED)} cordoned, ${of(TAINTED)} tainted, ${of(NOT_READY)} not ready`, closed],
     unjudged: [sum(unjudged), "not judged", "pods that ask for what is not modelled", rows((row) => unjudged[row])],
   };

@@ -2,10 +2,13 @@
 // Both give {hard, maxSkew, minimum, of}: of is a Map from a domain's name to the pods that count there.
 
 // Beyond maxSkew a hard constraint would refuse the next pod; a soft one only scores less: said by sign and word.
-export function skewWords(skew, { hard, maxSkew }) {
+export function skewWords(skew, { hard, maxSkew }, of = "skew ") {
   const sign = skew > maxSkew ? (hard ? "! " : "~ ") : "";
-  return `${sign}skew ${skew} of ${maxSkew}${hard ? "" : ", soft"}`;
+  return `${sign}${of}${skew}, max ${maxSkew}${hard ? "" : ", soft"}`;
 }
+
+// How much the worst constraint of each workload is above its maxSkew; 0 where none is.
+export const excessOf = (exceeded) => exceeded.map((each) => (each ? each.skew - each.maxSkew : 0));
 
 // The constraint on a key; of several on it a hard one before a soft one.
 export function spreadOf(picture, workload, keyNumber) {

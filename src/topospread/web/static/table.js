@@ -2,6 +2,7 @@
 
 import { CORDONED, countOf, NOT_READY, TAINTED, UNKNOWN } from "./map.js";
 import { element } from "./elements.js";
+import { skewWords } from "./spreads.js";
 import { stackTables } from "./stacking.js";
 
 const WORDS = [[CORDONED, "cordoned"], [TAINTED, "tainted"], [NOT_READY, "not ready"], [UNKNOWN, "? may take a pod that is not judged"]];
@@ -12,11 +13,10 @@ export function percent(part, whole) {
   return whole ? `${Math.round((100 * part) / whole)}\u00a0%` : "–";
 }
 
-function skewWords({ hard, maxSkew, minimum, of }, name) {
-  const pods = of.get(name);
+function skewOf(spread, name) {
+  const pods = spread.of.get(name), skew = pods - spread.minimum;
   if (pods === undefined) return "–";
-  const skew = pods - minimum, text = `${skew} of ${maxSkew}${hard ? "" : ", soft"}`;
-  return skew > maxSkew ? element("span", { className: hard ? "bad" : "warn" }, `${hard ? "!" : "~"} ${text}`) : text;
+  return element("span", { className: skew <= spread.maxSkew ? "" : spread.hard ? "bad" : "warn" }, skewWords(skew, spread, ""));
 }
 
 export function domainTable(picture, columns, shown, choose) {
@@ -35,7 +35,7 @@ export function domainTable(picture, columns, shown, choose) {
       nodes.filter((node) => flags[node] & ~UNKNOWN).length,
     ];
     if (named) numbers.push(nodes.reduce((total, node) => total + countOf(pods[node], shown.workload), 0));
-    if (spread) numbers.push(skewWords(spread, column.name));
+    if (spread) numbers.push(skewOf(spread, column.name));
     const open = element("button", { type: "button", onclick: (event) => {
       const box = event.currentTarget.closest("div.scroll").nextElementSibling;
       box.replaceChildren(nodeTable(picture, column, shown, choose));

@@ -2,12 +2,14 @@
 
 import { element, plural } from "./elements.js";
 import { isRecorded } from "./recorded.js";
+import { excessOf, skewWords } from "./spreads.js";
 
 const MOST = 60;
 const SHORTEST = 2; // letters from which pods and nodes are looked for
 const PAUSE = 150; // milliseconds without a letter
 
-export function worstFirst({ workloads: { name, waiting, excess, softExcess, replicas } }, rows = name.map((_, row) => row)) {
+export function worstFirst({ workloads: { name, waiting, hardExceeded, softExceeded, replicas } }, rows = name.map((_, row) => row)) {
+  const excess = excessOf(hardExceeded), softExcess = excessOf(softExceeded);
   return rows.toSorted((a, b) => excess[b] - excess[a] || waiting[b] - waiting[a] || softExcess[b] - softExcess[a] || replicas[b] - replicas[a]);
 }
 
@@ -54,12 +56,13 @@ function found(title, { number, first }, choose) {
 
 // What is wrong with a workload, as elements and words.
 export function stateOf({ workloads }, row) {
-  const [excess, unjudged, softExcess, missing] = ["excess", "unjudged", "softExcess", "missing"].map((each) => workloads[each][row]), waiting = workloads.waiting[row] - unjudged;
+  const [hard, unjudged, soft, missing] = ["hardExceeded", "unjudged", "softExceeded", "missing"].map((each) => workloads[each][row]), waiting = workloads.waiting[row] - unjudged;
   const found = [];
-  if (excess) found.push(element("span", { className: "bad" }, `! ${excess} over`));
-  if (waiting) found.push(element("span", { className: "bad" }, `${excess ? ", " : ""}${waiting} pending`));
+  const exceeded = (each, isHard) => skewWords(each.skew, { hard: isHard, maxSkew: each.maxSkew }, `${each.key.split("/").pop()} skew `);
+  if (hard) found.push(element("span", { className: "bad" }, exceeded(hard, true)));
+  if (waiting) found.push(element("span", { className: "bad" }, `${hard ? ", " : ""}${waiting} pending`));
   if (missing) found.push(element("span", { className: "bad" }, `${found.length ? ", " : ""}${missing} lost`));
-  if (softExcess && !excess) found.push(element("span", { className: "warn" }, `${found.length ? ", " : ""}~ ${softExcess} over, soft`));
+  if (soft && !hard) found.push(element("span", { className: "warn" }, `${found.length ? ", " : ""}${exceeded(soft, false)}`));
   if (unjudged) found.push(element("span", { className: "unknown" }, `${found.length ? ", " : ""}? ${unjudged} not judged`));
   return found.length ? found : ["within"];
 }

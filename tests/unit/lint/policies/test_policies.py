@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import yaml
@@ -21,13 +20,9 @@ def test_every_rule_is_said_in_cel_or_has_a_reason_why_not() -> None:
     assert sorted([*EXPRESSED, *NOT_IN_CEL]) == sorted(BY_ID)
 
 
-def test_the_page_lists_every_rule_and_why_it_is_in_no_policy() -> None:
+def test_the_page_names_every_difference_from_the_linter() -> None:
     page = (Path(__file__).parents[4] / "docs/how-to/policies.md").read_text()
-    rules_of = dict(re.findall(r"^\| (.*?) \| (.*) \|$", page.partition("| reason | rules |")[2], re.MULTILINE))
-    for rule, why in NOT_IN_CEL.items():
-        assert f"[{rule}](../reference/rules/{rule}.md)" in rules_of[why]
     for rule, expressed in EXPRESSED.items():
-        assert f"[{rule}](../reference/rules/{rule}.md)" in page
         assert not expressed.note or f"| `{rule}` | {expressed.note} |\n" in page
 
 
