@@ -1,7 +1,8 @@
 """Random cases for preemption by and of pod groups; ``python -m conformance.generators.groups SEED COUNT`` prints them.
 
 Nodes are full of less important pods, alone or in groups of both disruption modes, under disruption budgets. Then more
-important groups come, and now and then a pod alone.
+important groups come, and now and then a pod alone. A third argument, ``volumes`` or ``devices``, gives
+most pods such needs; ``alone`` makes the more important pods come alone.
 """
 
 from __future__ import annotations
@@ -11,19 +12,25 @@ import sys
 from collections.abc import Iterator
 
 from conformance.generators.draw import HOST, ZONE, Draw, Json
+from conformance.generators.group_devices import GroupDevices
+from conformance.generators.group_volumes import GroupVolumes
 
 GATES = {"GenericWorkload": True, "TopologyAwareWorkloadScheduling": True}
 
+_NEEDS: dict[str, type[GroupDevices] | type[GroupVolumes]] = {"devices": GroupDevices, "volumes": GroupVolumes}
 
-def cases(seed: int, count: int) -> Iterator[Json]:
-    """``count`` cases; the i-th depends on the seed and i alone."""
+
+def cases(seed: int, count: int, needs: str = "") -> Iterator[Json]:
+    """``count`` cases; the i-th depends on the seed, what the pods need, and i alone."""
+    name = f"groups-{needs}" if needs else "groups"
     for i in range(count):
-        yield _Case(Draw(f"{seed}/groups/{i}")).made(f"groups-{seed}-{i:05d}")
+        yield _Case(Draw(f"{seed}/{name}/{i}"), needs).made(f"{name}-{seed}-{i:05d}")
 
 
 class _Case:
-    def __init__(self, draw: Draw) -> None:
+    def __init__(self, draw: Draw, needs: str) -> None:
         self.draw = draw
+        self.needs = needs
         self.steps: list[Json] = []
         self.placed = 0
 
@@ -31,7 +38,9 @@ class _Case:
         draw = self.draw
         objects: list[Json] = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}]
         self.nodes = [f"n{i}" for i in range(draw.randint(2, 6))]
-        objects += [self._node(each, i) for i, each in enumerate(self.nodes)]
+        nodes = [self._node(each, i) for i, each in enumerate(self.nodes)]
+        objects += nodes
+        self.extras = _NEEDS[self.needs](draw, nodes) if self.needs in _NEEDS else None
         groups = draw.choice([0, 1, 1, 2])
         for at in range(groups):
             objects.append(self._group(f"low{at}", draw.choice([0, 0, 10]), 1))
@@ -43,7 +52,13 @@ class _Case:
         for at in range(draw.choice([1, 1, 2])):
             self._high(at)
         if draw.chance(0.3):
-            self.steps.append({"create": self._pod("solo", "solo", draw.choice(["1", "2"]), draw.choice([0, 50]))})
+            solo = self._pod("solo", "solo", draw.choice(["1", "2"]), draw.choice([0, 50]))
+            if self.extras is not None and draw.chance(0.5):
+                self.extras.give([solo])
+            self.steps.append({"create": solo})
+        if self.extras is not None:
+            objects += self.extras.objects
+            self.steps += [{"settle": True}, *self.extras.later()]
         return {"id": name, "featureGates": GATES, "objects": objects, "steps": [*self.steps, {"settle": True}]}
 
     def _node(self, name: str, at: int) -> Json:
@@ -83,6 +98,8 @@ class _Case:
             term = {"labelSelector": {"matchLabels": {"app": "high0"}}, "topologyKey": draw.choice([HOST, ZONE])}
             more["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         made = self._pod(name, draw.choice(["a", "b"]), draw.choice(["500m", "1", "1"]), priority, **more)
+        if self.extras is not None and draw.chance(0.4):
+            self.extras.give_placed(made)
         if draw.chance(0.6):
             second = draw.randint(0, 59)
             made["status"] = {"phase": "Running", "startTime": f"1999-12-31T23:00:{second:02}Z"}
@@ -103,8 +120,10 @@ class _Case:
     def _high(self, at: int) -> None:
         draw, name = self.draw, f"high{at}"
         count, priority = draw.randint(2, 4), draw.choice([15, 100, 100])
-        self.steps.append({"create": self._group(name, priority, max(1, count - draw.choice([0, 0, 0, 1])))})
-        more: Json = {"schedulingGroup": {"podGroupName": name}}
+        more: Json = {}
+        if self.needs != "alone":
+            self.steps.append({"create": self._group(name, priority, max(1, count - draw.choice([0, 0, 0, 1])))})
+            more["schedulingGroup"] = {"podGroupName": name}
         if draw.chance(0.1):
             more["preemptionPolicy"] = "Never"
         if draw.chance(0.3):
@@ -115,12 +134,14 @@ class _Case:
             term = {"labelSelector": {"matchLabels": {"app": name}}, "topologyKey": HOST}
             more["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         cpu = draw.choice(["500m", "1", "1", "2"])
-        for each in range(count):
-            self.steps.append({"create": self._pod(f"{name}-{each}", name, cpu, priority, **more)})
+        pods = [self._pod(f"{name}-{each}", name, cpu, priority, **more) for each in range(count)]
+        if self.extras is not None:
+            self.extras.give(pods)
+        self.steps += [{"create": each} for each in pods]
         if draw.chance(0.4):
             self.steps.append({"settle": True})
 
 
 if __name__ == "__main__":
-    for case in cases(*map(int, sys.argv[1:3])):
+    for case in cases(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]):
         print(json.dumps(case))

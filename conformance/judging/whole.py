@@ -7,7 +7,7 @@ left to try. Claims are made from templates and released as the resourceclaim co
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -20,19 +20,22 @@ from topospread.api.node import Node
 from topospread.api.pod import Pod, PodResourceClaimStatus, PodStatus
 from topospread.api.pod_groups import PodGroup
 from topospread.api.policy import PriorityClass
+from topospread.api.storage import PersistentVolumeClaim
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
 from topospread.config.gates import gates_for
 from topospread.config.request_rules import request_rules
 from topospread.plugins.cluster_event import ADD, ASSIGNED_POD_DELETE, DELETE, UPDATE, ClusterEvent
 from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError
+from topospread.plugins.pod_volumes import selected_node
+from topospread.plugins.volume_controller import VolumeController
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.object_changes import node_changes
 from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.pod_group_queue import UNSCHEDULED_POD_ADD, PodGroupQueue
-from topospread.scheduling.pod_groups import GroupAttempt, try_group, unjudged_victims
+from topospread.scheduling.pod_groups import GroupAttempt, try_group
 from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.queue import SchedulingQueue
 from topospread.scheduling.queued_pod_info import SECOND, QueuedPodInfo
@@ -107,6 +110,8 @@ class _World:
         for each in objects:
             if not isinstance(each, Node) and not (isinstance(each, Pod) and not each.spec.node_name):
                 self._create(each)
+        self._volumes = VolumeController(self.cluster, attributes_classes=gates.enabled("VolumeAttributesClass"))
+        self._control_volumes()
         for each in objects:
             if isinstance(each, Node):
                 self._create(each)
@@ -166,7 +171,7 @@ class _World:
             self._create(_typed(step["create"]))
         elif "update" in step:
             self._update(_typed(step["update"]))
-        else:
+        elif "delete" in step:
             given = step["delete"]
             kind, name, namespace = given["kind"], given["name"], given.get("namespace", "")
             if kind == "Pod":
@@ -181,6 +186,7 @@ class _World:
                 item = struct(kind=kind)
                 item.metadata.name, item.metadata.namespace = name, namespace or None
                 self._delete(item)
+        self._control_volumes()
 
     def _create(self, item: KubeObject) -> None:
         self.versions += 1
@@ -309,10 +315,8 @@ class _World:
                 self.groups.delete(group, key)
             return
         # Claims are given back by the controller, which comes later.
-        users = self.cluster.objects.devices.users
-        self.cluster.objects.devices.users = {}
-        self.cluster.delete_pod(key)
-        self.cluster.objects.devices.users = users
+        with self.cluster.objects.devices.kept():
+            self.cluster.delete_pod(key)
         self.queue.move_all(ASSIGNED_POD_DELETE, pod, None)
 
     def _control(self) -> None:
@@ -330,6 +334,12 @@ class _World:
                     status = replace(claim.status, reserved_for=left) if left else ResourceClaimStatus()
                     self._put(replace(claim, status=status))
 
+    def _control_volumes(self) -> None:
+        """Let the controller of volumes do its part."""
+        before = self._written()
+        self._volumes.sync()
+        self._tell_of_writes(before)
+
     # One attempt.
 
     def _schedule_one(self) -> None:
@@ -344,17 +354,17 @@ class _World:
             self.queue.done(info.uid)
             return
         nominated = self.cluster.nominated_node(info.key)
-        claims = dict(self.cluster.objects.resource_claims)
+        written = self._written()
         placement = self.scheduler.schedule(pod, nominated=nominated)
         if placement.node is None:
             self._fail(info, pod, placement.message)
-            self._tell_of_claims(claims)
+            self._tell_of_writes(written)
             return
         bound = replace(pod, spec=replace(pod.spec, node_name=placement.node))
         self.pods[info.key] = bound
         self.conditions.pop(info.key, None)
         self.queue.done(info.uid)
-        self._tell_of_claims(claims)
+        self._bind_volumes(written)
         self.queue.assigned_pod_added(bound)
 
     def _schedule_group(self, info: QueuedPodInfo) -> None:
@@ -364,6 +374,7 @@ class _World:
         group, members = groups.popped(info)
         if group is None:
             raise NotImplementedError("a PodGroup went while its pods stood in the queue")
+        written = self._written()
         attempt = try_group(self.scheduler, group, members)
         infos = {each.key: each for each in info.members}
         code = attempt.status.code
@@ -391,6 +402,7 @@ class _World:
         for unit in attempt.victims:
             for victim, _, _ in unit.pods:
                 self._delete_pod(victim)
+        self._bind_volumes(written)
         for placed in bound:
             self.queue.assigned_pod_added(placed)
 
@@ -404,13 +416,30 @@ class _World:
         told = {"status": str(status.code == "Success"), "reason": reason, "message": status.message}
         self.group_conditions[key] = {name: text for name, text in told.items() if text}
 
-    def _tell_of_claims(self, before: dict[tuple[str, str], ResourceClaim]) -> None:
-        """Tell the queue of claims that an attempt wrote."""
-        now = self.cluster.objects.resource_claims
-        for key in sorted(now):
-            claim, old = now[key], before.get(key)
-            if claim is not old:
-                self.queue.move_all(ClusterEvent("ResourceClaim", ADD if old is None else UPDATE), old, claim)
+    def _bind_volumes(self, before: dict[str, dict[Any, KubeObject]]) -> None:
+        """Tell the queue of what PreBind wrote. It looks a second later whether volumes are bound."""
+        if self._tell_of_writes(before) & {"PersistentVolume", "PersistentVolumeClaim"}:
+            self.sleep(SECOND)
+
+    def _written(self) -> dict[str, dict[Any, KubeObject]]:
+        """Return the objects that plugins and the controller of volumes write."""
+        objects = self.cluster.objects
+        return {
+            "ResourceClaim": dict(objects.resource_claims),
+            "PersistentVolume": dict(objects.persistent_volumes),
+            "PersistentVolumeClaim": dict(objects.persistent_volume_claims),
+        }
+
+    def _tell_of_writes(self, before: dict[str, dict[Any, KubeObject]]) -> set[str]:
+        """Tell the queue of objects that were written. Return their kinds."""
+        told = set()
+        for name, now in self._written().items():
+            for key in sorted(now):
+                item, old, kind = now[key], before[name].get(key), cast("Any", name)
+                if item is not old:
+                    told.add(name)
+                    self.queue.move_all(ClusterEvent(kind, ADD if old is None else UPDATE), old, item)
+        return told
 
     def _fail(self, info: QueuedPodInfo, pod: Pod, message: str) -> None:
         """Put a pod back that found no node; ``message``: the error of the first node that fails, if one does."""
@@ -429,10 +458,6 @@ class _World:
         released = scheduler.release_claim(pod, pod.name, verdict)
         found = Preemption()
         if scheduler.preempts(pod):
-            mine = self.cluster.shared_class(pod)
-            unjudged = unjudged_victims(self.cluster, mine) if scheduler.has_groups else None
-            if unjudged is not None:
-                raise unjudged
             found = scheduler.preemption(pod, verdict)
         candidate = scheduler.pick(found)
         after = [released] if released else []
@@ -503,10 +528,19 @@ class _World:
             for namespace, name in sorted(self.cluster.objects.pod_groups)
             for told in [self.group_conditions.get((namespace, name))]
         }
-        return {"pods": pods} | ({"claims": claims} if claims else {}) | ({"podGroups": groups} if groups else {})
+        held = self.cluster.objects.persistent_volume_claims
+        volumes = {f"{namespace}/{name}": _volume_of(held[namespace, name]) for namespace, name in sorted(held)}
+        found = {"pods": pods, "claims": claims, "podGroups": groups, "volumes": volumes}
+        return {name: each for name, each in found.items() if each or name == "pods"}
 
     def _claims(self) -> list[ResourceClaim]:
         return sorted(self.cluster.objects.resource_claims.values(), key=lambda each: (each.namespace, each.name))
+
+
+def _volume_of(claim: PersistentVolumeClaim) -> str:
+    """Return a claim's phase, volume and selected node."""
+    phase = claim.status.phase if claim.status is not None else ""
+    return f"{phase or ''} {claim.spec.volume_name or ''} {selected_node(claim) or ''}"
 
 
 def _ends_before_devices(verdict: Verdict, framework: Framework) -> bool:

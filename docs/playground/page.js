@@ -8,7 +8,7 @@ const answer = byId("answer").attachShadow({ mode: "open" });
 
 let worker;
 let asked = 0;
-let loaded = ""; // sizes of the files, which are in the browser once they were used
+let loaded = ""; // names and sizes of the files, which are in the browser once they were used
 
 function started() {
   if (!worker) {
@@ -92,12 +92,10 @@ async function begin() {
     row.insertCell().textContent = `${(size / 1e6).toFixed(2)} MB`;
   }
   byId("ask").disabled = false;
-  loaded = Object.values(sizes).join();
+  loaded = JSON.stringify(sizes);
   if (localStorage.getItem("topospread-playground") !== loaded) return;
   say("topospread starts: its files are in the browser since the last time.");
-  // A first question that nobody waits for: whoever asks next finds everything imported.
-  const [manifest, cluster] = ["manifest", "cluster"].map((name) => byId(name).value);
-  started().postMessage({ id: -1, question: "simulate", manifest, cluster, target: "" });
+  started();
 }
 
 begin();

@@ -1,19 +1,19 @@
 """The questions of the playground: topospread's own commands run inside a browser, and their answers become HTML.
 
-There integers of numpy have 32 bits unless they are told otherwise, and PyYAML is without its parser in C.
+In a browser, integers of numpy have 32 bits unless they are told otherwise, and PyYAML is without its parser in C.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import json
 import multiprocessing
-import os
 import shlex
 import sys
 import time
-from importlib import import_module
+from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,16 @@ import numpy as np
 import yaml
 
 _counted, _chosen = np.bincount, np.where
-FOLDER = Path("/tmp/playground")
 MANIFEST, CLUSTER = "app.yaml", "cluster.yaml"
 
 
-def prepare() -> None:
-    """Make numpy and PyYAML answer as they do elsewhere, and tell that no process is copied here.
+def prepare() -> list[str]:
+    """Make numpy and PyYAML answer as they do elsewhere, and import the modules that the questions need.
 
-    To be called before topospread is imported.
+    Call it before topospread is imported.
+
+    Returns:
+        the files of all imported modules
     """
     for name in ("BaseLoader", "SafeLoader", "Loader", "SafeDumper", "Dumper"):
         if not hasattr(yaml, f"C{name}"):
@@ -37,8 +39,14 @@ def prepare() -> None:
     if np.dtype(np.intp).itemsize < 8:
         vars(np).update(bincount=_bincount, where=_where)
         vars(multiprocessing).update(get_all_start_methods=list)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    os.chdir(FOLDER)
+    examples = json.loads(resources.files("topospread.web").joinpath("examples.json").read_bytes())
+    for each in examples[:4]:
+        for question in ("simulate", "why", "lint"):
+            ask(question, each["manifest"], each["cluster"])
+    ask("promise show", each["manifest"], each["cluster"])
+    gc.unfreeze()  # each command excludes what it leaves from garbage collection
+    gc.collect()
+    return [file for module in sys.modules.values() if (file := getattr(module, "__file__", None))]
 
 
 def _bincount(numbers: Any, weights: Any = None, minlength: int = 0) -> Any:

@@ -1,7 +1,7 @@
-"""Puts together what the playground of the site loads: Pyodide, numpy, msgspec and topospread, into a folder.
+"""Puts together what the playground of the site loads: Pyodide, and the memory of one that has imported topospread.
 
 Run by Python 3.12 with its headers, which Pyodide's is, from an environment with ``requirements/runtime.txt`` and
-``requirements/playground.txt``; needs npm. What is downloaded is held against hashes that are written down here, in
+``requirements/playground.txt``; needs npm and Node. Downloads are compared with hashes that are written here, in
 ``requirements/``, or in Pyodide's own list.
 
     python -m release.playground.assemble FOLDER
@@ -21,7 +21,6 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,8 @@ PYODIDE_SHA256 = "89d5d952675eb08e11286e52c7238f1248ce71726e896db9703e73bef23dc3
 RUNTIME = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 PURE = ("click", "yaml", "msgspec")
 UNUSED = re.compile(
-    r"/(tests?|f2py|testing|typing/tests|_pyinstaller|include|web/static|web/templates)/|\.(pyi|c|h|so|pyx|pxd|a|typed)$"
+    r"/(tests?|f2py|fft|polynomial|random|testing|typing/tests|_pyinstaller|include|web/static|web/templates)/"
+    r"|/lapack_lite|\.(pyi|c|h|so|pyx|pxd|a|typed)$"
 )
 """Files of the packages that nobody needs here; shared objects are those of this machine."""
 CONFIG = "_sysconfigdata__emscripten_wasm32-emscripten.py"
@@ -51,6 +51,7 @@ def main() -> int:
         each.mkdir(parents=True)
     _runtime(folder, work)
     _packages(folder, work)
+    _snapshot(folder, work / "packages")
     sizes = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
     shutil.copy(ROOT / "src" / "topospread" / "web" / "examples.json", folder)
     (folder / "files.json").write_text(json.dumps(sizes, indent=1) + "\n")
@@ -72,10 +73,10 @@ def _runtime(folder: Path, work: Path) -> None:
 
 
 def _packages(folder: Path, work: Path) -> None:
-    """One archive with every package, compiled."""
+    """A folder with every package, compiled."""
     packages = work / "packages"
     with zipfile.ZipFile(_numpy(folder)) as wheel:
-        wheel.extractall(packages, [each for each in wheel.namelist() if each.endswith(".so") or not _unused(each)])
+        wheel.extractall(packages, [each for each in wheel.namelist() if not _unused(each.removesuffix(".so"))])
     for name in PURE:
         spec = importlib.util.find_spec(name)
         assert spec is not None
@@ -86,18 +87,20 @@ def _packages(folder: Path, work: Path) -> None:
     _compile_msgspec(folder, work, packages / "msgspec" / EXTENSION)
     # -b: beside the packages' own data, in place of the sources, which nobody reads there.
     compiler = [sys.executable, "-m", "compileall", "-q", "-b", "--invalidation-mode", "unchecked-hash"]
-    subprocess.run([*compiler, "-s", str(packages), str(packages)], check=True)
-    paths = sorted(each for each in packages.rglob("*") if each.is_file() and not each.match("*.py"))
-    _archive(folder / "packages.zip", packages, paths)
+    subprocess.run([*compiler, "-s", packages, packages], check=True)
+    for path in packages.rglob("*.py"):
+        path.unlink()
 
 
-def _archive(archive: Path, base: Path, paths: Iterable[Path]) -> None:
-    """The same files give the same archive."""
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
-        for path in paths:
-            info = zipfile.ZipInfo(str(path.relative_to(base)))
-            info.compress_type = zipfile.ZIP_DEFLATED
-            out.writestr(info, path.read_bytes())
+def _snapshot(folder: Path, packages: Path) -> None:
+    """The memory of a Python that has imported topospread."""
+    # Pyodide imports it in Node, and needs it for sockets only.
+    sockets = folder.with_name("node_modules") / "ws" / "index.js"
+    sockets.parent.mkdir(parents=True, exist_ok=True)
+    sockets.write_text("module.exports = {};\n")
+    script, unnamed = Path(__file__).with_name("snapshot.mjs"), folder / "snapshot"
+    subprocess.run(["node", script, folder, packages, unnamed], check=True)
+    unnamed.rename(folder / f"snapshot-{hashlib.sha256(unnamed.read_bytes()).hexdigest()[:12]}.gz")
 
 
 def _unused(path: str) -> bool:

@@ -59,28 +59,32 @@ def test_pods_end_where_kube_scheduler_has_them_with_scores_of_the_pods_before(m
     assert sum(others) > len(cases) // 4, "without batches many pods end elsewhere"
 
 
-@pytest.mark.parametrize("name", ["whole-gangs", "whole-tas"])
+GROUPS = ["whole-gangs", "whole-tas", "whole-group-volumes", "whole-group-devices", "whole-alone"]
+
+
+@pytest.mark.parametrize("name", GROUPS)
 def test_groups_end_where_kube_scheduler_has_them(name: str) -> None:
     cases, verdicts = stored(name)
-    unjudged = []
     for case, expected in zip(cases, verdicts, strict=True):
         found = judge_whole(case)
-        if "error" in found:
-            unjudged.append(found["error"])
-            continue
-        for kind in ("pods", "podGroups"):
+        assert "error" not in found, case["id"]
+        for kind in ("pods", "claims", "podGroups", "volumes"):
             for item in sorted({*expected.get(kind, {}), *found.get(kind, {})}):
                 seen = expected.get("varying", {}).get(f"{kind} {item}") or [expected.get(kind, {}).get(item)]
-                assert found.get(kind, {}).get(item) in seen, (case["id"], kind, item)
-    assert len(unjudged) <= 2
-    parts = ("preemption for the PodGroup ", "the eviction of the PodGroup ")
-    assert all(any(f"not judged: {part}" in each for part in parts) for each in unjudged), unjudged
+                assert (found.get(kind, {}).get(item) or {}) in [each or {} for each in seen], (case["id"], kind, item)
 
 
 def test_stored_cases_show_what_may_become_of_a_group() -> None:
-    verdicts = [each for name in ("whole-gangs", "whole-tas") for each in stored(name)[1]]
+    verdicts = [each for name in GROUPS for each in stored(name)[1]]
     messages = [pod.get("message", "") for each in verdicts for pod in each["pods"].values()]
-    for words in ("minCount", "No preemption victims", "PodGroupPostFilter plugins: not found", "0/5 placements"):
+    needs = ("cannot allocate all claims", "max volume count", "enough free storage", "persistent volumes to bind")
+    for words in (
+        "minCount",
+        "No preemption victims",
+        "PodGroupPostFilter plugins: not found",
+        "0/5 placements",
+        *needs,
+    ):
         assert any(words in message for message in messages), words
 
 

@@ -33,7 +33,7 @@ class _Handler(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="session")
 def site() -> Iterator[str]:
     """Address of the site; `make site playground` has built it."""
-    assert (SITE / "latest" / "playground" / "packages.zip").is_file(), "make playground site"
+    assert any((SITE / "latest" / "playground").glob("snapshot-*")), "make playground site"
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=SITE)) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/latest"

@@ -42,21 +42,18 @@ ASK = """async (questions) => {
   return answers;
 }"""
 JUDGE = """async ({ archive, cases }) => {
-  const { loadPyodide } = await import(new URL("playground/pyodide.mjs", location.href));
-  const python = await loadPyodide({ indexURL: new URL("playground/", location.href).href });
-  const packages = await (await fetch("playground/packages.zip")).arrayBuffer();
-  python.unpackArchive(packages, "zip", { extractDir: "/lib/python3.12/site-packages" });
+  const { started } = await import(new URL("playground/python.js", location.href));
+  const python = await started();
   const judge = Uint8Array.from(atob(archive), (letter) => letter.charCodeAt(0));
   python.unpackArchive(judge, "zip", { extractDir: "/lib/python3.12/site-packages" });
   python.globals.set("cases", cases);
   return python.runPython(`
 import json
-import asking
-asking.prepare()
 from conformance.judge import judged, objects
 json.dumps([judged(case) for case in objects(cases)])
 `);
 }"""
+KEPT = "caches.open('topospread-playground').then((cache) => cache.keys()).then(({ length }) => length)"
 
 
 @pytest.fixture
@@ -126,6 +123,17 @@ def test_the_page_says_what_it_loads_and_answers(playground: Page) -> None:
     playground.fill("#playground-manifest", "kind: [")
     _answered(playground, "simulate")
     expect(playground.locator("#playground-answer")).to_contain_text("error: app.yaml")
+
+
+def test_a_later_visit_starts_with_the_one_snapshot_that_the_browser_keeps(playground: Page) -> None:
+    playground.evaluate("caches.open('topospread-playground').then((cache) => cache.put('old', new Response('')))")
+    _answered(playground, "simulate")
+    playground.wait_for_function(f"{KEPT}.then((count) => count === 1)")
+    playground.route("**/snapshot-*", lambda route: route.abort())
+    playground.reload()
+    expect(playground.locator("#playground-status")).to_have_text("topospread runs.")
+    _answered(playground, "why")
+    assert playground.evaluate(KEPT) == 1
 
 
 def test_an_example_fills_the_form(playground: Page) -> None:

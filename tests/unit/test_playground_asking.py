@@ -63,6 +63,12 @@ def test_what_pyodide_lacks_is_not_imported() -> None:
     assert [list(json.loads(line))[1] for line in ran.stdout.splitlines()] == ["html"] * 4
 
 
+def test_the_modules_of_every_question_are_imported_for_the_snapshot() -> None:
+    imported = asking.prepare()
+    for command in ("simulate", "why", "lint", "promise_show"):
+        assert any(path.endswith(f"/topospread/cli/{command}.py") for path in imported)
+
+
 def test_a_cluster_is_a_file_unless_one_line_makes_it_up() -> None:
     told = json.loads(
         asking.ask(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from topospread.api.device_claims import ResourceClaim
 from topospread.api.quantity import parse_quantity
@@ -45,6 +46,15 @@ class DeviceUse:
         self.users: dict[tuple[str, str], set[tuple[str, str]]] = {}
         self.version = 0
         self.changed: dict[PoolID, int] = {}
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Let pods leave their nodes without their claims, which the resourceclaim controller releases later."""
+        users, self.users = self.users, {}
+        try:
+            yield
+        finally:
+            self.users = users
 
     def replaced(self, before: ResourceClaim | None, after: ResourceClaim | None) -> None:
         """Count a claim that was created, changed or deleted."""

@@ -43,7 +43,7 @@ class AssumingScheduler(Scheduler):
         self._reservation: VolumeReservation | None = None
         self._topology_labels = TopologyLabels(cluster)
 
-    def reserve(self, pod_class: PodClass, row: int) -> str:
+    def reserve(self, pod_class: PodClass, row: int, *, binds: bool = True) -> str:
         """Reserve volumes without binding them."""
         reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
         for each in reserved:

@@ -77,6 +77,15 @@ class ReservedVolumes(Reservation):
                 failed = failed or f'{PRE_BIND}provisioning failed for PVC "{claim.name}"'
         return failed
 
+    def assume(self) -> str:
+        """Take the volumes without binding the claims, as Reserve does for the pods that are scheduled meanwhile."""
+        for claim, volume in self.bindings:
+            self.cluster.objects.put(replace(volume, spec=replace(volume.spec, claim_ref=reference_to(claim))))
+        for claim in self.provisions:
+            chosen = _annotated(claim, selected_node=self.cluster.nodes.names[self.row])
+            self.cluster.objects.put(replace(claim, metadata=chosen))
+        return ""
+
     def _named_by(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
         """The volume that names the claim and that the PV controller binds to it."""
         naming = [stock.volume for stock in catalog_of(self.cluster).naming(claim)]

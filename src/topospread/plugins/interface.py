@@ -266,6 +266,9 @@ class Prepared(msgspec.Struct):
 class Reservation(Protocol):
     """The resources that a plugin reserved for a pod on a node. They are not written yet."""
 
+    def assume(self) -> str:
+        """Run Reserve, for a pod that is bound later or not at all. Return why it failed, or ""."""
+
     def bind(self) -> str:
         """Run PreBind. Return why it failed, or "" on success; the pod is not bound after a failure."""
 

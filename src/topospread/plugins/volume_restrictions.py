@@ -168,6 +168,7 @@ class _Exclusive:
         self._rules = rules
         self._assumed = 0
         self._moved: dict[VolumeRef, int] = {}
+        self.skipped = False
 
     def filter(self, rows: Rows) -> Ints:
         codes = np.full(length(rows), _IN_USE * self._in_use(), dtype=np.int64)
@@ -177,9 +178,16 @@ class _Exclusive:
 
     def _in_use(self) -> bool:
         counted = sum(self._use.total(ref) > self._moved.get(ref, 0) for ref in self._claims)
-        if not counted and self._disks is None and self._rules.skips:
-            return False
-        return counted + self._assumed > 0
+        return not self.skipped and counted + self._assumed > 0
+
+    def begin_dry_run(self) -> None:
+        """Remember whether PreFilter skips the pod: no claim is in use."""
+        unused = self._disks is None and not any(self._use.total(ref) for ref in self._claims)
+        self.skipped = unused and self._rules.skips
+
+    def end_dry_run(self) -> None:
+        """Count again."""
+        self.skipped = False
 
     def status(self, code: int) -> Status:
         if code == _DISK:

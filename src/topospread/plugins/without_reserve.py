@@ -26,6 +26,8 @@ class CannotBind(msgspec.Struct, frozen=True):
         """Return kube-scheduler's message."""
         return self.words
 
+    assume = bind
+
 
 class WithoutReserve(msgspec.Struct, frozen=True):
     """The reason why a profile binds no pod.

@@ -43,6 +43,7 @@ from .sampling import Sample, Sampler
 from .select_host import among_equals, drawn
 from .topology_labels import TopologyLabels
 from .verdict import EXTENDER, Rejection, Verdict
+from .victim_units import UnitSearch, has_grouped_pods
 from .view import View
 from .view_cache import ViewCache
 
@@ -144,13 +145,14 @@ class Scheduler:
         self._pending = PendingAnswers(cluster.journal)
         self._searches = SharedSearches(cluster)
 
-    def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
+    def schedule(self, pod: Pod, name: str | None = None, nominated: str = "", *, binds: bool = True) -> Placement:
         """Choose a node for a pod and bind the pod to it.
 
         Args:
             pod: the pod.
             name: its own name, if replicas share the pod object.
             nominated: its nominated node; by default from the pod's status.
+            binds: whether to bind its claims to volumes; otherwise they are only assumed.
         """
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
@@ -162,8 +164,8 @@ class Scheduler:
             verdict = self.pending_verdict(pod, name)
             return Placement(key, None, message=verdict.message or verdict.error)
         row, score = host
-        self.bind(key, pod_class, row, pod.metadata.uid or key)
-        if (pod_class.volumes or self._binds_not) and (failed := self.reserve(pod_class, row)):
+        self.bind(key, pod_class, row, pod.metadata.uid or key, names_claims=binds)
+        if (pod_class.volumes or self._binds_not) and (failed := self.reserve(pod_class, row, binds=binds)):
             self.cluster.unbind(key)
             placement = Placement(key, None, message=failed, unbound=True)
         else:
@@ -186,24 +188,27 @@ class Scheduler:
         """Count attempts whose outcome was known without `schedule`."""
         self._search.attempts += pods
 
-    def bind(self, key: PodKey, pod_class: PodClass, row: int, uid: str = "") -> None:
-        """Place a pod on a node, allocate the devices it claims, and clear its nomination."""
+    def bind(self, key: PodKey, pod_class: PodClass, row: int, uid: str = "", *, names_claims: bool = True) -> None:
+        """Place a pod on a node, allocate the devices it claims, and clear its nomination.
+
+        ``names_claims``: whether `generated` names the claim for its extended resources.
+        """
         if self.cluster.nominated:
             self.cluster.withdraw(key)
         labels = self.topology_labels
         self.cluster.bind(key, pod_class if labels is None else labels.bound(pod_class, row), row)
         if pod_class.may_need_devices:
-            self._reserve_devices(pod_class, row, key, uid or key)
+            self._reserve_devices(pod_class, row, key, uid or key, names_claims=names_claims)
 
-    def reserve(self, pod_class: PodClass, row: int) -> str:
+    def reserve(self, pod_class: PodClass, row: int, *, binds: bool = True) -> str:
         """Run Reserve and PreBind for a pod with volumes that was just placed. Return why they failed, or "".
 
-        Claims are bound at once here.
+        Claims are bound at once here; without ``binds``, PreBind does not run.
         """
         reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
-        return next(filter(None, [each.bind() for each in reserved]), "")
+        return next(filter(None, [each.bind() if binds else each.assume() for each in reserved]), "")
 
-    def _reserve_devices(self, pod_class: PodClass, row: int, key: PodKey, uid: str) -> None:
+    def _reserve_devices(self, pod_class: PodClass, row: int, key: PodKey, uid: str, *, names_claims: bool) -> None:
         """Run Reserve and PreBind of DynamicResources: allocate and reserve the claims of a pod that was just
         placed.
         """
@@ -212,7 +217,8 @@ class Scheduler:
         if found is not None:
             from topospread.plugins.dynamic_resources.reserving import Consumer, reserve
 
-            reserve(self.cluster, found, row, Consumer(key.partition("/")[2], uid, self.generated)).bind()
+            named = (self.generated,) if names_claims else ()
+            reserve(self.cluster, found, row, Consumer(key.partition("/")[2], uid, *named)).bind()
 
     def release_claim(self, pod: Pod, name: str, verdict: Verdict) -> str:
         """Run PostFilter of DynamicResources: deallocate a claim that makes every node infeasible. Return its
@@ -303,7 +309,8 @@ class Scheduler:
         if not exhaustive:
             wanted = candidates_wanted(framework.profile.args.default_preemption, len(self.cluster.nodes))
         rules = rules_for(PreemptionRules, framework.gates)
-        return PreemptionSearch(view, verdict, self._searches, wanted, rules).search()
+        searching = UnitSearch if self.has_groups and has_grouped_pods(self.cluster) else PreemptionSearch
+        return searching(view, verdict, self._searches, wanted, rules).search()
 
     def allowed_disruptions(self) -> AllowedDisruptions:
         """Return the evictions that budgets allow now, as since Kubernetes 1.37."""

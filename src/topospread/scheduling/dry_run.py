@@ -49,6 +49,7 @@ class DryRun:
         self._listeners: dict[PodClass, tuple[Listener, ...]] = {}
         self._counted: set[PodClass] = set()
         self._net: dict[PodClass, int] = {}
+        self._elsewhere: list[tuple[PodClass, int, int]] = []
         self._ports_before: dict[HostPort, bool] = {}
 
     def __enter__(self) -> DryRun:
@@ -64,6 +65,8 @@ class DryRun:
         for pod_class, net in self._net.items():
             for _ in range(abs(net)):
                 self._count(pod_class, -1 if net > 0 else 1)
+        for pod_class, row, delta in self._elsewhere:
+            self._tell(pod_class, row, -delta)
         in_use = [port for port, was_in_use in self._ports_before.items() if was_in_use]
         self._cluster.ports.put_back(self._ports_before, self._row, in_use)
         self._cluster.on_node[self._row] = self._pods
@@ -80,6 +83,11 @@ class DryRun:
     def remove(self, key: PodKey) -> None:
         """Take a pod off the node."""
         self._change(self._cluster.on_node[self._row].pop(key), -1)
+
+    def count_elsewhere(self, pod_class: PodClass, row: int, delta: int) -> None:
+        """Add (+1) or remove (−1) a pod of another node, which stays as it is: only counts over the cluster change."""
+        self._elsewhere.append((pod_class, row, delta))
+        self._tell(pod_class, row, delta)
 
     def passes(self) -> bool:
         """Return whether the node passes every filter with its current pods."""
@@ -118,6 +126,10 @@ class DryRun:
             use = self._cluster.volume_use
             (use.add if delta > 0 else use.remove)(pod_class.volumes, row)
             self._leave_local()
+        self._tell(pod_class, row, delta)
+
+    def _tell(self, pod_class: PodClass, row: int, delta: int) -> None:
+        """Count a pod of a node for the filters that read the cluster."""
         listeners = self._listeners.get(pod_class)
         if listeners is None:
             found = [watcher.listener(pod_class) for watcher in self._view.plugins.watchers]

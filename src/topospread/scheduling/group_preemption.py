@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
-from topospread.cluster import Cluster, PodClass
+from topospread.cluster import PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.plugins.interface import PluginError
 
@@ -21,60 +19,17 @@ from .cycle import Scheduler
 from .dry_run import DryRun
 from .go_sort import go_sorted
 from .nominated_pods import nominated_for_others
-from .pod_group_members import group_key, pod_priority
-from .preemption import start_order
-
-Placed = tuple[PodKey, PodClass, int]
-"""A pod with its row."""
-
-
-class Unit(msgspec.Struct, frozen=True):
-    """Pods that are evicted together.
-
-    Attributes:
-        of_group: the pods belong to a PodGroup.
-    """
-
-    pods: tuple[Placed, ...]
-    priority: int
-    of_group: bool
-    started: tuple[int, float]
-
-    @property
-    def importance(self) -> tuple[int, bool, int, tuple[int, float]]:
-        """Sort key, more important units first (``MoreImportantVictim``)."""
-        return -self.priority, not self.of_group, -len(self.pods), self.started
-
-
-def possible_victims(cluster: Cluster, priority: int) -> list[Unit]:
-    """Return the units with a lower priority, in the order of nodes and their pods."""
-    groups = cluster.objects.pod_groups
-    found: dict[object, list[Placed]] = {}
-    for key, pod_class, row in cluster.pods():
-        if pod_priority(cluster, pod_class) < priority:
-            named = group_key(pod_class.pod)
-            group = groups.get(named) if named is not None else None
-            mode = group.spec.disruption_mode if group is not None else None
-            together = named if mode is not None and mode.all is not None else key
-            found.setdefault(together, []).append((key, pod_class, row))
-    return [_unit(cluster, pods) for pods in found.values()]
-
-
-def _unit(cluster: Cluster, pods: Sequence[Placed]) -> Unit:
-    first = pods[0][1]
-    times = [cluster.started.get(key) for key, _, _ in pods]
-    started = min(start_order(time, 0.0) for time in times)
-    return Unit(tuple(pods), pod_priority(cluster, first), group_key(first.pod) is not None, started)
+from .victim_units import Placed, Unit
 
 
 def remaining_victims(
-    scheduler: Scheduler, units: Sequence[Unit], assignments: Sequence[Placed], skips: Sequence[bool]
+    scheduler: Scheduler, units: Sequence[Unit], assignments: Sequence[Placed], skips: Sequence[Sequence[bool]]
 ) -> list[Unit]:
     """Return the units that stay evicted, in order of importance; all of them are removed at the beginning.
 
     Args:
         assignments: pods of the group, in order, with their classes and nodes.
-        skips: whether PreFilter skips InterPodAffinity for each of them (`prefilter_skips`).
+        skips: whether PreFilter skips plugins for each of them (`prefilter_skips`).
     """
     cluster = scheduler.cluster
     ordered = go_sorted(units, key=lambda unit: unit.importance)
@@ -93,10 +48,10 @@ def remaining_victims(
     return go_sorted(evicted, key=lambda unit: unit.importance)
 
 
-def prefilter_skips(scheduler: Scheduler, assignments: Sequence[Placed]) -> list[bool]:
-    """Return whether PreFilter skips InterPodAffinity for each pod, next to the ones before it.
+def prefilter_skips(scheduler: Scheduler, assignments: Sequence[Placed]) -> list[list[bool]]:
+    """Return whether PreFilter skips each settling plugin for each pod, next to the ones before it.
 
-    kube-scheduler asks once, without the victims: terms of victims that stay do not count for a skipped pod.
+    kube-scheduler asks once, without the victims: terms and claims of victims that stay do not count for a skipped pod.
     """
     found = []
     with scheduler.cluster.savepoint():
@@ -104,14 +59,14 @@ def prefilter_skips(scheduler: Scheduler, assignments: Sequence[Placed]) -> list
             settling = scheduler.view(pod_class).settling
             for each in settling:
                 each.begin_dry_run()
-            found.append(any(each.skipped for each in settling))
+            found.append([each.skipped for each in settling])
             for each in settling:
                 each.end_dry_run()
             scheduler.cluster.bind(key, pod_class, row)
     return found
 
 
-def _all_fit(scheduler: Scheduler, assignments: Sequence[Placed], skips: Sequence[bool]) -> bool:
+def _all_fit(scheduler: Scheduler, assignments: Sequence[Placed], skips: Sequence[Sequence[bool]]) -> bool:
     """Return whether the pods pass the filters on their nodes, each next to the ones before it."""
     cluster = scheduler.cluster
     with cluster.savepoint():
@@ -122,13 +77,13 @@ def _all_fit(scheduler: Scheduler, assignments: Sequence[Placed], skips: Sequenc
     return True
 
 
-def _fits(scheduler: Scheduler, key: PodKey, pod_class: PodClass, row: int, skipped: bool) -> bool:
+def _fits(scheduler: Scheduler, key: PodKey, pod_class: PodClass, row: int, skips: Sequence[bool]) -> bool:
     """Return whether a pod passes the filters on a node: together with its nominated pods, and without them."""
     view = scheduler.view(pod_class)
     others = nominated_for_others(key, pod_class, scheduler.cluster, row)
     for beside in (others, {}) if others else ({},):
         with DryRun(view, row) as dry_run:
-            for each in view.settling:
+            for each, skipped in zip(view.settling, skips, strict=True):
                 each.skipped = skipped
             for name, other in beside.items():
                 dry_run.add(name, other)

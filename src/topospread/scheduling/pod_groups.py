@@ -6,12 +6,14 @@ groups that are not modelled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import msgspec
 
+from topospread.api.device_claims import ResourceClaim
 from topospread.api.pod import Pod
 from topospread.api.pod_groups import PodGroup
 from topospread.cluster import Cluster, PodClass
@@ -19,14 +21,17 @@ from topospread.cluster.cluster import PodKey
 from topospread.cluster.objects import Key
 from topospread.config.gates import Gates
 from topospread.config.version_rules import rules_for, since
-from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError, PluginError
+from topospread.plugins.dynamic_resources.claims import claim_name
+from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError
+from topospread.plugins.pod_volumes import is_bound, pod_claims
 
 from .cycle import Placement, Scheduler
 from .framework import Framework
-from .group_preemption import Unit, possible_victims, prefilter_skips, remaining_victims
+from .group_preemption import prefilter_skips, remaining_victims
 from .placements import Assignment, placements_by, scores
 from .pod_group_members import group_key
 from .verdict import GANG, Verdict
+from .victim_units import Unit, possible_victims, whole_group
 
 UNSCHEDULABLE = "pod group is unschedulable"
 _TOPOLOGY = "TopologyAwareWorkloadScheduling"
@@ -65,34 +70,26 @@ def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) 
     group = cluster.objects.pod_groups.get(key)
     if group is None and not cluster.objects.pod_groups_known:
         return _unjudged("spec.schedulingGroup", f"the PodGroup {key[1]}, which is not in the input")
-    if pod_class.volumes:
-        return _unjudged("spec.volumes", "volumes of pods in a PodGroup")
-    if pod_class.may_need_devices and _claims_devices(pod_class, cluster, framework):
-        return _unjudged("spec.resourceClaims", "devices of pods in a PodGroup")
     profile = framework.profile
+    if framework.without_reserve:
+        return _unjudged("spec.schedulingGroup", "pod groups in a profile that binds no pod")
     if any(GANG not in profile.enabled(point) for point in ("pre_enqueue", "permit")):
         return _unjudged("spec.schedulingGroup", "pod groups without the plugin GangScheduling")
     return None if group is None else _unjudged_fields(group, gates)
 
 
-def unjudged_victims(cluster: Cluster, pod_class: PodClass) -> NotJudgedError | None:
-    """Return why preempting group members for a pod is not modelled, for example groups that must be evicted whole."""
+def unjudged_victims(cluster: Cluster, pod_class: PodClass, gates: Gates) -> NotJudgedError | None:
+    """Return why preempting members of a group for a pod is not modelled: the version, for groups evicted whole."""
+    if rules_for(PodGroupRules, gates).judged:
+        return None
     for each in cluster.classes.values():
         key = group_key(each.pod)
         group = None if key is None or not each.occupancy else cluster.objects.pod_groups.get(key)
         if group is None or min(each.priority, group.spec.priority or 0) >= pod_class.priority:
             continue
-        mode = group.spec.disruption_mode
-        if (mode is not None and mode.all is not None) or each.priority != (group.spec.priority or 0):
+        if whole_group(cluster, each) or each.priority != (group.spec.priority or 0):
             return _unjudged("spec.priority", f"the eviction of the PodGroup {group.name}")
     return None
-
-
-def _claims_devices(pod_class: PodClass, cluster: Cluster, framework: Framework) -> bool:
-    try:
-        return framework.devices is not None and framework.devices.filter_of(pod_class, cluster) is not None
-    except PluginError:
-        return True
 
 
 def _unjudged_fields(group: PodGroup, gates: Gates) -> NotJudgedError | None:
@@ -241,6 +238,7 @@ def try_group(
         unjudged = unjudged_group(cluster.shared_class(each.pod), cluster, framework)
         if unjudged is not None:
             raise unjudged
+    _refuse_shared_claims(cluster, members)
     cycle = _Cycle(scheduler, framework, group, members, counts_all)
     with cluster.savepoint():
         trial = cycle.run()
@@ -248,6 +246,7 @@ def try_group(
     untried = [MemberResult(each, message=status.message) for each in members[len(results) :]]
     attempt = GroupAttempt(group, status, [*results, *untried], trial.fits, status.code == "Unschedulable", trial.tried)
     if status.code == "Unschedulable" and preempts:
+        _refuse_releases(framework, cluster, group, members)
         if _fails_on_devices(framework, group, results):
             attempt.fail(f'error in "{_DEVICES}" PodGroupPostFilter plugins: not found')
             return attempt
@@ -257,10 +256,11 @@ def try_group(
             attempt.await_victims(found)
             return attempt
     if status.code == "Success":
-        for result in results:
-            if result.row >= 0:
-                key, pod, _ = result.member
-                scheduler.bind(key, cluster.shared_class(pod), result.row, pod.metadata.uid or key)
+        with cluster.savepoint():
+            if any(_bind(scheduler, result, names_claims=False) for result in trial.found):
+                raise _unjudged("spec.volumes", "pods of a PodGroup whose claims cannot be bound")
+        for result in trial.found:
+            _bind(scheduler, result)
         return attempt
     if status.code == "Error":
         attempt.fail(status.message)
@@ -269,6 +269,41 @@ def try_group(
         if result.row >= 0:
             result.message, result.row = ", ".join((UNSCHEDULABLE, status.message)), -1
     return attempt
+
+
+def _bind(scheduler: Scheduler, result: MemberResult, *, names_claims: bool = True) -> str:
+    """Bind a pod to the node that it found. Return why that fails, or ""."""
+    key, pod, _ = result.member
+    pod_class = scheduler.cluster.shared_class(pod)
+    scheduler.bind(key, pod_class, result.row, pod.metadata.uid or key, names_claims=names_claims)
+    return scheduler.reserve(pod_class, result.row) if pod_class.volumes else ""
+
+
+def _refuse_shared_claims(cluster: Cluster, members: Sequence[Member]) -> None:
+    """Check that no two pods get the same claim bound or allocated. Only the pod that writes first is bound then.
+
+    Raises:
+        NotJudgedError: if two pods do.
+    """
+    waiting: Counter[tuple[str, str]] = Counter()
+    for pod in (each.pod for each in members if each.pod.spec.volumes):
+        found = [each.claim for each in pod_claims(pod, cluster.objects) if each.claim is not None]
+        waiting.update({("spec.volumes", each.name) for each in found if not is_bound(each)})
+    for pod in (each.pod for each in members):
+        waiting.update(
+            {("spec.resourceClaims", each.name) for each in _claims(cluster, pod) if not each.status.allocation}
+        )
+    for (field, name), count in waiting.items():
+        if count > 1:
+            raise _unjudged(field, f"the claim {name}, which several pods of a PodGroup wait for")
+
+
+def _claims(cluster: Cluster, pod: Pod) -> Iterator[ResourceClaim]:
+    """Yield the pod's claims on devices that exist."""
+    for entry in pod.spec.resource_claims or ():
+        claim = cluster.objects.resource_claims.get((pod.namespace, claim_name(pod, entry) or ""))
+        if claim is not None:
+            yield claim
 
 
 def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member]) -> str:
@@ -414,7 +449,7 @@ class _Cycle(msgspec.Struct):
 
     def _place_one(self, member: Member) -> MemberResult:
         key, pod, name = member
-        placement = self.scheduler.schedule(pod, name, nominated=self.promised.get(key, ""))
+        placement = self.scheduler.schedule(pod, name, nominated=self.promised.get(key, ""), binds=False)
         return _result(self.scheduler, member, placement)
 
 
@@ -462,6 +497,22 @@ def _ends_before_devices(verdict: Verdict) -> bool:
     return any(each.code == UNRESOLVABLE and each.plugin != _DEVICES for each in verdict.rejections)
 
 
+def _refuse_releases(framework: Framework, cluster: Cluster, group: PodGroup, members: Sequence[Member]) -> None:
+    """Check that DynamicResources releases no claim for the group.
+
+    Raises:
+        NotJudgedError: if it may.
+    """
+    if _DEVICES not in framework.profile.enabled("pod_group_post_filter") or _is_constrained(framework, group):
+        return
+    for key, pod, _ in members:
+        for claim in _claims(cluster, pod):
+            if claim.status.allocation and all(
+                each.uid == (pod.metadata.uid or key) for each in claim.status.reserved_for or ()
+            ):
+                raise _unjudged("spec.resourceClaims", f"the release of the claim {claim.name} for a PodGroup")
+
+
 def _is_constrained(framework: Framework, group: PodGroup) -> bool:
     return framework.gates.enabled(_TOPOLOGY) and group.spec.scheduling_constraints is not None
 
@@ -491,7 +542,7 @@ def _post_filter(cycle: _Cycle) -> _Preemption:
 def _preempted(cycle: _Cycle, units: Sequence[Unit]) -> _Preemption:
     """Find the victims among `units` for a group."""
     scheduler, cluster = cycle.scheduler, cycle.scheduler.cluster
-    with cluster.savepoint():
+    with cluster.objects.devices.kept(), cluster.savepoint():
         for key, _, _ in (pod for unit in units for pod in unit.pods):
             cluster.unbind(key)
         with cluster.savepoint():

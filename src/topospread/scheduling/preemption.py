@@ -6,7 +6,7 @@ Source: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreempt
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -235,7 +235,7 @@ class PreemptionSearch:
 
     def search(self) -> Preemption:
         """Dry-run preemption on every node that evictions can help."""
-        row_of, lower = self._cluster.nodes.row_of, self._cluster.rows_below(self._view.pod_class.priority)
+        row_of, lower = self._cluster.nodes.row_of, self.search_rows()
         promising, nodes = self._promising(), self._verdict.nodes
         tried = [nodes[i] for i in promising.tolist() if row_of[nodes[i]] in lower] if lower else []
         candidates: list[Candidate] = []
@@ -257,6 +257,10 @@ class PreemptionSearch:
         failures += self._without_victims(promising, tried)
         failures[Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] += len(nodes) - len(promising)
         return Preemption(message=fit_message(len(nodes), list(failures), list(failures.values())))
+
+    def search_rows(self) -> Collection[int]:
+        """Return the rows with pods that may be victims."""
+        return self._cluster.rows_below(self._view.pod_class.priority)
 
     def _promising(self) -> Ints:
         """Return the indexes of the verdict's nodes where evictions may help."""
@@ -338,13 +342,13 @@ class PreemptionSearch:
         with DryRun(self._view, row) as dry_run:
             for key, _ in pods:
                 dry_run.remove(key)
-            rejection = _rejection(dry_run, others)
+            rejection = rejection_of(dry_run, others)
             if rejection is not None:
                 return rejection, dry_run.is_local
             evicted = []
             for place in sorted(range(len(pods)), key=lambda place: not violating[place]):
                 dry_run.add(*pods[place])
-                if _rejection(dry_run, others) is not None:
+                if rejection_of(dry_run, others) is not None:
                     dry_run.remove(pods[place][0])
                     evicted.append(place)
             return tuple(evicted), dry_run.is_local
@@ -364,7 +368,7 @@ class PreemptionSearch:
         ]
 
 
-def _rejection(dry_run: DryRun, others: Beside) -> Rejection | None:
+def rejection_of(dry_run: DryRun, others: Beside) -> Rejection | None:
     """Return the first rejection of the node: together with its nominated pods, then without them."""
     for beside in (others, {}) if others else ({},):
         for key, pod_class in beside.items():

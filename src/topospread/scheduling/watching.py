@@ -34,9 +34,9 @@ class WatchingScheduler(Scheduler):
         self.watched = frozenset(watched)
         self.verdicts: dict[str, Verdict] = {}
 
-    def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
+    def schedule(self, pod: Pod, name: str | None = None, nominated: str = "", *, binds: bool = True) -> Placement:
         """Choose a node for a pod and bind it there."""
         key = pod_key(pod.namespace, pod.name if name is None else name)
         if key in self.watched:
             self.verdicts[key] = self.verdict(pod, name)
-        return super().schedule(pod, name, nominated)
+        return super().schedule(pod, name, nominated, binds=binds)

@@ -185,7 +185,7 @@ def _unjudged_victims(run: Run, pod_class: PodClass) -> tuple[NotJudgedError, ..
         return ()
     from topospread.scheduling.pod_groups import unjudged_victims
 
-    found = unjudged_victims(run.cluster, pod_class)
+    found = unjudged_victims(run.cluster, pod_class, run.scheduler.framework_of(pod_class).gates)
     return () if found is None else (found,)
 
 

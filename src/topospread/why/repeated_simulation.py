@@ -136,10 +136,10 @@ class _Witness(Scheduler):
         self._pod = pod
         self._look = look
 
-    def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
+    def schedule(self, pod: Pod, name: str | None = None, nominated: str = "", *, binds: bool = True) -> Placement:
         """Schedule a pod; call `look` first if it is the watched pod and a node is feasible."""
         if pod is self._pod and pod_key(pod.namespace, pod.name if name is None else name) == self._key:
             verdict = self.verdict(pod, name)
             if not verdict.error and np.any(verdict.blame < 0):
                 self._look(self, verdict, nominated or pod.nominated_node_name)
-        return super().schedule(pod, name, nominated)
+        return super().schedule(pod, name, nominated, binds=binds)

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.plugins.storage_builders import claim, claimed, cluster, place, pod, prepare, rejections, zonal
 from topospread.config.args import PluginArgs
 from topospread.config.gates import gates_for
-from topospread.plugins.interface import UNRESOLVABLE, Scope
+from topospread.plugins.interface import UNRESOLVABLE, Scope, Settling
 from topospread.plugins.registry import PLUGINS, PluginSettings
 from topospread.plugins.volume_restrictions import (
     REASON_DISK,
@@ -116,8 +116,10 @@ def test_a_free_claim_is_not_looked_at_again_beside_nominated_pods() -> None:
         plugin = VolumeRestrictions(VolumeRestrictionsRules(skips=skips))
         prepared = prepare(plugin, pod(claimed("data")), made)
         assert prepared.filter is not None
+        assert isinstance(prepared.watcher, Settling)
+        prepared.watcher.begin_dry_run()
         pod_class = place(made, nominated, "n0")
-        prepared.watcher.assume(0, pod_class, 1)  # type: ignore[union-attr]
+        prepared.watcher.assume(0, pod_class, 1)
         assert prepared.filter.filter(slice(0, 1)).tolist() == codes
         made.unbind("ns/nominated")
 

@@ -18,9 +18,6 @@ def test_recorded_cases() -> None:
     for each in json.loads(gzip.decompress(RECORDED.read_bytes())):
         case, theirs = each["case"], each["verdict"]
         ours = judge_whole(case)
-        if "error" in ours:
-            assert "the eviction of the PodGroup" in ours["error"]
-            continue
         for kind in ("pods", "podGroups"):
             differences += _differences(kind, theirs, ours, case["id"])
         messages += "found a placement for podgroup" in json.dumps(theirs)

@@ -197,6 +197,79 @@ def test_without_the_gate_pods_are_placed_one_by_one(tmp_path: Path) -> None:
     assert sum(placed(result).values()) == 4
 
 
+LOCAL: Json = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "local"},
+    "provisioner": "kubernetes.io/no-provisioner",
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
+
+
+def claim(name: str) -> Json:
+    storage = {"requests": {"storage": "1Gi"}}
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": storage, "storageClassName": "local"}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
+
+
+def volume(name: str, of: str, **spec: Any) -> Json:
+    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [of]}]}
+    whole = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "local",
+        "local": {"path": "/mnt"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+    }
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": whole | spec}
+
+
+def mounts(name: str) -> list[Json]:
+    return [{"name": "v", "persistentVolumeClaim": {"claimName": name}}]
+
+
+@pytest.mark.parametrize(("volumes", "expected"), [(["n1", "n2"], 2), (["n1"], 0)])
+def test_pods_of_a_gang_take_a_volume_each(volumes: list[str], expected: int, tmp_path: Path) -> None:
+    there = [volume(f"v-{each}", each) for each in volumes]
+    members = [pod(f"g-{i}", "g", volumes=mounts(f"c-{i}")) for i in range(2)]
+    claims = [claim(f"c-{i}") for i in range(2)]
+    result = simulated(tmp_path, node("n1"), node("n2"), LOCAL, *there, *claims, group("g", 2), *members)
+    assert result.unjudged == ()
+    assert len({each.node for each in result.placements} - {None}) == expected
+
+
+@pytest.mark.parametrize(("devices", "expected"), [(2, 2), (1, 0)])
+def test_pods_of_a_gang_take_a_device_each(devices: int, expected: int, tmp_path: Path) -> None:
+    version = "resource.k8s.io/v1"
+    request = {"name": "r", "exactly": {"deviceClassName": "gpu"}}
+    asked = {"spec": {"devices": {"requests": [request]}}}
+    slices = [
+        {
+            "apiVersion": version,
+            "kind": "ResourceSlice",
+            "metadata": {"name": f"s{i}"},
+            "spec": {
+                "driver": "d",
+                "nodeName": f"n{i}",
+                "pool": {"name": f"n{i}", "generation": 1, "resourceSliceCount": 1},
+                "devices": [{"name": "d0"}],
+            },
+        }
+        for i in range(devices)
+    ]
+    items = [
+        *(node(f"n{i}") for i in range(3)),
+        {"apiVersion": version, "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}},
+        {"apiVersion": version, "kind": "ResourceClaimTemplate", "metadata": {"name": "t"}, "spec": asked},
+        *slices,
+        group("g", 2),
+        *pods("g", 2, resourceClaims=[{"name": "c", "resourceClaimTemplateName": "t"}]),
+    ]
+    result = simulated(tmp_path, *items)
+    assert result.unjudged == ()
+    assert sum(placed(result).values()) == expected
+
+
 NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
     "a PodGroup that nobody gave": (pods("g", 2), "the PodGroup g, which is not in the input"),
     "pods in two domains": (
@@ -212,9 +285,20 @@ NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
         [group("g", 2), *pods("g", 2), pod("gated", "g", schedulingGates=[{"name": "wait"}])],
         "scheduling gates of pods in a PodGroup",
     ),
-    "volumes": (
-        [group("g", 2), *pods("g", 2, volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}])],
-        "volumes of pods in a PodGroup",
+    "a claim that two pods would bind": (
+        [group("g", 2), LOCAL, claim("c"), volume("v", "n1"), *pods("g", 2, volumes=mounts("c"))],
+        "the claim c, which several pods of a PodGroup wait for",
+    ),
+    "a claim that the PV controller does not bind": (
+        [
+            group("g", 2),
+            LOCAL,
+            claim("c"),
+            volume("v", "n1", accessModes=["ReadOnlyMany"], claimRef={"namespace": "default", "name": "c"}),
+            pod("g-0", "g", volumes=mounts("c")),
+            pod("g-1", "g"),
+        ],
+        "pods of a PodGroup whose claims cannot be bound",
     ),
 }
 
@@ -249,11 +333,18 @@ def test_a_group_evicts_as_few_as_it_can(items: list[Json], evicted: int, tmp_pa
     assert {each.preemptor for each in result.evictions} == {"default/g-0"}
 
 
-def test_a_group_that_goes_as_a_whole_is_no_victim_that_is_judged(tmp_path: Path) -> None:
-    there = [pod(f"there-{i}", "g", cpu="2", nodeName="n1") for i in range(2)]
-    items = [node("n1"), group("g", 2, disruptionMode={"all": {}}), *there, pod("high", priority=9)]
-    result = simulated(tmp_path, *items)
-    assert [each.because for each in result.unjudged] == ["topospread does not model the eviction of the PodGroup g"]
+def test_a_pod_evicts_a_group_as_a_whole(tmp_path: Path) -> None:
+    there = [pod(f"there-{i}", "g", cpu="3", nodeName=f"n{i}") for i in range(2)]
+    whole = group("g", 2, disruptionMode={"all": {}})
+    result = simulated(tmp_path, node("n0"), node("n1"), whole, *there, pod("high", priority=9, cpu="3"))
+    assert placed(result)["high"]
+    assert {each.name for each in result.evictions} == {"there-0", "there-1"}
+
+
+def test_a_pod_of_a_group_is_more_important_than_a_pod_alone(tmp_path: Path) -> None:
+    there = [low("a", cpu="2"), low("b", "g", "2")]
+    result = simulated(tmp_path, node("n1"), *there, group("g", 1), pod("high", priority=9))
+    assert [each.name for each in result.evictions] == ["a"]
 
 
 def explained(folder: Path, target: str, *items: Json) -> Explanation:

@@ -1,0 +1,146 @@
+"""Random devices for the pods of groups: claims of their own, from templates or shared, and extended resources."""
+
+from __future__ import annotations
+
+from conformance.generators.draw import ZONE, Draw, Json
+
+DRIVER = "gpu.example.com"
+_API = "resource.k8s.io/v1"
+_EXTENDED = "example.com/gpu"
+_BIG = f"device.attributes['{DRIVER}'].model == 'big'"
+
+
+class GroupDevices:
+    """The devices and claims of one case."""
+
+    def __init__(self, draw: Draw, nodes: list[Json]) -> None:
+        self.draw = draw
+        self.number = 0
+        self.extended = draw.chance(0.35)
+        gpu: Json = {"selectors": [{"cel": {"expression": f"device.driver == '{DRIVER}'"}}]}
+        if self.extended:
+            gpu["extendedResourceName"] = _EXTENDED
+        self.objects = [_object("DeviceClass", "gpu", spec=gpu)]
+        if draw.chance(0.95):
+            self.objects.append(_object("DeviceClass", "big", spec={"selectors": [{"cel": {"expression": _BIG}}]}))
+        self.free: dict[str, list[str]] = {}
+        self.late: list[Json] = []
+        for node in nodes:
+            name = node["metadata"]["name"]
+            if draw.chance(0.75):
+                self._slice(name, {"nodeName": name}, draw.randint(1, 4))
+            elif self.extended:
+                for each in ("allocatable", "capacity"):
+                    node["status"][each] = node["status"][each] | {_EXTENDED: draw.choice(["1", "2"])}
+        if draw.chance(0.2):
+            zone = draw.choice(nodes)["metadata"]["labels"][ZONE]
+            term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}
+            self._slice("net", {"nodeSelector": {"nodeSelectorTerms": [term]}}, 2)
+        self.shared: list[str] = []
+
+    def give(self, pods: list[Json]) -> None:
+        """Give the pods of a group devices, mostly alike."""
+        draw = self.draw
+        kind = draw.choice(["own", "template", "template", "extended", "shared", "mixed", "none"])
+        spec = self._spec()
+        template = f"template-{self._next()}"
+        self.objects.append(_object("ResourceClaimTemplate", template, namespace=True, spec={"spec": spec}))
+        for pod in pods:
+            how = draw.choice(["own", "template", "extended", "none"]) if kind == "mixed" else kind
+            if how == "extended":
+                if self.extended:
+                    amount = {_EXTENDED: draw.choice(["1", "1", "2"])}
+                    resources = pod["spec"]["containers"][0]["resources"]
+                    resources["requests"] |= amount
+                    resources["limits"] = amount
+            elif how == "template":
+                self._claim(pod, {"resourceClaimTemplateName": template})
+            elif how == "own":
+                name = f"claim-{self._next()}"
+                claim = _object("ResourceClaim", name, namespace=True, spec=spec if draw.chance(0.7) else self._spec())
+                (self.late if draw.chance(0.04) else self.objects).append(claim)
+                self._claim(pod, {"resourceClaimName": name})
+            elif how == "shared" and self.shared:
+                self._claim(pod, {"resourceClaimName": self.shared[0]})
+        if draw.chance(0.1) and self.shared:
+            for pod in pods:
+                self._claim(pod, {"resourceClaimName": self.shared[-1]})
+
+    def give_placed(self, pod: Json) -> None:
+        """Allocate a device of its node to a pod."""
+        node = pod["spec"]["nodeName"]
+        if not self.free.get(node):
+            return
+        device, name = self.free[node].pop(), f"claim-{self._next()}"
+        spec = {"devices": {"requests": [{"name": "r0", "exactly": {"deviceClassName": "gpu"}}]}}
+        claim = _object("ResourceClaim", name, namespace=True, spec=spec)
+        field = {"key": "metadata.name", "operator": "In", "values": [node]}
+        claim["status"] = {
+            "allocation": {
+                "devices": {"results": [{"request": "r0", "driver": DRIVER, "pool": node, "device": device}]},
+                "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [field]}]},
+            },
+            "reservedFor": [{"resource": "pods", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}],
+        }
+        self.objects.append(claim)
+        self._claim(pod, {"resourceClaimName": name})
+        if self.draw.chance(0.5):
+            self.shared.append(name)
+
+    def later(self) -> list[Json]:
+        """Return steps after the first pods settled: claims that come late."""
+        steps: list[Json] = [{"create": each} for each in self.late]
+        return [*steps, {"settle": True}] if steps else []
+
+    def _next(self) -> int:
+        self.number += 1
+        return self.number
+
+    def _claim(self, pod: Json, source: Json) -> None:
+        claims = pod["spec"].setdefault("resourceClaims", [])
+        claims.append({"name": f"c{len(claims)}", **source})
+
+    def _slice(self, pool: str, where: Json, count: int) -> None:
+        draw = self.draw
+        devices = [
+            {
+                "name": f"d{each}",
+                "attributes": {
+                    "model": {"string": draw.choice(["big", "big", "small"])},
+                    "numa": {"int": each % 2},
+                },
+                "capacity": {"memory": {"value": draw.choice(["10Gi", "20Gi"])}},
+            }
+            for each in range(count)
+        ]
+        self.free[pool] = [f"d{each}" for each in range(count)]
+        pools = {"name": pool, "generation": 1, "resourceSliceCount": 1}
+        spec = {"driver": DRIVER, "pool": pools, "devices": devices, **where}
+        self.objects.append(_object("ResourceSlice", f"slice-{pool}", spec=spec))
+
+    def _exactly(self) -> Json:
+        draw = self.draw
+        wanted: Json = {"deviceClassName": draw.choice(["gpu", "gpu", "big"]), "allocationMode": "ExactCount"}
+        wanted["count"] = draw.choice([1, 1, 1, 2])
+        if draw.chance(0.2):
+            wanted["selectors"] = [{"cel": {"expression": f"device.attributes['{DRIVER}'].numa == 1"}}]
+        return wanted
+
+    def _spec(self) -> Json:
+        draw = self.draw
+        requests: list[Json] = []
+        for each in range(draw.choice([1, 1, 1, 2])):
+            if draw.chance(0.25):
+                alternatives = [self._exactly() | {"name": f"s{place}"} for place in range(2)]
+                requests.append({"name": f"r{each}", "firstAvailable": alternatives})
+            else:
+                requests.append({"name": f"r{each}", "exactly": self._exactly()})
+        devices: Json = {"requests": requests}
+        if draw.chance(0.15):
+            devices["constraints"] = [{"matchAttribute": f"{DRIVER}/model"}]
+        return {"devices": devices}
+
+
+def _object(kind: str, name: str, *, namespace: bool = False, **fields: Json) -> Json:
+    metadata = {"name": name, "uid": f"uid-{kind}-{name}"} | ({"namespace": "default"} if namespace else {})
+    return {"apiVersion": _API, "kind": kind, "metadata": metadata, **fields}
