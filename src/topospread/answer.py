@@ -30,6 +30,14 @@ class Cause(Base, frozen=True, kw_only=True):
     ] = ""
 
 
+class ExceededSkew(Base, frozen=True, kw_only=True):
+    """A hard constraint whose skew is, with a remedy, more than the maxSkew that it has without the remedy."""
+
+    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
+    max_skew: Annotated[int, Meta(description="maxSkew without the remedy.")]
+    skew: Annotated[int, Meta(description="Skew with the remedy.")]
+
+
 class Tried(Base, frozen=True, kw_only=True):
     """The result of simulating a remedy."""
 
@@ -39,6 +47,10 @@ class Tried(Base, frozen=True, kw_only=True):
     evicts: Annotated[int, Meta(description="Pods that preemption evicts with the remedy.")] = 0
     newly_pending: Annotated[
         tuple[str, ...], Meta(description="Other pods that are pending only with the remedy, NAMESPACE/NAME.")
+    ] = ()
+    exceeds: Annotated[
+        tuple[ExceededSkew, ...],
+        Meta(description="The workload's hard constraints whose present maxSkew its pods exceed with the remedy."),
     ] = ()
 
 

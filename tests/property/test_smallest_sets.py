@@ -114,7 +114,7 @@ class Exhaustive:
     """What a search asks, asked of all sets."""
 
     def __init__(self, simulation: RepeatedSimulation, given: Inventory, subject: QueuedPod, found: PendingPodFacts):
-        self.search = WhatIf(simulation, subject.workload, found.baseline)
+        self.search = WhatIf(simulation, subject.workload, found.baseline, subject.pod, {})
         owner = owned(
             given, subject, found.constraints, has_pods=suggest._has_pods(subject.workload, simulation, given)
         )

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from topospread.api.meta import ResourceList
 from topospread.api.pod import FINISHED_PHASES, Pod, ResourceRequirements
 from topospread.api.policy import ResourceQuota, ScopedResourceSelectorRequirement
-from topospread.api.quantity import ZERO, parse_quantity
+from topospread.api.quantity import ZERO, Quantity, parse_quantity
 from topospread.api.requests import RequestRules, is_extended_resource, requested_quantities
 from topospread.api.running_resources import Requests, add, quantities
 from topospread.api.timestamps import seconds
@@ -71,10 +71,24 @@ class Quotas:
                 self._by_namespace[quota.namespace].append(one)
         self._known: dict[int, tuple[Pod, Requests, list[_Quota], str]] = {}
         for pod in pods if self._by_namespace else ():
-            usage = self._usage(pod, now)
-            for each in self._by_namespace.get(pod.namespace, ()):
-                if all(_matches(pod, scope, self._rules) for scope in each.scopes):
-                    _charge(each, usage)
+            for each in self._concerning(pod):
+                _charge(each, self._usage(pod, now))
+
+    def release(self, pod: Pod) -> None:
+        """Take back the usage of a deleted pod."""
+        for each in self._concerning(pod):
+            freed = self._usage(pod, None).items()
+            _charge(
+                each,
+                {
+                    name: Quantity(-amount.unscaled, amount.exponent, amount.format, wide=amount.wide)
+                    for name, amount in freed
+                },
+            )
+
+    def _concerning(self, pod: Pod) -> list[_Quota]:
+        quotas = self._by_namespace.get(pod.namespace, ())
+        return [each for each in quotas if all(_matches(pod, scope, self._rules) for scope in each.scopes)]
 
     def refusal(self, pod: Pod) -> str:
         """Return why a new pod exceeds a quota, in the API server's words; else charge the pod and return "".
@@ -102,11 +116,7 @@ class Quotas:
 
     def _asked(self, pod: Pod) -> tuple[Requests, list[_Quota], str]:
         """Return the usage of a pod, its quotas, and why it fails one of them regardless of usage."""
-        quotas = [
-            each
-            for each in self._by_namespace[pod.namespace]
-            if all(_matches(pod, scope, self._rules) for scope in each.scopes)
-        ]
+        quotas = self._concerning(pod)
         for quota in quotas:
             missing = self._missing(pod, _MUST_BE_SET & quota.hard.keys())
             if missing:

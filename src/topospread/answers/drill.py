@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -17,6 +18,7 @@ from topospread.drill.result import (
     StepBounds,
     UnevictedPod,
 )
+from topospread.simulation.unknown import is_unjudged
 from topospread.traffic.result import ExpectedTraffic
 
 from .remedies import DrillRemedy, remedy_of
@@ -41,6 +43,7 @@ class DrilledWorkload(Base, frozen=True, kw_only=True):
     ready: Annotated[int, Meta(description="Ready pods after the step.")]
     fewest: Annotated[int, Meta(description="Ready pods at the worst moment of the step.")]
     pending: Annotated[int, Meta(description="Pods without a node.")]
+    unjudged: Annotated[int, Meta(description="Those of the pending pods that are not judged: they may have a node.")]
     terminating: Annotated[int, Meta(description="Pods that are deleted on nodes that are down.")]
     spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Its constraints, before and after the step.")]
 
@@ -269,13 +272,16 @@ def _are(number: int) -> str:
 
 
 def _step(each: StepOutcome, traffic: ExpectedTraffic | None) -> DrillStep:
+    unjudged: Counter[tuple[str, str]] = Counter()
+    for group in filter(is_unjudged, each.pending):
+        unjudged[group.namespace, group.workload] += len(group.pods)
     return DrillStep(
         step=each.step,
         begins=each.begins,
         ends=each.ends,
         ready=each.ready,
         events=tuple(map(_event, each.events)),
-        workloads=tuple(map(_workload, each.changed)),
+        workloads=tuple(_workload(one, unjudged[one.namespace, f"{one.kind}/{one.name}"]) for one in each.changed),
         pending=tuple(map(pending_pods, each.pending)),
         breaches=each.breaches,
         not_evicted=each.not_evicted,
@@ -305,7 +311,7 @@ def _event(each: DrillEvent) -> DrilledEvent:
     )
 
 
-def _workload(each: WorkloadState) -> DrilledWorkload:
+def _workload(each: WorkloadState, unjudged: int) -> DrilledWorkload:
     return DrilledWorkload(
         kind=each.kind,
         namespace=each.namespace,
@@ -315,6 +321,7 @@ def _workload(each: WorkloadState) -> DrilledWorkload:
         ready=each.ready,
         fewest=each.fewest,
         pending=each.pending,
+        unjudged=unjudged,
         terminating=each.terminating,
         spread=tuple(map(spread_outcome, each.spread)),
     )

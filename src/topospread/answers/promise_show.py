@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -20,8 +20,11 @@ from topospread.simulation.run import prepare
 from topospread.status.result import ConstraintStatus
 
 from .asked import asked_of, input_words
-from .promise_check import chosen_workloads
+from .promise_check import chosen_workloads, declared_wants
 from .words import counted
+
+if TYPE_CHECKING:
+    from topospread.lint.settings import DeclaredPromise
 
 _WHAT = {"zone-loss": "zone", "node-loss": "node"}
 
@@ -37,6 +40,13 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
             "that if `ground` is `proved`. Of `more` the number of replicas that can be added."
         ),
     ]
+    needed: Annotated[
+        int | None,
+        Meta(
+            description="Pods that the event must leave: as declared, else 1 or the quorum after a loss; null if it "
+            "decides nothing."
+        ),
+    ] = None
     of: Annotated[int, Meta(description="Pods that the workload wants after the event; 0 for `more`.")]
     ground: Annotated[
         Basis,
@@ -75,8 +85,11 @@ class PromisedWorkload(Base, frozen=True, kw_only=True):
     name: Annotated[str, Meta(description="Name of the workload.")]
     replicas: Annotated[int, Meta(description="Pods that it wants.")]
     ready: Annotated[int, Meta(description="Pods that have a node now.")]
-    needed: Annotated[int, Meta(description="Pods that a loss must leave: 1, or the quorum of a StatefulSet.")]
-    verdict: Annotated[Word, Meta(description="Whether the loss of any one zone or node leaves the needed pods.")]
+    needed: Annotated[
+        int, Meta(description="Pods that a loss must leave if nothing is declared: 1, or the quorum of a StatefulSet.")
+    ]
+    declared: Annotated[str, Meta(description="Declared promises, for example `zone-loss>=4`; empty without.")] = ""
+    verdict: Annotated[Word, Meta(description="Whether each event leaves the needed pods.")]
     ground: Annotated[
         Basis, Meta(description="Ground of the verdict: `seen` if a loss takes too many pods now, `proved` or `none`.")
     ]
@@ -85,7 +98,7 @@ class PromisedWorkload(Base, frozen=True, kw_only=True):
 
 
 class PromiseShow(Answer, frozen=True, kw_only=True):
-    """Does no single loss take all pods, or the quorum? Lists the pods that remain after each event."""
+    """Does each event leave the declared pods; without, no single loss take all pods or the quorum?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.promise_show:page"
 
@@ -106,6 +119,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     *,
     namespace: str | None = None,
     selector: str | None = None,
+    declared: Sequence[DeclaredPromise] = (),
     most: int | None = None,
     states: int = 2_000,
     seconds: float = 3.0,
@@ -121,6 +135,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         options: the control plane, and how pods are placed.
         namespace: namespace of targets without one.
         selector: without targets, workloads whose pods have these labels, as for ``kubectl get -l``.
+        declared: promises in the project's settings (`topospread.find_settings`); annotations override them.
         most: number of domains and nodes per workload that are drilled, fullest first; by default 20 for a single
             workload, else 1.
         states: maximum number of cluster states searched for each count.
@@ -135,11 +150,12 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         UsageError: if a target does not exist, or there is no workload.
     """
     workloads = prepare(inventory, replace(options, preemption=False), with_spreads=False).plan.workloads
-    keys = [
-        (each.kind, each.namespace, each.name) for each in chosen_workloads(workloads, targets, namespace, selector)
-    ]
+    chosen = chosen_workloads(workloads, targets, namespace, selector)
+    wants = [declared_wants(inventory, each, declared)[0] for each in chosen]
+    keys = [(each.kind, each.namespace, each.name) for each in chosen]
     drilled = most or (20 if len(keys) == 1 else 1)
-    found = list(shown(inventory, options, keys, SearchBudget(states, seconds), drilled))
+    every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled)
+    found = [replace(each, declared=own) for each, own in zip(every, wants, strict=True)]
     parts = {each.what: each for one in found for each in one.unjudged}
     assumed = ("pods that are not judged are on any node that other filters allow, or on none",) if parts else ()
     broken = [each for each in found if each.verdict == "no"]
@@ -173,7 +189,8 @@ def _next(found: Sequence[Shown], further: Sequence[str], typed: Sequence[str]) 
         if each.verdict == "no" and _cause(each).code == "pods-pending":
             return ("topospread", "why", short_target(each.key), *typed)
         if each.verdict == "no" and not each.unjudged and each.key[0] in LISTS:
-            return ("topospread", "promise", "design", short_target(each.key), *typed)
+            want = ("--want", " ".join(map(str, each.declared))) if each.declared else ()
+            return ("topospread", "promise", "design", short_target(each.key), *want, *typed)
     for each in found:
         if each.verdict == "unknown" and not each.unjudged and not each.undecided:
             return ("topospread", "promise", "show", short_target(each.key), *further, *typed)
@@ -184,6 +201,9 @@ def _says(found: Sequence[Shown], broken: Sequence[Shown]) -> str:
     if len(found) == 1:
         (one,) = found
         name, of = f"{one.key[1]}/{one.key[2]}", "the quorum" if one.needed > 1 else "all pods"
+        if one.declared:
+            told = {"yes": f"{name} keeps", "no": f"{name} may not keep", "unknown": f"whether {name} keeps"}
+            return f"{told[one.verdict]} the pods that its promises declare"
         if broken:
             return f"a single loss can take {of} of {name}"
         is_open = one.verdict == "unknown"
@@ -193,16 +213,20 @@ def _says(found: Sequence[Shown], broken: Sequence[Shown]) -> str:
     undecided = f"{unknown} of {of} {'is' if unknown == 1 else 'are'} not decided"
     if broken:
         need = "it needs" if len(broken) == 1 else "they need"
-        says = f"a single loss can take {len(broken)} of {of} below the pods that {need}"
+        event = "an event" if any(each.declared for each in broken) else "a single loss"
+        says = f"{event} can take {len(broken)} of {of} below the pods that {need}"
         return f"{says}; {undecided}" if unknown else says
     return undecided if unknown else f"no single loss leaves any of {of} fewer pods than it needs"
 
 
 def _cause(one: Shown) -> Cause:
     """Return why a loss takes too many pods, from their current nodes or from the nodes that filters allow."""
-    loss = next(each for each in one.losses if each.leaves.at_least(one.needed) == "no")
-    name, what = f"{one.key[1]}/{one.key[2]}", _WHAT[loss.when]
-    left = f"{loss.leaves.most} of {one.replicas} pods"
+    loss, least = next((each, least) for each, least in one.asked if each.leaves.at_least(least) == "no")
+    name, left = f"{one.key[1]}/{one.key[2]}", f"{loss.leaves.most} of {one.replicas} pods"
+    if loss.when not in _WHAT:
+        says = f"{name}: a {loss.when} can leave {left}, {least} are declared"
+        return Cause(code="promise-broken", says=says, objects=(name,))
+    what = _WHAT[loss.when]
     if loss.basis == "seen":
         return Cause(code="pods-together", says=f"{name}: losing a {what} now leaves {left}", objects=(name,))
     hard = [each for each in one.constraints if each.hard and each.topology_key == loss.key]
@@ -215,7 +239,7 @@ def _cause(one: Shown) -> Cause:
         why = f"{hard[0].selector} matches none of its pods" if hard else f"no hard constraint over {loss.key}"
     elif loss.leaves.most >= _allowed(strictest, one.replicas):
         why = f"maxSkew {strictest.max_skew} allows it"
-    elif loss.orders is not None and loss.orders.least >= one.needed:
+    elif loss.orders is not None and loss.orders.least >= least:
         why = f"a rollout can end above maxSkew {strictest.max_skew}, as old pods count"
     else:
         code, why = "pods-pending", "in some orders of the pods, some find no node"
@@ -233,6 +257,7 @@ def _allowed(constraint: ConstraintStatus, replicas: int) -> int:
 
 def _workload(one: Shown) -> PromisedWorkload:
     kind, namespace, name = one.key
+    needed = {each.when: least for each, least in one.asked}
     return PromisedWorkload(
         kind=kind,
         namespace=namespace,
@@ -240,18 +265,20 @@ def _workload(one: Shown) -> PromisedWorkload:
         replicas=one.replicas,
         ready=one.ready,
         needed=one.needed,
+        declared=" ".join(map(str, one.declared)),
         verdict=one.verdict,
         ground=one.basis,
         constraints=tuple(
             f"{each.when_unsatisfiable} over {each.topology_key}, maxSkew {each.max_skew}" for each in one.constraints
         ),
-        events=tuple(map(_event, one.events)),
+        events=tuple(_event(each, needed.get(each.when)) for each in one.events),
     )
 
 
-def _event(each: ShownEvent) -> PromisedEvent:
+def _event(each: ShownEvent, needed: int | None) -> PromisedEvent:
     return PromisedEvent(
         when=each.when,
+        needed=needed,
         leaves=each.leaves,
         of=each.of,
         ground=each.basis,

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from topospread.answer import Remedy, RemedyPart, Tried
 
-from .words import counted
+from .words import counted, joined, noun_of
 
 if TYPE_CHECKING:
     from topospread.why.result import Further, Suggestion
@@ -43,6 +43,7 @@ def remedy_of(tried: Suggestion) -> Remedy:
             of=tried.wanted,
             evicts=tried.evicted,
             newly_pending=tried.newly_pending,
+            exceeds=tried.exceeds,
         ),
     )
 
@@ -61,7 +62,13 @@ def tried_words(tried: Tried, workload: str = "") -> str:
     if tried.newly_pending:
         verb = "becomes" if len(tried.newly_pending) == 1 else "become"
         words += f"; {counted(len(tried.newly_pending), 'other pod')} {verb} pending"
-    return words
+    return words + skew_words(tried)
+
+
+def skew_words(tried: Tried) -> str:
+    """Return the skews that exceed the maxSkew without the remedy: ``; leaves skew 3 by zone``; "" if none does."""
+    skews = [f"{each.skew} by {noun_of(each.topology_key)}" for each in tried.exceeds]
+    return f"; leaves skew {joined(skews)}" if skews else ""
 
 
 def _command(tried: Suggestion | Further, *, of_spec: bool = False) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ scaled down.
 
 Losses are proved by what filters force: pods may come in any order, and kube-scheduler may choose any feasible node.
 What happens afterwards, drains and rollouts are simulated. The question is whether a single loss can take all pods of
-the workload, or the quorum of a StatefulSet. Without TARGET, each workload is a row.
+the workload, or the quorum of a StatefulSet, or more pods than it declares. Without TARGET, each workload is a row.
 
 \b
 Examples:
@@ -46,6 +46,7 @@ def show_promises(**given: Any) -> int:
     options = read_options(given)
     inventory = read_inventory(given, by=[options])
     from topospread.answers.promise_show import promise_show
+    from topospread.lint.settings import find_settings
 
     found = promise_show(
         inventory,
@@ -53,6 +54,7 @@ def show_promises(**given: Any) -> int:
         options,
         namespace=shown_namespace(given),
         selector=given["selector"],
+        declared=find_settings().promises,
         most=given["most"],
         states=given["states"],
         seconds=given["seconds"],

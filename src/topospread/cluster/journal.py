@@ -1,15 +1,16 @@
 """The changes of a cluster in order. Data that is derived from the cluster reads them to stay up to date.
 
 A reader stores its position. It reads all changes since then, or only the changes of some pod classes or of nodes:
-changes of one class are linked backwards. Between `mark` and `take_back` the journal records its readers, because
-their changes are undone.
+changes of one class are linked backwards, and positions of node changes are listed. Between `mark` and `take_back` the
+journal records its readers, because their changes are undone.
 """
 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 from weakref import WeakValueDictionary
 
@@ -67,29 +68,36 @@ class Journal:
 
     Attributes:
         position: position of the next change.
+        last_node_change: position of the newest change that `nodes_since` returns; −1 without one.
         stamp: number of the cluster's state. It is new after every change, and restored when changes are taken back.
     """
 
     __slots__ = (
         "_changes",
         "_dropped",
-        "_last_node_change",
+        "_dropped_node_changes",
         "_last_stamp",
         "_latest",
         "_marks",
+        "_node_changes",
+        "_node_rows",
         "_previous",
         "_shared",
+        "last_node_change",
         "position",
         "stamp",
     )
 
     def __init__(self) -> None:
         # The change at position p is _changes[p - _dropped]. _previous, as long as _changes, holds the position of the
-        # preceding change of the same class, or of any node. The chains begin at PodClass.last_change and
-        # _last_node_change.
+        # preceding change of the same class. The chains begin at PodClass.last_change. _node_changes holds the
+        # positions of node changes, and _node_rows their rows; positions before _dropped_node_changes were dropped.
         self._changes: list[PodChange] = []
         self._previous: array[int] = array("q")
-        self._last_node_change = _NONE
+        self._node_changes: array[int] = array("q")
+        self._node_rows: array[int] = array("q")
+        self._dropped_node_changes = 0
+        self.last_node_change = _NONE
         self._dropped = 0
         self._shared: WeakValueDictionary[Hashable, JournalReader] = WeakValueDictionary()
         self._latest: deque[JournalReader] = deque(maxlen=_LATEST)
@@ -110,17 +118,21 @@ class Journal:
         if pod_class is not None:
             self._previous.append(pod_class.last_change)
             pod_class.last_change = position
-        elif row == NO_ROW or what == VOLUMES:
-            self._previous.append(_NONE)
         else:
-            self._previous.append(self._last_node_change)
-            self._last_node_change = position
+            self._previous.append(_NONE)
+            if row != NO_ROW and what != VOLUMES:
+                self.last_node_change = position
+                self._node_changes.append(position)
+                self._node_rows.append(row)
         changes.append(change)
         self.stamp = self._last_stamp = self._last_stamp + 1
         self.position = position + 1
         if len(changes) > _KEPT:
             self._dropped += _DROPPED
             del changes[:_DROPPED], self._previous[:_DROPPED]
+            if gone := bisect_left(self._node_changes, self._dropped):
+                self._dropped_node_changes = self._node_changes[gone - 1] + 1
+                del self._node_changes[:gone], self._node_rows[:gone]
 
     def join(self, reader: JournalReader) -> int:
         """Return the start position of a reader that has just derived its data from the current state."""
@@ -137,10 +149,23 @@ class Journal:
             self._marks[-1].readers[id(reader)] = reader
         return changes
 
-    def about(
-        self, subjects: Iterable[PodClass | None], position: int, reader: JournalReader
-    ) -> Sequence[PodChange] | None:
-        """Return the changes of some pod classes since a position, and of nodes if ``None`` is among the subjects.
+    def nodes_since(self, position: int, reader: JournalReader) -> Mapping[int, None] | None:
+        """Return the rows of nodes that were added, changed or removed since a position, each once.
+
+        Returns:
+            The rows in order; ``None`` if some were dropped. A reader that gets no row keeps its position.
+        """
+        if position < self._dropped_node_changes:
+            return None
+        first = bisect_left(self._node_changes, position)
+        if first == len(self._node_changes):
+            return {}
+        if self._marks:
+            self._marks[-1].readers[id(reader)] = reader
+        return dict.fromkeys(self._node_rows[first:])
+
+    def about(self, classes: Iterable[PodClass], position: int, reader: JournalReader) -> Sequence[PodChange] | None:
+        """Return the changes of some pod classes since a position.
 
         Returns:
             The changes in order; ``None`` if some were dropped. A reader that gets no change keeps its position.
@@ -148,8 +173,8 @@ class Journal:
         if position < 0:
             return None
         found = []
-        for each in subjects:
-            at = self._last_node_change if each is None else each.last_change
+        for each in classes:
+            at = each.last_change
             while at >= position:
                 if at < self._dropped:
                     return None
@@ -197,14 +222,15 @@ class Journal:
 
     def _forget_since(self, place: int) -> None:
         """Remove the newest changes, and shorten the chains to match."""
-        for (row, pod_class, what), before in zip(
+        for (_, pod_class, _), before in zip(
             reversed(self._changes[place:]), reversed(self._previous[place:]), strict=True
         ):
             if pod_class is not None:
                 pod_class.last_change = before
-            elif row != NO_ROW and what != VOLUMES:
-                self._last_node_change = before
         del self._changes[place:], self._previous[place:]
+        nodes = bisect_left(self._node_changes, self._dropped + place)
+        del self._node_changes[nodes:], self._node_rows[nodes:]
+        self.last_node_change = self._node_changes[-1] if nodes else self._dropped_node_changes - 1
 
     def drop_mark(self) -> None:
         """Remove the mark of the matching `mark`."""

@@ -96,6 +96,7 @@ class BegunDrill:
         options: the simulation options; the seed is for the first run.
         falls_back: whether hard constraints are soft while a domain is lost.
         placed: workload, ``NAMESPACE/KIND/NAME``, and node of each pod that is placed before all other pods.
+        says_how_spread: whether to compute the spread of workloads after each step.
     """
 
     inventory: Inventory
@@ -104,6 +105,7 @@ class BegunDrill:
     options: SimulationOptions
     falls_back: bool = False
     placed: tuple[tuple[str, str], ...] = ()
+    says_how_spread: bool = True
 
 
 def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests:
@@ -147,6 +149,7 @@ def play_runs(
         play.keeps_after = keep_after and not run
         play.falls_back = begun.falls_back
         play.placed = begun.placed
+        play.says_how_spread = begun.says_how_spread
         return play.play(steps, told)
 
     done: list[Drill] = []

@@ -247,6 +247,7 @@ class DrillRun:
         state = self.state
         state.health.begin_step()
         happens()
+        state.queue.write_back()
         events = tuple(state.events[self._events :])
         self._events = len(state.events)
         states = list(self._states(events))

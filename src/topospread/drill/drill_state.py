@@ -45,6 +45,8 @@ from .replacement_pods import ReplacementPods
 from .result import DrillEvent, DrillPod, EventKind
 
 _NANOSECONDS = 1_000_000_000
+_QUOTA = "ResourceQuota"
+"""Begin of the name by which a quota that a new pod would exceed is not judged."""
 
 
 class DrillState:
@@ -251,6 +253,9 @@ class DrillState:
         run.placed_here.pop(pod.key, None)
         if pod.workload is not None:
             pod.workload.existing[:] = [each for each in pod.workload.existing if each is not pod.pod]
+        quotas, unjudged = run.plan.quotas, pod.pod.spec.unjudged_admission or ()
+        if quotas is not None and not any(each.startswith(_QUOTA) for each in unjudged):
+            quotas.release(pod.pod)
         if pod.queued is not None and not pod.node:
             self.queue.withdrawn(pod.queued)
             self.pods.remove(pod)
@@ -295,12 +300,14 @@ class DrillState:
     def _create(self, made: Iterable[QueuedPod]) -> bool:
         """Add pods to the queue. Return whether there were any."""
         new = list(made)
-        rules = self.run.plan.new_pods
+        rules, quotas = self.run.plan.new_pods, self.run.plan.quotas
         for each in new:
             who, message = rules.refusal(each.pod) if rules else ("", "")
             if message and is_lasting(who, each.workload):
                 each.refused = refused_words(each, message)
                 continue
+            if not message and quotas is not None and quotas.refusal(each.pod):
+                who = f"{_QUOTA} of the namespace {each.namespace}"
             # The API server has admitted stored pods: their successors are alike.
             is_new = bool(rules) and not any(pod.metadata.is_stored for pod in each.workload.existing[:1])
             by = [*(rules.policies.concerning(each.pod) if rules and is_new else ()), *filter(None, [who])]

@@ -68,14 +68,14 @@ class Membership:
 
     def catch_up(self) -> bool:
         """Read changed nodes. Return False if a new membership must be built."""
-        changes = self._journal.about((None,), self._position, self)
-        if changes is None or self._numbering != self._table.numbering:
+        rows = self._journal.nodes_since(self._position, self)
+        if rows is None or self._numbering != self._table.numbering:
             return False
-        if changes:
+        if rows:
             self._position = self._journal.position
             self.member = grown(self.member, len(self.column.codes), OUT)
             self.make_room()
-            for row in dict.fromkeys(row for row, _, _ in changes):
+            for row in rows:
                 self._move(row)
         return True
 

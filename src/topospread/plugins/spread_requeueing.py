@@ -73,19 +73,21 @@ def _concerns(pod: Pod, old: Pod | None, new: Pod | None, *, counts_nominated: b
     """Return whether another pod can count for this pod: same namespace, and assigned
     (``involvedInTopologySpreading``).
     """
-    return all(
-        each is None or (each.namespace == pod.namespace and takes_room(each, counts_nominated=counts_nominated))
-        for each in (old, new)
-    )
+    for each in (old, new):
+        if each is not None and not (
+            each.namespace == pod.namespace and takes_room(each, counts_nominated=counts_nominated)
+        ):
+            return False
+    return True
 
 
 def _counted_otherwise(old: Pod | None, new: Pod | None, constraints: Sequence[Constraint]) -> bool:
     """Return whether any constraint counts the pod in only one of its two states."""
-    return any(_counts(each, old) != _counts(each, new) for each in constraints)
-
-
-def _counts(constraint: Constraint, pod: Pod | None) -> bool:
-    return pod is not None and constraint.selector.matches(pod.labels)
+    for each in constraints:
+        matches = each.selector.matches
+        if (old is not None and matches(old.labels)) != (new is not None and matches(new.labels)):
+            return True
+    return False
 
 
 def _after_target_pod(old: Pod, new: Pod, constraints: Sequence[Constraint]) -> bool:

@@ -17,6 +17,7 @@ from topospread.drill.placed_pods import without_pods_of
 from topospread.errors import UsageError
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.simulate import simulate
+from topospread.simulation.unscored import unscored
 from topospread.text import one_line
 
 from .amendments import amendments
@@ -24,7 +25,7 @@ from .design_checks import DesignChecks, DesignFailure
 from .design_rules import DesignRules, manifest_data, with_rules
 from .fresh import LISTS, workload_of
 from .wants import Intent, Want, beyond_counting, read_intent
-from .workload_drills import WorkloadDrills
+from .workload_drills import Trials, WorkloadDrills
 
 Progress = Callable[[int, int | None], None]
 
@@ -125,7 +126,7 @@ def design(  # noqa: PLR0913 - keyword arguments
     intent = read_intent(survive, left, number, unnoticed=unnoticed, others=others)
     _check_keys(intent, inventory)
     begin = WorkloadDrills(_with_others_placed(inventory, key, options), options, key)
-    search = _Search(begin, inventory, intent, states, tries, progress)
+    search = _Search(begin, inventory, unscored(options), intent, states, tries, progress)
     rules, failures = search.best()
     wanted = any(each.is_wanted for each in failures.values())
     against = [each.text for each in failures.values()]
@@ -184,16 +185,20 @@ class _Search:
     Attributes:
         begin: the start of the drills.
         whole: the input, whose pods may come in any order.
+        unscored: options with which pods may go to any feasible node.
+        trials: design without its budget → trials by scores, and on any feasible node.
     """
 
     begin: WorkloadDrills
     whole: Inventory
+    unscored: SimulationOptions
     intent: Intent
     states: int
     tries: int
     progress: Progress | None = None
     undecided: dict[DesignRules, dict[str, bool]] = field(default_factory=dict)
     found: dict[DesignRules, DesignFailure | None] = field(default_factory=dict)
+    trials: dict[DesignRules, tuple[Trials, Trials]] = field(default_factory=dict)
 
     @property
     def tried(self) -> int:
@@ -207,8 +212,12 @@ class _Search:
         begin, whole = (
             with_rules(each, key, rules, self.intent.replicas) for each in (self.begin.inventory, self.whole)
         )
-        drills = WorkloadDrills(begin, self.begin.options, key)
-        return DesignChecks(drills, whole, self.intent, self.states, undecided)
+        # Only preemption and drains depend on budgets.
+        shared = self.trials.setdefault(replace(rules, available=0), ({}, {}))
+        scored, free = ({}, {}) if self.begin.may_preempt else shared
+        drills = WorkloadDrills(begin, self.begin.options, key, says_how_spread=False, known=scored)
+        unscored = replace(drills, options=self.unscored, known=free)
+        return DesignChecks(drills, unscored, whole, self.intent, self.states, undecided)
 
     def first_failure(self, rules: DesignRules) -> DesignFailure | None:
         """Return the first want that fails; ``None`` if all hold."""
@@ -251,7 +260,7 @@ class _Search:
                 survivals = tuple(each for each in every.survivals if each in chosen)
                 others = tuple(each for each in every.others if each in chosen)
                 intent = replace(every, survivals=survivals, others=others, unnoticed="unnoticed" in chosen)
-                search = _Search(self.begin, self.whole, intent, self.states, self.tries)
+                search = _Search(self.begin, self.whole, self.unscored, intent, self.states, self.tries)
                 failures = search.best()[1]
                 if any(each.is_wanted for each in failures.values()) and search.tried < self.tries:
                     yield from intent.phrases

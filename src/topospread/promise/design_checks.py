@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from topospread.api.inventory import Inventory
+from topospread.api.taints import UNSCHEDULABLE_TAINT, tolerates
 from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.controllers.draining import treatment
 from topospread.controllers.scale import short_target
-from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout
-from topospread.simulation.unscored import unscored
+from topospread.drill.steps import Drain, NodeChoice, Rollout
 from topospread.text import agreeing, counted
 
 from .fresh import counts_revisions_alone, workload_of
-from .kept import Kept, WorkloadPromises
+from .kept import Kept, WorkloadPromises, budgets_over
 from .orders import SearchBudget
 from .wants import Intent, Survival, Want
-from .workload_drills import Trial, WorkloadDrills
+from .workload_drills import WorkloadDrills
 
 FailedCheck = Literal[
     "placed", "lost", "rollout", "after rollout", "drained", "drains", "returned", "skew", "never-waits"
@@ -50,12 +51,15 @@ class DesignChecks:
     """The checks of one design.
 
     Attributes:
+        drills: the start of the drills.
+        unscored: the same, but pods may go to any feasible node; the first by name if none is drawn.
         whole: the input with the design, whose pods may come in any order.
         states: maximum number of states to search for each guarantee.
         undecided: collects a sentence for each undecided question → whether the design is unproved because of it.
     """
 
     drills: WorkloadDrills
+    unscored: WorkloadDrills
     whole: Inventory
     intent: Intent
     states: int
@@ -72,11 +76,6 @@ class DesignChecks:
     @property
     def _losses(self) -> tuple[Survival, ...]:
         return self.intent.of_domains
-
-    @property
-    def _unscored(self) -> WorkloadDrills:
-        """Drills in which pods may go to any feasible node; the first by name if none is drawn."""
-        return replace(self.drills, options=unscored(self.drills.options))
 
     def failures(self) -> Iterator[DesignFailure]:
         """Yield failures, cheap checks first; a caller that wants one takes only the first."""
@@ -97,23 +96,20 @@ class DesignChecks:
             yield from self._returned(each)
 
     def _placed(self) -> Iterator[DesignFailure]:
-        found = self.drills.play(Fail(self._any_node()))
+        found = self.drills.play()
         if found.begun < self.intent.replicas:
             waits = f"{self.intent.replicas - found.begun} of {self.intent.replicas} pods find no node"
             yield DesignFailure("placed", "", waits)
-
-    def _any_node(self) -> NodeChoice:
-        return NodeChoice("node", self.drills.inventory.nodes[0].name)
 
     def _domains(self, key: str) -> list[str]:
         names = (each.labels.get(key) for each in self.drills.inventory.nodes)
         return list(dict.fromkeys(each for each in names if each is not None))
 
     def _lost(self, wanted: Survival) -> Iterator[DesignFailure]:
-        for domain in self._domains(wanted.key):
-            found = self._unscored.lose(wanted.key, domain)
-            if found.fewest < wanted.left:
-                yield DesignFailure("lost", wanted.key, _leaves(wanted, domain, found))
+        for domain, fewest, begun in self.unscored.losses(wanted.key):
+            if fewest < wanted.left:
+                text = f"the loss of {wanted.word} {domain} can leave {fewest} of {begun}"
+                yield DesignFailure("lost", wanted.key, text)
 
     def _rollout(self) -> Iterator[DesignFailure]:
         found = self.drills.play(Rollout(short_target(self.drills.key)), runs=RUNS)
@@ -124,10 +120,9 @@ class DesignChecks:
 
     def _after_rollout(self, wanted: Survival) -> Iterator[DesignFailure]:
         step = Rollout(short_target(self.drills.key))
-        for domain in self._domains(wanted.key):
-            found = self._unscored.play(step, Fail(self.drills.choice(wanted.key, domain)), runs=RUNS)
-            if found.fewest < wanted.left:
-                text = f"after a rollout {_leaves(wanted, domain, found)}"
+        for domain, fewest, begun in self.unscored.losses(wanted.key, step, runs=RUNS):
+            if fewest < wanted.left:
+                text = f"after a rollout the loss of {wanted.word} {domain} can leave {fewest} of {begun}"
                 yield DesignFailure("after rollout", wanted.key, text)
         if self.drills.key[0] != "Deployment":
             self.undecided[f"whether {wanted} after every rollout: rollouts are drilled {RUNS} times each"] = False
@@ -152,9 +147,31 @@ class DesignChecks:
                 yield DesignFailure("drained", HOSTNAME, f"after a drain of node {node.name} {are} pending")
 
     def _all_drained(self) -> Iterator[DesignFailure]:
-        found = self.drills.play(*(Drain(NodeChoice("node", each.name)) for each in self.drills.inventory.nodes))
-        if found.fewest < self.intent.least("drain"):
-            yield DesignFailure("drains", "", f"drains of all nodes can leave {found.fewest} of {found.begun} ready")
+        least, begun = self.intent.least("drain"), self.drills.play().begun
+        if self._is_drained:
+            fewest = 0
+        elif not self.drills.may_preempt and self._judge.budget_least >= least:
+            return
+        else:
+            fewest = self.drills.play(
+                *(Drain(NodeChoice("node", each.name)) for each in self.drills.inventory.nodes)
+            ).fewest
+        if fewest < least:
+            yield DesignFailure("drains", "", f"drains of all nodes can leave {fewest} of {begun} ready")
+
+    @property
+    def _is_drained(self) -> bool:
+        """True if drains evict each pod of the workload, and none finds a node again."""
+        given, options = self.drills.inventory, self.drills.options
+        item = workload_of(given, self.drills.key)
+        tolerations = item.spec.template.spec.tolerations or ()
+        finds_node = (
+            options.config or options.pools or any(tolerates(each, UNSCHEDULABLE_TAINT) for each in tolerations)
+        )
+        is_held = any(treatment(each) == "refused" for each in given.pods) or any(
+            budgets_over(given, item.namespace, item.spec.template.metadata.labels or {})
+        )
+        return not (finds_node or is_held)
 
     def _orders(self, wanted: Survival) -> Iterator[DesignFailure]:
         if wanted.key not in (ZONE, HOSTNAME):
@@ -166,11 +183,14 @@ class DesignChecks:
         elif kept.verdict == "no":
             yield DesignFailure("lost", wanted.key, str(kept.part))
 
-    def _judged(self, want: Want) -> Kept:
+    @property
+    def _judge(self) -> WorkloadPromises:
         drills = self.drills
         options = replace(drills.options.answered_by, preemption=False)
-        judge = WorkloadPromises(self.whole, options, drills.key, SearchBudget(self.states, 10.0), {})
-        return next(judge.kept([want]))
+        return WorkloadPromises(self.whole, options, drills.key, SearchBudget(self.states, 10.0), {})
+
+    def _judged(self, want: Want) -> Kept:
+        return next(self._judge.kept([want]))
 
     def _kept(self, want: Want) -> Iterator[DesignFailure]:
         kept = self._judged(want)
@@ -190,7 +210,3 @@ class DesignChecks:
                 waits = f"after the loss of {wanted.word} {domain} {lacking} {agreeing('are', lacking)} not ready again"
                 why = f": {found.why}" if found.why else ""
                 yield DesignFailure("returned", wanted.key, f"{waits}{why}", is_wanted)
-
-
-def _leaves(wanted: Survival, domain: str, found: Trial) -> str:
-    return f"the loss of {wanted.word} {domain} can leave {found.fewest} of {found.begun}"

@@ -74,7 +74,11 @@ class KeptPart:
         return told(self.when, self.says)
 
 
-_SOME = {"in some order": "an order exists in which", "after some rollout": "a rollout exists after which"}
+_SOME = {
+    "now": "as the pods are placed,",
+    "in some order": "an order exists in which",
+    "after some rollout": "a rollout exists after which",
+}
 
 
 def told(when: str, says: str) -> str:

@@ -27,7 +27,7 @@ from topospread.text import agreeing
 from .counted import CountedWorkloads
 from .kept import Fewest, WorkloadPromises
 from .orders import SearchBudget
-from .wants import has_quorum
+from .wants import Want, has_quorum
 from .workload_drills import Trial, WorkloadDrills
 
 When = Literal["zone-loss", "node-loss", "drain", "rollout", "scale-down", "more"]
@@ -91,6 +91,7 @@ class Shown:
         placed: pods that have nodes once kube-scheduler has tried all of them.
         needed: pods that a loss must leave: 1, or the quorum.
         undecided: why a longer search cannot decide it; "" if it may.
+        declared: promises that the workload declares; those with a count take the place of ``needed``.
     """
 
     key: ObjectKey
@@ -102,24 +103,31 @@ class Shown:
     events: tuple[ShownEvent, ...]
     unjudged: tuple[Unjudged, ...]
     undecided: str = ""
+    declared: tuple[Want, ...] = ()
 
     @property
     def verdict(self) -> Word:
-        """Yes if no single loss takes everything, or the quorum."""
-        return worst(each.leaves.at_least(self.needed) for each in self.losses)
+        """Yes if no event leaves fewer pods than it must leave."""
+        return worst(each.leaves.at_least(least) for each, least in self.asked)
+
+    @property
+    def asked(self) -> list[tuple[ShownEvent, int]]:
+        """The events that must leave pods, and how many."""
+        least: dict[str, int] = {}
+        for want in self.declared:
+            for when in _LOSSES if want.about == "quorum" else (want.about,):
+                number = self.replicas // 2 + 1 if want.about == "quorum" else want.least(self.replicas)
+                least[when] = max(least.get(when, 0), number)
+        asked = [(each, least[each.when]) for each in self.events if each.when in least]
+        return asked or [(each, self.needed) for each in self.events if each.when in _LOSSES]
 
     @property
     def basis(self) -> Basis:
         """The ground of the verdict: a loss that takes too many pods now, or all orders."""
         if self.verdict == "unknown":
             return "none"
-        is_now = any(each.now is not None and each.now < self.needed for each in self.losses)
+        is_now = any(each.now is not None and each.now < least for each, least in self.asked)
         return "seen" if self.verdict == "no" and is_now else "proved"
-
-    @property
-    def losses(self) -> tuple[ShownEvent, ...]:
-        """The losses of one zone and of one node."""
-        return tuple(each for each in self.events if each.when in ("zone-loss", "node-loss"))
 
 
 def shown(

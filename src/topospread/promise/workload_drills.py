@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
-from topospread.drill.drill import drill
+from topospread.drill.drill import BegunDrill, play_runs
 from topospread.drill.result import Drill
-from topospread.drill.steps import Fail, NodeChoice, Step
+from topospread.drill.steps import Drain, Fail, NodeChoice, Step
 from topospread.simulation.options import SimulationOptions
 
 
@@ -28,6 +29,7 @@ class Trial:
         left: pods that a drain could not evict.
         stuck: whether a rollout was unfinished at the end.
         runs: number of drills.
+        on: node → pods on it at the end that the drill placed; of several drills, in the first.
     """
 
     steps: tuple[Step, ...]
@@ -41,6 +43,11 @@ class Trial:
     left: int
     stuck: bool
     runs: int
+    on: Counter[str]
+
+
+Trials = dict[tuple[tuple[Step, ...], int], tuple[Trial, ...]]
+"""Steps and number of runs → the trial of each run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +56,62 @@ class WorkloadDrills:
 
     Attributes:
         key: kind, namespace and name of the workload.
+        says_how_spread: whether trials have skews.
+        known: trials that were run before, without drains.
     """
 
     inventory: Inventory
     options: SimulationOptions
     key: ObjectKey
+    says_how_spread: bool = True
+    known: Trials = field(default_factory=dict)
 
     def play(self, *steps: Step, runs: int = 1) -> Trial:
         """Play steps, each until nothing happens any more, and return the workload's result."""
+        return _worst(self._played(steps, runs))
+
+    def _played(self, steps: tuple[Step, ...], runs: int) -> Sequence[Trial]:
+        if (known := self.known.get((steps, runs))) is not None:
+            return known
         how = self.options
         options = replace(how.answered_by, seed=how.seed, preemption=how.preemption, pools=how.pools)
-        found = drill(self.inventory, steps, options, runs=runs)
-        return _worst([_of_one(each, self.key, steps) for each in (found, *found.others)])
+        found = play_runs(BegunDrill(self.inventory, steps, {}, options, says_how_spread=self.says_how_spread), runs)
+        trials = tuple(_of_one(each, self.key, steps) for each in (found, *found.others))
+        if not any(isinstance(each, Drain) for each in steps):
+            self.known[steps, runs] = trials
+        return trials
 
     def lose(self, key: str, domain: str) -> Trial:
         """Play the failure of a domain."""
         return self.play(Fail(self.choice(key, domain)))
+
+    def losses(self, key: str, *steps: Step, runs: int = 1) -> Iterator[tuple[str, int, int]]:
+        """Yield each domain, the fewest ready pods at any moment of the steps and its failure, and those before.
+
+        A failure takes the pods on the domain's nodes, and no more if every pod has a node and none is preempted.
+        """
+        names: dict[str, list[str]] = {}
+        for node in self.inventory.nodes:
+            if (domain := node.labels.get(key)) is not None:
+                names.setdefault(domain, []).append(node.name)
+        trials = () if self.may_preempt else self._played(steps, runs)
+        is_whole = all(not (each.stuck or each.pending) and each.on.total() == each.ready for each in trials)
+        for domain, nodes in names.items():
+            if trials and is_whole:
+                fewest = min(min(each.fewest, each.ready - sum(each.on[name] for name in nodes)) for each in trials)
+                yield domain, fewest, trials[0].begun
+            else:
+                found = self.play(*steps, Fail(self.choice(key, domain)), runs=runs)
+                yield domain, found.fewest, found.begun
+
+    @property
+    def may_preempt(self) -> bool:
+        """True if pods may have different priorities; budgets may decide then which pods are preempted."""
+        given = self.inventory
+        templates = [each.spec.template.spec for each in given.deployments]
+        templates += [each.spec.template.spec for each in given.stateful_sets]
+        specs = [*templates, *(each.spec for each in given.pods)]
+        return bool(given.priority_classes) or any(each.priority or each.priority_class_name for each in specs)
 
     def choice(self, key: str, domain: str) -> NodeChoice:
         """Return the shortest choice that selects the nodes of a domain."""
@@ -98,7 +145,18 @@ def _of_one(found: Drill, key: ObjectKey, steps: tuple[Step, ...]) -> Trial:
         left=sum(len(each.not_evicted) for each in found.steps),
         stuck=bool(found.stuck),
         runs=1,
+        on=_nodes(found, key),
     )
+
+
+def _nodes(found: Drill, key: ObjectKey) -> Counter[str]:
+    there: dict[str, str] = {}
+    for pod, kind in ((pod, event.kind) for step in found.steps for event in step.events for pod in event.pods):
+        if (pod.namespace, pod.workload) == (key[1], f"{key[0]}/{key[2]}"):
+            there.pop(pod.name, None)
+            if kind == "placed":
+                there[pod.name] = pod.node
+    return Counter(there.values())
 
 
 def _worst(trials: Sequence[Trial]) -> Trial:
@@ -116,4 +174,5 @@ def _worst(trials: Sequence[Trial]) -> Trial:
         left=max(each.left for each in trials),
         stuck=any(each.stuck for each in trials),
         runs=len(trials),
+        on=trials[0].on,
     )

@@ -64,8 +64,6 @@ def _movable(state: DrillState, each: FollowedPod) -> Iterator[Movable]:
     if row is None:
         return
     successor = state.successors.like(workload, each)
-    if (successor.spec.scheduler_name or "default-scheduler") not in state.run.scheduler.frameworks:
-        return
     yield Movable(
         each.key, workload, each.pod, successor, state.successors.waits(workload), row, cluster.on_node[row][each.key]
     )

@@ -19,7 +19,7 @@ from topospread.drill.drill_state import DrillState
 from topospread.drill.interruption import Interrupted
 from topospread.drill.pods import FollowedPod, WorkloadKey, key_of, owner_of
 from topospread.errors import UsageError
-from topospread.plugins.interface import NotJudgedError, PluginError
+from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
@@ -239,17 +239,9 @@ def _begun(inventory: Inventory, options: SimulationOptions, wished: RebalanceOp
 
 def _unjudged(state: DrillState) -> Iterator[tuple[NotJudgedError, str]]:
     """Yield the unmodelled parts that alone keep pods pending, with these pods."""
-    scheduler = state.run.scheduler
     for each in state.pods.waiting.values():
-        pod_class = state.cluster.shared_class(each.pod)
-        if (each.pod.spec.scheduler_name or "default-scheduler") not in scheduler.frameworks:
-            continue
-        try:
-            parts = scheduler.view(pod_class).plugins.unjudged
-        except PluginError:
-            continue
-        if parts and scheduler.verdict(each.pod, each.name).error:
-            yield from ((part, each.key) for part in parts)
+        verdict = state.run.scheduler.verdict(each.pod, each.name)
+        yield from ((part, each.key) for part in (verdict.unjudged if verdict.error else ()))
 
 
 def _carried_out(begun: _Begun, plan: RebalancePlan) -> CarriedOut:

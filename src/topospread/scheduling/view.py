@@ -148,8 +148,8 @@ class View:
         self._can_group = all(each.score.scope in (Scope.NODE, Scope.CLUSTER) for each in self.relative_scores)
         self.beside: dict[int, tuple[Hashable, tuple[str, Status]]] = {}
         self._asked = cluster.classes_made
-        # Class → listeners that count its pods; the key None makes Journal.about return changes of nodes, too.
-        self._heard: dict[PodClass | None, tuple[Listener, ...]] = {None: ()}
+        # Class → listeners that count its pods.
+        self._heard: dict[PodClass, tuple[Listener, ...]] = {}
         self._heard_most = _HEARD
         self._ended = False
         self._lasting = Reading(cluster.objects, _lasting_reads(self.plugins))
@@ -228,7 +228,7 @@ class View:
     @property
     def heard(self) -> int:
         """Number of classes whose pods the view counts itself."""
-        return len(self._heard) - 1
+        return len(self._heard)
 
     @property
     def position(self) -> int:
@@ -252,27 +252,24 @@ class View:
         """Read the changes of counted classes and of nodes; False if the journal dropped some of them."""
         if self._asked != self.cluster.classes_made:
             self._listen_to_new()
-        heard = self._heard
-        changes = self.cluster.journal.about(heard, self._position, self)
-        if changes is None:
+        heard, journal = self._heard, self.cluster.journal
+        changes = journal.about(heard, self._position, self)
+        nodes = {} if journal.last_node_change < self._position else journal.nodes_since(self._position, self)
+        if changes is None or nodes is None:
             return False
-        if changes:
-            self._position = self.cluster.journal.position
-            self.work.changes += len(changes)
-            nodes: dict[int, None] = {}
+        if changes or nodes:
+            self._position = journal.position
+            self.work.changes += len(changes) + len(nodes)
             for row, pod_class, delta in changes:
-                if pod_class is None:
-                    nodes[row] = None
-                else:
-                    for listener in heard[pod_class]:
-                        listener(row, delta)
+                for listener in heard[pod_class]:  # type: ignore[index]  # changes of classes were asked for
+                    listener(row, delta)
             if nodes:
                 for watcher in self.plugins.watchers:
                     watcher.on_nodes(nodes)
             if len(heard) > self._heard_most:
                 # Drop classes that the cluster no longer keeps; all changes of their pods were read.
                 classes = self.cluster.classes
-                for each in [each for each in self._heard if each is not None and classes.get(each.index) is not each]:
+                for each in [each for each in self._heard if classes.get(each.index) is not each]:
                     del self._heard[each]
                 self._heard_most = _HEARD + len(self._heard) * 5 // 4
         return True

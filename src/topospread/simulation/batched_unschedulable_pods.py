@@ -9,11 +9,13 @@ scheduled or read leaves the batch first, and takes the position in the queue th
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+from msgspec.structs import replace
 
 from topospread.cluster.arrays import Bools, Ints, grown
 from topospread.scheduling.queue import SchedulingQueue
@@ -23,6 +25,7 @@ from topospread.scheduling.unschedulable_pods import Found, Group
 from topospread.scheduling.verdict import Verdict
 
 from .active_queue_batch import Rank
+from .run import PodOutcome
 
 MANY = 64
 """Fewer pods are moved one by one."""
@@ -38,19 +41,20 @@ class RejectionSource:
 
     Attributes:
         takes: returns whether the batch may hold a pod.
-        refused: returns the verdict if the pod would be rejected again; ``None`` if it must be scheduled.
+        refused: returns the outcome if the pod would be rejected again, with a new verdict after a change; ``None`` if
+            it must be scheduled.
         equivalence_class: returns the key of pods that are rejected for the same reason.
         fallen: returns the keys whose rejection changed since the last call; ``None`` if any may have changed.
-        again: records that pods were rejected again.
+        again: records the last new outcome of a pod that leaves the batch.
         tried: records the journal stamp of the last attempt of a pod that leaves the batch.
         stamp: returns the journal's current stamp.
     """
 
     takes: Callable[[QueuedPodInfo], bool]
-    refused: Callable[[QueuedPodInfo], Verdict | None]
+    refused: Callable[[QueuedPodInfo], PodOutcome | None]
     equivalence_class: Callable[[QueuedPodInfo], Hashable]
     fallen: Callable[[], Collection[Hashable] | None]
-    again: Callable[[Sequence[QueuedPodInfo]], object]
+    again: Callable[[QueuedPodInfo, PodOutcome], object]
     tried: Callable[[QueuedPodInfo, int], None]
     stamp: Callable[[], int]
 
@@ -65,11 +69,14 @@ class BatchedUnschedulablePods:
         self._clear()
 
     def _clear(self) -> None:
-        # By pod index: _infos, the columns of _table, and _alive (False for a pod that left). _row: pod key → index.
-        # By group number: _size (pods in the batch), _sample, _verdict (the last recorded), _new (not recorded yet) and
-        # _known (the rejection was checked and holds).
+        # By pod index: _infos, the columns of _table, _alive (False for a pod that left), and _outcome (the last new
+        # one, which is recorded when the pod leaves). _row: pod key → index.
+        # By group number: _size (pods in the batch), _sample, _verdict (the last that all its pods got), _new (an
+        # outcome that some have not got yet) and _known (the rejection was checked and holds).
         # _order: indexes of the pods to retry, in queue order; None if it must be computed. due: their number.
+        # _last_order: the last computed order, which may have indexes of pods that left.
         self._infos: list[QueuedPodInfo] = []
+        self._outcome: list[PodOutcome | None] = []
         self._row: dict[str, int] = {}
         self._table: Ints = np.zeros((9, 64), dtype=np.int64)
         self._alive: Bools = np.zeros(64, dtype=np.bool_)
@@ -78,10 +85,11 @@ class BatchedUnschedulablePods:
         self._size: list[int] = []
         self._sample: list[QueuedPodInfo] = []
         self._verdict: list[Verdict | None] = []
-        self._new: dict[int, Verdict] = {}
+        self._new: dict[int, PodOutcome] = {}
         self._known: Bools = np.zeros(0, dtype=np.bool_)
         self._refused_alike: dict[Hashable, list[int]] = {}
         self._order: Ints | None = None
+        self._last_order: Ints = np.zeros(0, dtype=np.int64)
         self.due = 0
 
     def __contains__(self, key: str) -> bool:
@@ -97,7 +105,7 @@ class BatchedUnschedulablePods:
         if self._queue.undo.steps is not None or not self._settings.pops_early or not self._settings.maximum:
             self.let_all_go()
             return list(found)
-        if not self._row and sum(len(members.get(group, ())) for group, _ in found) < MANY:
+        if not self._row and (not members or sum(len(members.get(group, ())) for group, _ in found) < MANY):
             return list(found)
         left: list[Found] = []
         strategies: dict[int, QueueingStrategy] = {}
@@ -132,6 +140,7 @@ class BatchedUnschedulablePods:
         self._size[number] += len(infos)
         begin = len(self._infos)
         self._infos += infos
+        self._outcome += [None] * len(infos)
         if len(self._infos) > len(self._alive):
             room = 2 * len(self._infos)
             self._table, self._alive = grown(self._table.T, room).T.copy(), grown(self._alive, room)
@@ -144,18 +153,19 @@ class BatchedUnschedulablePods:
 
     def _move(self, strategies: Mapping[int, QueueingStrategy]) -> None:
         """Move pods by the strategies of their groups, like `SchedulingQueue`."""
-        table = self._table
+        table = self._table[:, : len(self._infos)]  # a row of it first: two indexes at once take numpy's slow path
         by_group = np.zeros(len(self._groups), dtype=np.int64)
         by_group[list(strategies)] = list(strategies.values())
         by_row = by_group[table[_GROUP]]
-        rows = np.flatnonzero(self._alive & (table[_STATE] == _WAITS) & (by_row > QueueingStrategy.SKIP))
+        waiting = self._alive[: len(self._infos)] & (table[_STATE] == _WAITS)
+        rows = np.flatnonzero(waiting & (by_row > QueueingStrategy.SKIP))
         waits_first = by_row[rows] == QueueingStrategy.AFTER_BACKOFF
-        shift = np.minimum(table[_COUNT, rows] - 1, _LONGEST_SHIFT)
+        shift = np.minimum(table[_COUNT][rows] - 1, _LONGEST_SHIFT)
         waits = np.minimum(np.int64(self._settings.initial) << shift, self._settings.maximum)
-        expires = _aligned(table[_TIME, rows] + waits)
+        expires = _aligned(table[_TIME][rows] + waits)
         backs_off = (expires >= self._this_second()) & waits_first
-        table[_EXPIRES, rows] = expires
-        table[_STATE, rows] = np.where(backs_off, _BACKS_OFF, _ACTIVE)
+        table[_EXPIRES][rows] = expires
+        table[_STATE][rows] = np.where(backs_off, _BACKS_OFF, _ACTIVE)
         self.due += len(rows)
         self._order = None
 
@@ -185,8 +195,10 @@ class BatchedUnschedulablePods:
         if self._queue.undo.steps is not None:
             self.let_all_go()
         order = self._ordered()
+        if before is not None and len(order) and before < self._rank(order.item(0)):
+            return 0
         end = len(order) if before is None else bisect_left(order, before, key=self._rank)
-        groups = self._table[_GROUP, order[:end]]
+        groups = self._table[_GROUP][order[:end]]
         falls = self._falls(groups)
         passed = order[:falls]
         self._tell(passed, groups[:falls])
@@ -216,12 +228,15 @@ class BatchedUnschedulablePods:
         """Return whether the rejection of a group still holds. It is assumed to hold until `fallen` reports a
         change.
         """
-        verdict = self._judge.refused(self._sample[number])
-        if verdict is None or verdict.rejectors != self._groups[number].unschedulable:
+        last = self._judge.refused(self._sample[number])
+        # A pod keeps unjudged parts of earlier outcomes, so it needs every outcome, not only its last in the batch.
+        if last is None or last.verdict is None or last.unjudged:
+            return False
+        if last.verdict.rejectors != self._groups[number].unschedulable:
             return False
         self._known[number] = True
-        if verdict is not self._verdict[number]:
-            self._new[number] = verdict
+        if last.verdict is not self._verdict[number]:
+            self._new[number] = replace(last)  # the cached outcome changes with the cluster
         return True
 
     def _tell(self, passed: Ints, groups: Ints) -> None:
@@ -230,14 +245,13 @@ class BatchedUnschedulablePods:
             return
         is_new = np.zeros(len(self._groups), dtype=np.bool_)
         is_new[list(self._new)] = True
-        told: dict[int, list[QueuedPodInfo]] = {}
         of_new = np.flatnonzero(is_new[groups])
-        for row, number in zip(passed[of_new].tolist(), groups[of_new].tolist(), strict=True):
-            told.setdefault(number, []).append(self._infos[row])
-        for number, infos in told.items():
-            self._judge.again(infos)
-            if len(infos) == self._size[number]:
-                self._verdict[number] = self._new.pop(number)
+        numbers = groups[of_new].tolist()
+        for row, number in zip(passed[of_new].tolist(), numbers, strict=True):
+            self._outcome[row] = self._new[number]
+        for number, told in Counter(numbers).items():
+            if told == self._size[number]:
+                self._verdict[number] = self._new.pop(number).verdict
 
     def _refuse(self, rows: Ints) -> None:
         """Record a rejection for each pod, in order, like `SchedulingQueue.record_rejection`."""
@@ -246,10 +260,10 @@ class BatchedUnschedulablePods:
         queue.unschedulable.turns += number
         queue.cycle += number
         count = np.arange(1, number + 1)
-        table[_TIME, rows], table[_TURN, rows] = now + count, turn + count
-        table[_COUNT, rows] += 1
-        table[_ATTEMPTS, rows] += 1
-        table[_STAMP, rows], table[_STATE, rows] = self._judge.stamp(), _WAITS
+        table[_TIME][rows], table[_TURN][rows] = now + count, turn + count
+        table[_COUNT][rows] += 1
+        table[_ATTEMPTS][rows] += 1
+        table[_STAMP][rows], table[_STATE][rows] = self._judge.stamp(), _WAITS
         self.due -= number
 
     def _ordered(self) -> Ints:
@@ -258,15 +272,20 @@ class BatchedUnschedulablePods:
         """
         if self._order is None:
             table = self._table
-            rows = np.flatnonzero(self._alive & (table[_STATE] != _WAITS))
-            state, expires = table[_STATE, rows], table[_EXPIRES, rows]
+            due = self._alive & (table[_STATE] != _WAITS)
+            # Most pods are due in the same order as last time, and nearly sorted rows sort several times faster.
+            again = self._last_order[due[self._last_order]]
+            due[again] = False
+            rows = np.concatenate((again, np.flatnonzero(due)))
+            state, expires = table[_STATE][rows], table[_EXPIRES][rows]
             expires[state == _ACTIVE] = 0
-            keys = (table[_TIME, rows], -table[_PRIORITY, rows], expires, state)
+            keys = (table[_TIME][rows], -table[_PRIORITY][rows], expires, state)
             places = np.lexsort(keys)
-            if len(rows) > 1 and np.all([np.diff(each[places]) == 0 for each in keys], axis=0).any():
+            tied = np.flatnonzero(np.diff(keys[0][places]) == 0)
+            if len(tied) and np.all([each[places[tied]] == each[places[tied + 1]] for each in keys], axis=0).any():
                 self.let_all_go()
                 return np.zeros(0, dtype=np.int64)
-            self._order = rows[places]
+            self._order = self._last_order = rows[places]
         return self._order
 
     def _rank(self, row: int) -> Rank:
@@ -285,6 +304,9 @@ class BatchedUnschedulablePods:
         info.attempts, info.turn = says[_ATTEMPTS], says[_TURN]
         info.backoff_expiration = None
         self._size[says[_GROUP]] -= 1
+        last, self._outcome[row] = self._outcome[row], None
+        if last is not None:
+            self._judge.again(info, last)
         if says[_STAMP] >= 0:
             self._judge.tried(info, says[_STAMP])
         if says[_STATE] != _WAITS:

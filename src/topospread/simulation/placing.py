@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace as with_fields
 
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from topospread.scheduling.preemption import Preemption
 
 from .budgets import Budgets
 from .evictions import MOST_PREEMPTIONS, evict
-from .run import PodOutcome, Run, note_placed
+from .run import PodOutcome, Run, note_placed, repeated
 from .virtual_queue import VirtualQueue
 
 Progress = Callable[[int, int], None]
@@ -64,7 +64,7 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
     """
     tried = 0
     while True:
-        passed_over = queue.pass_over(lambda alike: _again(run, queue, alike))
+        passed_over = queue.pass_over()
         run.scheduler.passed_over(passed_over)
         tried += passed_over
         queued = queue.next(until)
@@ -93,8 +93,8 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
             run.outcomes[id(queued)] = PodOutcome(_not_created(queued, queued.after))
             queue.hold(queued)
             return
-    last = _refused_last(run, queue, queued)
-    outcome = None if last is None else _refused_as(last, run, queued)
+    last = queue.refused_last(queued)
+    outcome = None if last is None else repeated(last, run, queued)
     if outcome is not None:
         run.scheduler.passed_over(1)
     else:
@@ -108,50 +108,6 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
         queue.bound(queued, outcome.placement.pod)
         return
     queue.failed(outcome.verdict)
-
-
-def _again(run: Run, queue: VirtualQueue, alike: Sequence[QueuedPod]) -> frozenset[str] | None:
-    """Return the plugins that reject pods of a class again; ``None`` if they must be scheduled."""
-    last = None if alike[0].after is not None else _refused_last(run, queue, alike[0])
-    if last is None or last.verdict is None or last.verdict.error:
-        return None
-    outcomes, promised = run.outcomes, bool(run.cluster.nominated)
-    for queued in alike:
-        outcome = outcomes.get(id(queued))
-        if promised or outcome is None or not _repeats(last, outcome):
-            outcome = _refused_as(last, run, queued)
-            if outcome is None:
-                return None
-            outcomes[id(queued)] = outcome
-    return last.verdict.rejectors
-
-
-def _refused_last(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome | None:
-    """Return the outcome of the last pod of a pod's class, if it still holds."""
-    if queued.workload.kind == "DaemonSet":  # each of its pods is for another node
-        return None
-    return queue.refusals.of(run.cluster.shared_class(queued.pod))
-
-
-def _refused_as(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | None:
-    """Return the outcome for a pod whose class was rejected; ``None`` if the pod must be scheduled."""
-    if run.cluster.nominated and run.cluster.nominated_node(pod_key(queued.namespace, queued.name)):
-        return None
-    before = run.outcome(queued)
-    if before is not None and _repeats(last, before):
-        return before
-    placement = Placement(pod_key(queued.namespace, queued.name), None, message=last.placement.message)
-    unjudged = last.unjudged or (before.unjudged if before is not None else ())
-    return PodOutcome(placement, last.verdict, last.preemption, last.stamp, unjudged=unjudged)
-
-
-def _repeats(last: PodOutcome, outcome: PodOutcome) -> bool:
-    """Return whether an outcome equals the last one of its class in words; if so, copy its other fields."""
-    if not outcome.is_plain or outcome.placement.message != last.placement.message:
-        return False
-    outcome.verdict, outcome.preemption, outcome.stamp = last.verdict, last.preemption, last.stamp
-    outcome.unjudged = last.unjudged or outcome.unjudged
-    return True
 
 
 def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:

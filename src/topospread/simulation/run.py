@@ -111,6 +111,23 @@ def note_placed(run: Run, queued: QueuedPod, key: str) -> None:
     run.placements.append(key)
 
 
+def repeated(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | None:
+    """Return the outcome of a pod that is rejected like the last pod of its class, ``None`` if it must be scheduled.
+
+    An outcome of the pod that equals the last one in words is updated and returned.
+    """
+    if run.cluster.nominated and run.cluster.nominated_node(pod_key(queued.namespace, queued.name)):
+        return None
+    before = run.outcome(queued)
+    if before is not None and before.is_plain and before.placement.message == last.placement.message:
+        before.verdict, before.preemption, before.stamp = last.verdict, last.preemption, last.stamp
+        before.unjudged = last.unjudged or before.unjudged
+        return before
+    placement = Placement(pod_key(queued.namespace, queued.name), None, message=last.placement.message)
+    unjudged = last.unjudged or (before.unjudged if before is not None else ())
+    return PodOutcome(placement, last.verdict, last.preemption, last.stamp, unjudged=unjudged)
+
+
 def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: bool = True) -> Run:
     """Return a run: the cluster before any placement, after scale-downs, and the pods to place.
 

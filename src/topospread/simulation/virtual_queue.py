@@ -9,7 +9,7 @@ since a pod's last attempt. Callers with events of their own limit how far time 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -33,7 +33,7 @@ from topospread.scheduling.verdict import Verdict
 from .active_queue_batch import ActiveQueueBatch
 from .batched_unschedulable_pods import BatchedUnschedulablePods, RejectionSource
 from .cached_rejections import CachedRejections
-from .run import Run
+from .run import PodOutcome, Run, repeated
 
 _ASSIGNED_POD_UPDATE = ClusterEvent("AssignedPod", UPDATE)
 _SOME_NODE = "some-node"
@@ -84,13 +84,12 @@ class VirtualQueue:
         self._others_changed = False
         self._turns = ActiveQueueBatch(self.queue)
         self.refusals = CachedRejections(run.scheduler)
-        self._again: Callable[[Sequence[QueuedPod]], frozenset[str] | None] = lambda alike: None
         judge = RejectionSource(
             self._may_be_one_of_many,
             self._refused,
             lambda info: self.refusals.equivalence_class(cluster.shared_class(info.pod)),
             self.refusals.fallen,
-            self._refused_again,
+            lambda info, last: self._repeat(self._entered[info.key], last),
             self._note_stamp,
             self._stamp,
         )
@@ -151,15 +150,11 @@ class VirtualQueue:
         in_queue = len(self.queue.active) + self.queue.backoff.rejected + len(self._turns)
         return len(self._planned) - self._arrived + in_queue + self._batch.due
 
-    def pass_over(self, again: Callable[[Sequence[QueuedPod]], frozenset[str] | None]) -> int:
-        """Record rejections of the next pods, up to a pod that must be scheduled. Return the number of rejections.
-
-        ``again``: returns the plugins that reject pods of a class again; ``None`` if they must be scheduled.
-        """
+    def pass_over(self) -> int:
+        """Record rejections of the next pods, up to a pod that must be scheduled. Return the number of rejections."""
         tried = 0
         if self._arrived < len(self._planned):
             return tried
-        self._again = again
         self.queue.unschedulable.batch = self._batch
         while True:
             before = tried
@@ -179,7 +174,7 @@ class VirtualQueue:
         for info in self._turns.following():
             if self._batch.due and (rank := self._batch.first()) is not None and rank < (self._turns.first() or rank):
                 break
-            rejectors = None if info.members else self._again([self._entered[info.key]])
+            rejectors = None if info.members else self._refused_again(self._entered[info.key])
             if not rejectors:
                 break
             self._turns.drop(info)
@@ -262,6 +257,10 @@ class VirtualQueue:
         key = pod_key(queued.namespace, queued.name)
         self.queue.delete(key)
         self._entered.pop(key, None)
+
+    def write_back(self) -> None:
+        """Record the outcomes of all pods, for a caller that reads them before the run ends."""
+        self._batch.let_all_go()
 
     def leave_out(self, placed: Collection[int]) -> None:
         """Leave out planned pods, by ``id``, that were placed before the first attempt."""
@@ -388,7 +387,9 @@ class VirtualQueue:
         scheduler = self._run.scheduler
         if not scheduler.finds_a_node(info.pod):
             return False
-        return not self._others_changed or bool(scheduler.verdict(info.pod, info.key.partition("/")[2]).feasible)
+        if not self._others_changed:
+            return True
+        return bool(scheduler.pending_verdict(info.pod, info.key.partition("/")[2]).feasible)
 
     def _told_all(self) -> frozenset[str]:
         """Return the plugins whose hints missed no event in this run.
@@ -422,14 +423,31 @@ class VirtualQueue:
             return False
         return queued.after is None and queued.workload.kind != "DaemonSet"
 
-    def _refused(self, info: QueuedPodInfo) -> Verdict | None:
-        """Return the cached verdict for the pod's class; ``None`` if the pod must be scheduled."""
+    def _refused(self, info: QueuedPodInfo) -> PodOutcome | None:
+        """Return the outcome of the pod's class if it holds for the pod; ``None`` if the pod must be scheduled."""
         cluster = self._run.cluster
         last = None if cluster.nominated else self.refusals.of(cluster.shared_class(info.pod))
-        return None if last is None or last.verdict is None or last.verdict.error else last.verdict
+        return None if last is None or last.verdict is None or last.verdict.error else last
 
-    def _refused_again(self, infos: Sequence[QueuedPodInfo]) -> None:
-        self._again([self._entered[info.key] for info in infos])
+    def refused_last(self, queued: QueuedPod) -> PodOutcome | None:
+        """Return the outcome of the last pod of a pod's class, if it still holds."""
+        if queued.workload.kind == "DaemonSet":  # each of its pods is for another node
+            return None
+        return self.refusals.of(self._run.cluster.shared_class(queued.pod))
+
+    def _refused_again(self, queued: QueuedPod) -> frozenset[str] | None:
+        """Return the plugins that reject a pod again; ``None`` if it must be scheduled."""
+        last = None if queued.after is not None else self.refused_last(queued)
+        if last is None or last.verdict is None or last.verdict.error or not self._repeat(queued, last):
+            return None
+        return last.verdict.rejectors
+
+    def _repeat(self, queued: QueuedPod, last: PodOutcome) -> bool:
+        """Record that a pod is rejected like the last pod of its class. Return False if it must be scheduled."""
+        outcome = repeated(last, self._run, queued)
+        if outcome is not None:
+            self._run.outcomes[id(queued)] = outcome
+        return outcome is not None
 
     def _note_stamp(self, info: QueuedPodInfo, stamp: int) -> None:
         outcome = self._run.outcome(self._entered[info.key])

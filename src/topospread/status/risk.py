@@ -35,13 +35,12 @@ def losses(kind: str, members: Members, keys: Iterable[str], cluster: Cluster) -
     if kind in OF_THEIR_NODE:
         return ()
     by_row = members.by_row
-    existing = sum(by_row.values())
+    rows, existing = list(by_row), sum(by_row.values())
     found: list[Loss] = []
     for key in keys:
         column = cluster.nodes.labels(key)
         lost: dict[int, int] = {}
-        for row, pods in by_row.items():
-            code = column.codes.item(row)
+        for code, pods in zip(column.codes[rows].tolist(), by_row.values(), strict=True):
             lost[code] = lost.get(code, 0) + pods
         named = [(column.values[code], pods) for code, pods in lost.items() if code >= 0]
         found += [Loss(key, name, pods, existing) for name, pods in sorted(named, key=lambda each: (-each[1], each[0]))]

@@ -13,6 +13,7 @@ from dataclasses import replace as with_fields
 import msgspec
 from msgspec.structs import replace
 
+from topospread.answer import ExceededSkew
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
@@ -63,7 +64,10 @@ class DrillFixes(msgspec.Struct, frozen=True):
 
 
 def fixes_of(drill: Drill) -> DrillFixes:
-    """Return the changes that leave fewer pods newly pending at the end of a drill, those that leave fewest first."""
+    """Return the changes that leave fewer pods newly pending at the end of a drill, the best first.
+
+    Changes that leave fewer pods pending come first, and of those the ones that exceed maxSkew by less.
+    """
     if not isinstance(drill.begun, BegunDrill) or drill.partial or not drill.harm.pending:
         return DrillFixes()
     return _Search(drill, drill.begun).found()
@@ -88,7 +92,7 @@ class _Search:
         fixes = [tried for each in items if (tried := self._try(each)) is not None]
         if all(each.pending for each in fixes):
             fixes += self._sets(items)
-        fixes.sort(key=lambda each: each.pending)
+        fixes.sort(key=lambda each: each.suggestion.worse)
         return DrillFixes(tuple(fixes), self._untried)
 
     def _sets(self, items: Sequence[Change]) -> Iterator[DrillFix]:
@@ -122,10 +126,11 @@ class _Search:
             return None
         self._spent += self._cost
         try:
-            harm = play_runs(self._with(change), self._drill.runs).harm
+            played = play_runs(self._with(change), self._drill.runs)
         except TopospreadError:
             self._tried[change.title] = None  # the API server refuses the change, or a step finds no object any more
             return None
+        harm = played.harm
         pending = sum(each.pods for each in harm.pending)
         first = change.each[0]
         fix = DrillFix(
@@ -138,6 +143,7 @@ class _Search:
                 placed=self._before - pending,
                 wanted=self._before,
                 lets_in=self._before - pending,
+                exceeds=tuple(self._exceeded(played)),
                 file=first.file,
                 further=tuple(Further(each.kind, each.title, each.object, each.patch) for each in change.each[1:]),
             ),
@@ -148,6 +154,22 @@ class _Search:
         gets_stuck = any((each.kind, each.namespace, each.name) not in before for each in harm.stuck)
         self._tried[change.title] = fix if pending < self._before and not gets_stuck else None
         return self._tried[change.title]
+
+    def _exceeded(self, played: Drill) -> Iterator[ExceededSkew]:
+        """Yield the constraints that harmed workloads exceed by their unchanged maxSkew."""
+        harmed = {(each.namespace, each.workload) for each in self._drill.harm.pending}
+        allowed = {
+            (state.namespace, f"{state.kind}/{state.name}", each.arithmetic.position): each.max_skew
+            for state in self._drill.workloads
+            for each in state.spread
+            if each.hard
+        }
+        for state in played.workloads:
+            workload = state.namespace, f"{state.kind}/{state.name}"
+            for each in state.spread if workload in harmed else ():
+                most = allowed.get((*workload, each.arithmetic.position), each.skew)
+                if each.skew > most:
+                    yield ExceededSkew(topology_key=each.topology_key, max_skew=most, skew=each.skew)
 
     def _with(self, change: Change) -> BegunDrill:
         """Return the drill with a change carried out.

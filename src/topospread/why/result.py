@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from topospread.answer import Unjudged
+from topospread.answer import ExceededSkew, Unjudged
 from topospread.base import Base, Word
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
@@ -141,6 +141,7 @@ class Suggestion(msgspec.Struct, frozen=True):
         lets_in: pods of the workload that are pending without the change and placed with it.
         newly_pending: pods of other workloads that are placed without the change and pending with it.
         evicted: pods that preemption evicts with the change.
+        exceeds: hard constraints whose maxSkew without the change is exceeded with it.
         file: file of the object; "" if unknown.
         further: changes of other objects, all of which are needed.
     """
@@ -155,6 +156,7 @@ class Suggestion(msgspec.Struct, frozen=True):
     lets_in: int
     newly_pending: tuple[str, ...] = ()
     evicted: int = 0
+    exceeds: tuple[ExceededSkew, ...] = ()
     file: str = ""
     further: tuple[Further, ...] = ()
 
@@ -162,6 +164,12 @@ class Suggestion(msgspec.Struct, frozen=True):
     def complete(self) -> bool:
         """True if every pod of the workload has a node then."""
         return self.placed >= self.wanted
+
+    @property
+    def worse(self) -> tuple[int, int]:
+        """Sort key: pods without a node then, and the largest excess of a skew over the maxSkew without the change."""
+        excess = max((each.skew - each.max_skew for each in self.exceeds), default=0)
+        return self.wanted - self.placed + len(self.newly_pending), excess
 
 
 class ScoredNode(Base, frozen=True):

@@ -57,7 +57,8 @@ def suggestions(
     dropped if other changes place all pods, and so are changes whose rollout gets stuck.
     """
     workload = subject.workload
-    search = WhatIf(simulation, workload, found.baseline)
+    allowed = {each.position: each.max_skew for each in found.constraints if each.when_unsatisfiable == "DoNotSchedule"}
+    search = WhatIf(simulation, workload, found.baseline, workload.template or subject.pod, allowed)
     owner = owned(inventory, subject, found.constraints, has_pods=_has_pods(workload, simulation, inventory))
     kept: list[Worked] = []
     items = list(spec_changes(owner, found)) if owner is not None else []
@@ -90,8 +91,7 @@ def suggestions(
         kept[:0] = _together(search, owner, found, [*items, *found.cluster_changes], some=not kept)
     elif not by_spec:
         kept += _together(search, owner, found, items, some=False)
-    singles = any(tried.complete and "+" not in change.kind for change, tried in kept)
-    kept.sort(key=lambda each: (not (singles or each[1].complete), each[0].size, each[1].title))
+    kept.sort(key=lambda each: (each[1].worse, each[0].size, each[1].title))
     return tuple(each for _, each in kept), search.untried
 
 

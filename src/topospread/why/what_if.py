@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace as with_fields
 
+from topospread.answer import ExceededSkew
 from topospread.api.node_selection import Taint
 from topospread.api.pod import Pod
 from topospread.api.rollout import Strategy
 from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.spread_constraints import Constraint
-from topospread.simulation.run import Run
+from topospread.simulation.run import Run, spread_of
 
 from .changes import Change, strategy_change
 from .cluster_changes import cluster_changes, short_nodes, surplus_pods
@@ -67,6 +68,8 @@ class WhatIf:
     """The search for changes that help one workload's pending pods.
 
     Attributes:
+        pod: a pod of the workload without changes.
+        allowed: position of a hard constraint of this pod → its maxSkew.
         untried: number of changes that were skipped to limit the effort.
         rolled_out: number of the workload's pods with a node if all are recreated unchanged; 0 if that does not help.
     """
@@ -74,6 +77,8 @@ class WhatIf:
     simulation: RepeatedSimulation
     workload: Workload
     baseline: Baseline
+    pod: Pod
+    allowed: Mapping[int, int]
     untried: int = 0
     rolled_out: int = 0
     _tried: dict[tuple[str, str], Suggestion | None] = field(default_factory=dict)
@@ -192,9 +197,18 @@ class WhatIf:
             lets_in=lets_in,
             newly_pending=tuple(sorted(self.baseline.nodes - there - own)),
             evicted=len(run.evictions),
+            exceeds=tuple(self._exceeded(change, run)),
             file=change.file,
             further=tuple(Further(each.kind, each.title, each.object, each.patch) for each in change.parts[1:]),
         )
+
+    def _exceeded(self, change: Change, run: Run) -> Iterator[ExceededSkew]:
+        """Yield the constraints that the pods exceed by their unchanged maxSkew; all else counts as changed."""
+        pod = change.of_pod(self.pod) if change.of_pod is not None else self.pod
+        for each in spread_of(run.scheduler, run.cluster.shared_class(pod)):
+            most = self.allowed.get(each.position, each.skew)
+            if each.skew > most:
+                yield ExceededSkew(topology_key=each.topology_key, max_skew=most, skew=each.skew)
 
 
 @dataclass(frozen=True, slots=True)

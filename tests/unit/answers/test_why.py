@@ -76,7 +76,7 @@ skew: pods + 1 (self) − 0 (minimum: zone-c)
 def test_everything_on_a_pending_pod() -> None:
     text = pending().text(wide=True)
     assert (
-        "Fix 2: maxSkew 2 instead of 1 on topology.kubernetes.io/zone\nrun: kubectl -n shop patch statefulset" in text
+        "Fix 5: maxSkew 2 instead of 1 on topology.kubernetes.io/zone\nrun: kubectl -n shop patch statefulset" in text
     )
     assert "once the pending one is deleted (unless managed in parallel)" in " ".join(text.split())
     assert "NodeResourcesFit: 1 node, it alone: Insufficient cpu" in text
@@ -158,8 +158,9 @@ why: maxSkew 1 over zones admits it to zone-c alone, and maxSkew 1 over nodes
      cordoned
 block together: 1000 nodes are cordoned and 2000 nodes are excluded by maxSkew 1
                 over zones
-fix: kubectl uncordon node-2
-     tried: places 3 of 10 pending pods
+fix: nodeTaintsPolicy: Honor on topology.kubernetes.io/zone
+tried: a new revision of Deployment web replaces every pod: all 12 pods have a
+       node
 
 topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, pods with app=web
 ZONE    PODS  AFTER  SKEW, MAX 1
@@ -176,7 +177,7 @@ NODES       PODS  SKEW
 skew: pods + 1 (self) − 0 (minimum: node-2, node-3 and 2996 more)
 4 more fixes, each plugin's verdict and kube-scheduler's words: -o wide
 """)
-    assert len(text.splitlines()) < 25
+    assert len(text.splitlines()) <= 25
 
 
 @pytest.mark.parametrize("make", [pending, placed, large])
@@ -283,7 +284,7 @@ def test_json_is_the_struct() -> None:
         "patch": [{"op": "remove", "path": "/spec/unschedulable"}, {"op": "remove", "path": "/spec/taints/0"}],
         "object": {"apiVersion": "v1", "kind": "Node", "namespace": "", "name": "c1"},
         "further": [],
-        "tried": {"verdict": "yes", "places": 3, "of": 3, "evicts": 0, "newlyPending": []},
+        "tried": {"verdict": "yes", "places": 3, "of": 3, "evicts": 0, "newlyPending": [], "exceeds": []},
         "means": "cluster",
         "file": None,
         "letsIn": 1,

@@ -49,9 +49,12 @@ def test_changes_of_some_classes_and_of_nodes_come_in_order() -> None:
     assert journal.about([web], 0, reader) == [(0, web, 1), (2, web, -1)]
     assert journal.about([web], 1, reader) == [(2, web, -1)]
     assert journal.about([web], 4, reader) == ()
-    assert journal.about([None], 0, reader) == [(0, None, 0), (3, None, 0)]
-    assert journal.about([api, None], 0, reader) == [(0, None, 0), (1, api, 1), (3, None, 0)]
+    assert journal.about([api, web], 0, reader) == [(0, web, 1), (1, api, 1), (2, web, -1)]
     assert journal.about([api], -1, reader) is None
+    assert list(journal.nodes_since(0, reader) or ()) == [0, 3]
+    assert list(journal.nodes_since(2, reader) or ()) == [3]
+    assert journal.nodes_since(7, reader) == {}
+    assert journal.nodes_since(-1, reader) is None
 
 
 def test_who_reads_too_late_is_told_to_begin_anew(monkeypatch: Any) -> None:
@@ -68,6 +71,18 @@ def test_who_reads_too_late_is_told_to_begin_anew(monkeypatch: Any) -> None:
     assert journal.about([web], 1, reader) is None
     assert journal.about([api], 0, reader) is None
     assert journal.about([api], 1, reader) == ()
+
+
+def test_who_reads_of_nodes_too_late_is_told_to_begin_anew(monkeypatch: Any) -> None:
+    monkeypatch.setattr(module, "_KEPT", 4)
+    monkeypatch.setattr(module, "_DROPPED", 2)
+    journal, web = Journal(), pod_class()
+    reader = Reader(journal)
+    for change in ((7, None, 0), (0, web, 1), (8, None, 0), (8, None, 0), (0, web, -1)):
+        journal.append(change)
+    assert journal.nodes_since(0, reader) is None
+    assert journal.nodes_since(1, reader) == {8: None}
+    assert journal.nodes_since(4, reader) == {}
 
 
 def test_a_shared_reader_is_made_once_and_anew_when_it_cannot_catch_up() -> None:
@@ -115,7 +130,8 @@ def test_what_is_taken_back_is_read_first_and_then_gone() -> None:
     journal.take_back()
     assert [each.rewound for each in (idle, reads, fails, joins)] == [None, 2, -1, 2]
     assert (journal.position, journal.stamp, web.last_change) == (2, stamp, 0)
-    assert journal.about([None, web], 0, idle) == [(0, web, 1), (0, None, 0)]
+    assert journal.about([web], 0, idle) == [(0, web, 1)]
+    assert journal.nodes_since(0, idle) == {0: None}
     journal.append(ELSEWHERE)
     assert journal.stamp > stamp + 3, "no stamp is used twice"
     journal.drop_mark()

@@ -245,3 +245,35 @@ def test_thousands_of_replicas_are_counted() -> None:
     events = {each.when: each for each in found.events}
     assert (events["rollout"].leaves, events["rollout"].ground) == (Bounds.exactly(2_251), "proved")
     assert (events["drain"].leaves, events["drain"].ground) == (events["node-loss"].leaves, "none")
+
+
+def declaring(text: str) -> Json:
+    made = web(spread(**BY_REVISION))
+    made["metadata"]["annotations"] = {"topospread.dev/promise": text}
+    return made
+
+
+def test_declared_pods_are_shown_beside_what_is_left_and_decide() -> None:
+    found = of(*THREE, declaring("zone-loss>=4 drain>=5 rollout>=50%"))
+    assert {each.when: each.needed for each in found.workloads[0].events if each.needed} == {
+        "zone-loss": 4,
+        "drain": 5,
+        "rollout": 3,
+    }
+    assert (found.verdict, found.says) == ("no", "shop/web may not keep the pods that its promises declare")
+    assert found.causes[0].says == "shop/web: a drain can leave 4 of 6 pods, 5 are declared"
+    rows = [line.split() for line in found.text().splitlines() if "drain" in line]
+    assert ["a", "node", "drains", "4", "of", "6", "5"] in [row[:7] for row in rows]
+    assert found.next[found.next.index("--want") + 1] == "zone-loss>=4 drain>=5 rollout>=50%"
+    kept = of(*THREE, declaring("zone-loss>=4"))
+    assert (kept.verdict, kept.workloads[0].declared) == ("yes", "zone-loss>=4")
+    assert "needed: zone-loss>=4: kept, proved" in kept.text()
+
+
+def test_a_declaration_without_counts_leaves_the_question_of_all_pods() -> None:
+    found = of(*THREE, declaring("skew<=1"))
+    assert {each.when: each.needed for each in found.workloads[0].events if each.needed} == {
+        "zone-loss": 1,
+        "node-loss": 1,
+    }
+    assert "NEEDED" not in found.text()

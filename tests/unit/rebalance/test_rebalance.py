@@ -9,7 +9,7 @@ from topospread.api.selector_text import parse_selector
 from topospread.errors import UsageError
 from topospread.rebalance import bounds
 
-from .builders import HOST, ZONE, budget, carried_out, node, nodes, rebalance_of, soft, spread, standing
+from .builders import HOST, ZONE, Json, budget, carried_out, node, nodes, rebalance_of, soft, spread, standing
 
 THREE = nodes("a", "a", "b", "b", "c", "c")
 
@@ -186,14 +186,20 @@ def test_without_time_the_counts_alone_bound() -> None:
 CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
 
 
-def test_no_pod_that_cannot_be_judged_is_evicted() -> None:
-    """Whether the new pod finds a node depends on its claim, so nobody can say whether evictions help."""
-    found = rebalance_of([*THREE, *standing({"a1": 3}, spread(), **CLAIMS)])
+OTHER_SCHEDULER = {"schedulerName": "volcano"}
+
+
+@pytest.mark.parametrize(
+    ("unjudged", "what"), [(CLAIMS, "resourceClaims"), (OTHER_SCHEDULER, 'schedulerName "volcano"')]
+)
+def test_no_pod_that_cannot_be_judged_is_evicted(unjudged: Json, what: str) -> None:
+    """Whether the new pod finds a node depends on the part, so nobody can say whether evictions help."""
+    found = rebalance_of([*THREE, *standing({"a1": 3}, spread(), **unjudged)])
     assert found.moves == ()
     answer = rebalance_answer(found)
     assert answer.verdict == "unknown"
     assert answer.says.startswith("no evictions that can be judged help, 1 constraint not mended")
-    assert [each.what for each in answer.unjudged] == ["resourceClaims"]
+    assert [each.what for each in answer.unjudged] == [what]
     assert all(key.startswith("shop/web-") for key in answer.unjudged[0].pods)
 
 
@@ -205,18 +211,21 @@ def test_what_judged_filters_refuse_everywhere_is_left_whatever_the_claim_says()
     assert (answer.verdict, answer.unjudged) == ("no", ())
 
 
-def test_waiting_pods_that_cannot_be_judged_are_bracketed() -> None:
+@pytest.mark.parametrize(
+    ("unjudged", "what"), [(CLAIMS, "resourceClaims"), (OTHER_SCHEDULER, 'schedulerName "volcano"')]
+)
+def test_waiting_pods_that_cannot_be_judged_are_bracketed(unjudged: Json, what: str) -> None:
     """The room that mends the skew may be taken by a pod that waits."""
     there = [node("a1", "a"), node("b1", "b", cpu="1")]
     web = standing({"a1": 2}, spread())
-    waits = standing({"b1": 1}, name="gpu", nodeSelector={HOST: "b1"}, **CLAIMS)
+    waits = standing({"b1": 1}, name="gpu", nodeSelector={HOST: "b1"}, **unjudged)
     del waits[-1]["spec"]["nodeName"]
     assert rebalance_answer(rebalance_of([*there, *web])).verdict == "yes"
     found = rebalance_answer(rebalance_of([*there, *web, *waits]))
-    assert [each.what for each in found.unjudged] == ["resourceClaims"]
+    assert [each.what for each in found.unjudged] == [what]
     assert (found.verdict, len(found.evictions)) == ("unknown", 1)
     roomy = rebalance_answer(rebalance_of([node("a1", "a"), node("b1", "b"), *web, *waits]))
     assert (roomy.verdict, roomy.assumed) == (
         "yes",
-        ("the same without and with a node for every pod with resourceClaims",),
+        (f"the same without and with a node for every pod with {what}",),
     )

@@ -10,13 +10,15 @@ from tests.plain_inventory import inventory
 from tests.unit.drill.builders import at, node, spread, workload
 from topospread.api.node_selection import Taint
 from topospread.controllers.node_lifecycle import with_taints
+from topospread.controllers.planned import QueuedPod
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.result import StepOutcome
-from topospread.drill.steps import Cordon, Fail
+from topospread.drill.steps import Cordon, Fail, Wait
 from topospread.scheduling.queued_pod_info import QueuedPodInfo
 from topospread.scheduling.unschedulable_pods import UnschedulablePods
-from topospread.simulation import batched_unschedulable_pods
+from topospread.simulation import batched_unschedulable_pods, virtual_queue
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import PodOutcome, Run, repeated
 
 Queued = list[tuple[str, int, int, int]]
 
@@ -55,6 +57,26 @@ def test_an_event_that_moves_many_pods_takes_up_few_of_them(monkeypatch: pytest.
 
     assert tried > 80, "the taints brought all of them back"
     assert len(taken_up) < tried / 4
+
+
+def test_a_pod_of_a_crowd_gets_its_last_outcome_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    play, _ = lost()
+    written: list[PodOutcome] = []
+
+    def noted(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | None:
+        outcome = repeated(last, run, queued)
+        written.extend([outcome] if outcome is not None else [])
+        return outcome
+
+    monkeypatch.setattr(virtual_queue, "repeated", noted)
+    before = play.state.queue.queue.cycle
+    play.take(Fail(at("zone=b")), Wait(900))
+    after = play.take(Wait(900), None)
+    tried = play.state.queue.queue.cycle - before
+
+    assert 0 < len(written) < tried / 4
+    outcomes = [play.state.run.outcome(each.queued) for each in play.state.pods.waiting.values() if each.queued]
+    assert {each.placement.message for each in outcomes if each} == {each.message for each in after.pending}
 
 
 def test_pods_of_a_crowd_stand_where_they_would_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

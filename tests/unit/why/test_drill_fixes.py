@@ -34,6 +34,18 @@ def test_a_zone_that_takes_no_pods_is_no_domain_with_honor() -> None:
     )
 
 
+def test_of_fixes_that_place_as_many_pods_those_that_keep_the_skew_come_first() -> None:
+    tainted = node("c", "c", cpu="1", taints=[{"key": "x", "effect": "NoSchedule"}])
+    answer = told([*nodes("a", "b"), tainted, web(replicas=2)], Fail(at("zone=a"))).answer()
+    assert [(each.code, each.pending, [one.skew for one in each.tried.exceeds]) for each in answer.remedies] == [
+        ("nodeTaintsPolicy", 0, []),
+        ("toleration", 0, []),
+        ("newNode", 0, []),
+        ("whenUnsatisfiable", 0, [2]),
+    ]
+    assert "(tried: 0 instead of 1 newly pending; leaves skew 2 by zone)" in " ".join(answer.text(wide=True).split())
+
+
 def test_one_kind_of_change_is_made_to_every_workload() -> None:
     answer = told([*SIX, *(web(f"web-{i}", 3) for i in range(3))], Fail(at("zone=a"))).answer()
     first = answer.remedies[0]

@@ -38,16 +38,24 @@ def of_deployment(count: int, *nodes: dict[str, Any], of: dict[str, Any] = OF) -
     return by_kind(explained("deploy/web", *nodes, workload("Deployment", count, of)))
 
 
-def test_the_changes_come_smallest_first() -> None:
+def test_changes_that_keep_the_skew_come_first_then_the_smallest() -> None:
     found = explained("deploy/web", *TAINTED, workload("Deployment", 3, OF)).suggestions
-    assert [each.kind for each in found] == [
-        "nodeTaintsPolicy",
-        "maxSkew",
-        "toleration",
-        "whenUnsatisfiable",
-        "newNode",
+    assert [(each.kind, [(one.skew, one.max_skew) for one in each.exceeds]) for each in found] == [
+        ("nodeTaintsPolicy", []),
+        ("toleration", []),
+        ("newNode", []),
+        ("maxSkew", [(3, 1)]),
+        ("whenUnsatisfiable", [(3, 1)]),
     ]
     assert all((each.placed, each.wanted, each.lets_in, each.complete) == (3, 3, 2, True) for each in found)
+
+
+def test_a_change_that_places_more_pods_comes_first() -> None:
+    cordoned = [node(f"b{i}", "zone-b", cpu="1", cordoned=True) for i in range(2)]
+    found = explained("deploy/web", *zones("a"), *cordoned, workload("Deployment", 6, OF)).suggestions
+    placed = [each.placed for each in found]
+    assert placed == sorted(placed, reverse=True)
+    assert placed[-1] < placed[0] == 6
 
 
 def test_the_smallest_max_skew_that_places_all() -> None:

@@ -87,12 +87,12 @@ class NodeAllocations:
         cluster = self._cluster
         if self._numbering != cluster.nodes.numbering or self._read != _stamps(cluster):
             return False
-        changes = cluster.journal.about((None,), self._position, self)
-        if changes is None:
+        rows = cluster.journal.nodes_since(self._position, self)
+        if rows is None:
             return False
-        if changes:
+        if rows:
             self._position = cluster.journal.position
-            self._forget(row for row, _, _ in changes)
+            self._forget(rows)
         devices = cluster.objects.devices
         if self._version != devices.version:
             for pool in devices.changed_since(self._version):

@@ -23,7 +23,7 @@ def page(answer: Capacity) -> Page:
     tables = [
         *_losses(answer),
         *(_pools(answer) if answer.sizing is not None else _nodes(answer)),
-        *map(_key, room.keys),
+        *(_key(each, is_judged=answer.verdict != "unknown") for each in room.keys),
     ]
     details = [Fact("next pod", room.message)] if room.message else []
     parts: list[Part] = [Verdict(answer.verdict, answer.says), *_facts(answer)]
@@ -132,14 +132,14 @@ def _nodes(answer: Capacity) -> Iterator[Section]:
         yield Section("", (Table(("ONE MORE NODE", "ZONE", "MORE FIT"), rows, more="nodes were tried"),))
 
 
-def _key(key: KeyRoom) -> Section:
+def _key(key: KeyRoom, *, is_judged: bool) -> Section:
     limit = key.max_skew
     rule = f", DoNotSchedule, maxSkew {limit}" if limit is not None else ""
     noun = noun_of(key.topology_key)
     rows = tuple(
         (
             each.name or "(no label)",
-            f"+{each.more}",
+            f"+{each.more}" if is_judged else "?",
             each.nodes,
             each.matching if each.matching is not None else "",
             each.skew if each.skew is not None else "",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from topospread.answers.drill import DrilledEvent, DrilledWorkload, DrillResult, DrillStep
 from topospread.answers.words import counted, in_order, listed, natural
+from topospread.base import Bounds
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
 from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts
@@ -115,21 +116,55 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
         ]
         if not states:
             continue
-        role: Role = "bad" if last.pending else ""
+        role: Role = "bad" if last.pending > last.unjudged else "unsure" if last.unjudged else ""
+        pending = f"{last.pending - last.unjudged or ''}{f' ? {last.unjudged}' if last.unjudged else ''}".strip()
         counts: tuple[Cell, ...] = (
-            f"{states[0].ready_before}/{states[0].replicas}",
-            f"{min(each.fewest for each in states)}/{last.replicas}",
-            Span(f"{last.ready}/{last.replicas}", role),
-            Span(str(last.pending) if last.pending else "", role),
+            _ready(states[0].ready_before, states[0].replicas, _unjudged_before(answer, last)),
+            _ready(min(each.fewest for each in states), last.replicas, last.unjudged),
+            Span(_ready(last.ready, last.replicas, last.unjudged), role),
+            Span(pending, role),
         )
         held = next((each.only_domain for each in last.spread if each.only_domain), "")
         yield f"{last.namespace}/{last.name}", last.spread, counts, f"all in {held}" if held else ""
 
 
+def _ready(ready: int, replicas: int, unjudged: int) -> str:
+    """Return the ready pods of a workload; if pods are not judged, the fewest and the most: ``0–3/3``."""
+    return f"{Bounds(least=ready, most=ready + unjudged)}/{replicas}"
+
+
+def _unjudged_before(answer: DrillResult, workload: DrilledWorkload) -> int:
+    key = workload.kind, workload.namespace, workload.name
+    begin = (each for each in answer.steps[0].workloads if (each.kind, each.namespace, each.name) == key)
+    return next((each.unjudged for each in begin), 0)
+
+
+_KEEPING = ("fail ", "recover ", "cordon ", "uncordon ", "drain ", "wait ")
+"""Begins of the steps after which each workload wants as many pods as before."""
+
+
+def _balance(answer: DrillResult) -> Iterator[Fact]:
+    """Yield the evicted pods, and what became of them."""
+    events = [each for step in answer.steps[1:] for each in step.events]
+    evicted, placed = (
+        sum(len(group.nodes) for each in events for group in each.pods if each.kind == kind)
+        for kind in ("evicted", "placed")
+    )
+    pending = sum(len(each.pods) for each in answer.steps[-1].pending) - answer.pending_before
+    missing = evicted - placed - pending
+    if evicted and missing >= 0 <= pending and all(each.step.startswith(_KEEPING) for each in answer.steps[1:]):
+        again = f"{placed} {'has' if placed == 1 else 'have'} a node again"
+        left = f"{pending} {'is' if pending == 1 else 'are'} pending"
+        gone = f"{missing} {'is' if missing == 1 else 'are'} not replaced"
+        yield Fact("evicted", f"{counted(evicted, 'pod')}; {again}, {left}, {gone}")
+
+
 def _facts(answer: DrillResult) -> Iterator[Fact]:
-    if answer.pending_before:
-        were = "pod was" if answer.pending_before == 1 else "pods were"
-        yield Fact("before", f"{answer.pending_before} {were} pending before the drill; the verdict leaves this out")
+    before = answer.pending_before - sum(each.unjudged for each in answer.steps[0].workloads)
+    if before:
+        were = "pod was" if before == 1 else "pods were"
+        yield Fact("before", f"{before} {were} pending before the drill; the verdict leaves this out")
+    yield from _balance(answer)
     if answer.fallback is not None:
         best = max(answer.fallback, key=lambda each: each.pending - each.pending_soft, default=None)
         gain = "no workload would gain from soft constraints while a domain is lost"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from topospread.answer import Remedy, Unjudged
 from topospread.answers.causes import why_words
 from topospread.answers.reasons import its_nodes, others
-from topospread.answers.remedies import DrillRemedy, tried_words
+from topospread.answers.remedies import DrillRemedy, skew_words, tried_words
 from topospread.answers.spread import PendingPods, SpreadSums
 from topospread.answers.words import counted, listed, noun_of
 from topospread.render.blocks import Code, Fact, Part, Section, Table
@@ -79,7 +79,8 @@ def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps"
 def _tried(remedy: Remedy, workload: str = "") -> str:
     """Return the result of a simulated remedy as words."""
     if isinstance(remedy, DrillRemedy):
-        return f"{remedy.pending} instead of {remedy.pending_without} newly pending"
+        pending = f"{remedy.pending} instead of {remedy.pending_without} newly pending"
+        return pending + skew_words(remedy.tried)
     return tried_words(remedy.tried, workload)
 
 

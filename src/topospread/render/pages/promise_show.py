@@ -50,7 +50,7 @@ def page(answer: PromiseShow) -> Page:
 _MARKS = {
     "*": "proved for pods placed in any order, but not after rollouts",
     "?": "between these numbers; the search over the orders of pods ended early",
-    "now": "in the current state of the pods",
+    "now": "as the pods are placed at the beginning",
     "played": "in one simulated course",
     "drawn": "in several courses with random draws",
     "pending": "afterwards pods find no node",
@@ -68,11 +68,17 @@ def _needed(answer: PromiseShow) -> Iterator[Fact]:
         (one,) = answer.workloads
         kept = {"yes": f"kept, {one.ground}", "no": f"not kept, {one.ground}", "unknown": "not decided"}[one.verdict]
         of = f"its quorum, {one.needed} of {one.replicas}" if one.needed > 1 else "1 pod"
-        yield Fact("needed", f"{of}, after the loss of a zone or node: {kept}")
+        yield Fact("needed", f"{one.declared or f'{of}, after the loss of a zone or node'}: {kept}")
         return
-    quorums = [f"{each.needed} of {each.namespace}/{each.name}" for each in answer.workloads if each.needed > 1]
+    for each in answer.workloads:
+        if each.declared:
+            yield Fact("declared", f"{each.namespace}/{each.name}: {each.declared}")
+    rest = [each for each in answer.workloads if not each.declared]
+    quorums = [f"{each.needed} of {each.namespace}/{each.name}" for each in rest if each.needed > 1]
     of = f"; the quorum of StatefulSets: {listed(quorums, 3)}" if quorums else ""
-    yield Fact("needed", f"1 pod of each workload after the loss of a zone or node{of}")
+    whose = "each workload" if len(rest) == len(answer.workloads) else "each other workload"
+    if rest:
+        yield Fact("needed", f"1 pod of {whose} after the loss of a zone or node{of}")
 
 
 def _marks(rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fact]:
@@ -82,8 +88,19 @@ def _marks(rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fact]:
 
 
 def _events(one: PromisedWorkload) -> Table:
-    heads = "WHEN", "LEAVES AT LEAST", "THEN, PLAYED", "GROUND"
-    return Table(heads, tuple(cells for _, cells in event_rows(one)), most=20)
+    has_needs = any((each.needed or 0) > 1 for each in one.events)
+    leaves, needed = ("AT LEAST", "NEEDED") if has_needs else ("LEAVES AT LEAST", "")
+    rows: list[tuple[Cell, ...]] = []
+    for each, (when, left, *rest) in event_rows(one):
+        rows.append((when, left, _need(each) if has_needs else "", *rest))
+    return Table(("WHEN", leaves, needed, "THEN, PLAYED", "GROUND"), tuple(rows), most=20)
+
+
+def _need(each: PromisedEvent) -> Span:
+    if each.needed is None:
+        return Span("")
+    role = {"yes": "", "no": "bad", "unknown": "unsure"}[each.leaves.at_least(each.needed)]
+    return Span(str(each.needed), role)  # type: ignore[arg-type]
 
 
 def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ...]]]:
@@ -95,10 +112,10 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
             rows.append((each, (when, _leaves(each.leaves, each), each.then, _ground(each))))
             continue
         if each.now is not None and each.now < each.orders.least:  # the worst case is the current state
-            ground = f"now; new pods {each.orders}, {_known(each.orders)}"
+            ground = f"as placed now; new pods {each.orders}, {_known(each.orders)}"
             rows.append((each, (_WHEN[each.when], _leaves(Bounds.exactly(each.now), each), each.then, ground)))
         else:
-            ground = _known(each.orders) + ("" if each.now is None else f"; now {each.now}")
+            ground = _known(each.orders) + ("" if each.now is None else f"; as placed now {each.now}")
             rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
         if each.rolled is not None and each.rolled != each.orders:
             rows.append((each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled))))
@@ -156,5 +173,7 @@ def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
         leaves = f"now {each.now}, {leaves}"
     else:
         leaves += _GROUNDS.get(each.ground, "")
-    role = {"yes": "", "no": "bad", "unknown": "unsure"}[each.leaves.at_least(one.needed)]
+    role = {"yes": "", "no": "bad", "unknown": "unsure"}[
+        each.leaves.at_least(one.needed if each.needed is None else each.needed)
+    ]
     return Span(f"{leaves}{after}", role)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from topospread.answer import Unjudged
 from topospread.answers.causes import why_words
 from topospread.answers.reasons import its_nodes
-from topospread.answers.remedies import tried_words
+from topospread.answers.remedies import skew_words, tried_words
 from topospread.answers.why import ConstraintForPod, DomainForPod, Situation, TriedChange, Why
 from topospread.answers.words import counted, in_order, joined, listed, natural, noun_of
 from topospread.render.blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Section, Span, Table, Verdict
@@ -72,7 +72,7 @@ def outcome_words(change: TriedChange, pending: int) -> str:
         pending: number of the workload's pending pods without it.
     """
     kind, name = change.object["kind"], change.object["name"]
-    placed = "it is placed" if change.tried.of == 1 else tried_words(change.tried)
+    placed = f"it is placed{skew_words(change.tried)}" if change.tried.of == 1 else tried_words(change.tried)
     match change.means:
         case "create":
             how = f"in {change.file if change.file not in (None, '-') else 'its manifest'}: {placed}"
@@ -94,6 +94,7 @@ def outcome_words(change: TriedChange, pending: int) -> str:
             how = "places it" if pending <= 1 else f"places {change.lets_in} of {counted(pending, 'pending pod')}"
             if change.tried.evicts:
                 how += f"; preemption evicts {counted(change.tried.evicts, 'pod')}"
+            how += skew_words(change.tried)
     if change.tried.newly_pending:
         how += f"; but then pending: {listed(change.tried.newly_pending, 1)}"
     return how

@@ -7,7 +7,7 @@ from tests.unit.drill.builders import Json, at, node, nodes, spread, told, workl
 from topospread.api.pools import NodePool
 from topospread.drill.each import drill_each
 from topospread.drill.result import Drill
-from topospread.drill.steps import Autoscale, Cordon, Fail, Scale, Uncordon
+from topospread.drill.steps import Autoscale, Cordon, Drain, Fail, Scale, Uncordon
 from topospread.render.svg import svg
 from topospread.simulation.options import SimulationOptions
 
@@ -99,3 +99,21 @@ def test_pools_say_what_they_brought_and_what_is_only_on_paper() -> None:
     assert "no node has topology.kubernetes.io/zone=c, so no constraint" in " ".join(text.split())
     assert found.to_dict()["pools"][1]["onPaper"] == {"topology.kubernetes.io/zone": "c"}
     assert not told(objects, Fail(at("node=a1"))).pools
+
+
+def test_pods_of_another_scheduler_are_not_shown_as_not_ready() -> None:
+    other = workload("Deployment", "other", 3, {"schedulerName": "volcano"})
+    text = told([*nodes("a", "b"), other, workload("Deployment")], Fail(at("zone=a"))).answer().text()
+    (row,) = [line.split() for line in text.splitlines() if line.startswith("shop/other")]
+    assert row[1:6] == ["0–3/3", "0–3/3", "0–3/3", "?", "3"]
+    assert "pending before the drill" not in text
+
+
+def test_the_evicted_pods_are_accounted_for() -> None:
+    sts = workload("StatefulSet", "db", 2)
+    web = workload("Deployment", "web", 4, {"topologySpreadConstraints": [spread()]})
+    found = told([*nodes("a", "a", "b", "b"), web, sts], Fail(at("zone=a"))).answer()
+    assert "evicted: 3 pods; 0 have a node again, 2 are pending, 1 is not replaced\n" in found.text()
+    drained = told([*nodes("a", "a", "b", "b"), web], Cordon(at("node=a1")), Drain(at("node=b1"))).answer()
+    assert "evicted: 1 pod; 1 has a node again, 0 are pending, 0 are not replaced\n" in drained.text()
+    assert "evicted:" not in told([*nodes("a", "b"), web], Scale("deploy/web", 2)).answer().text()
