@@ -65,9 +65,9 @@ class Stub(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def answering(port: int = 0) -> Iterator[str]:
+def answering(port: int = 0, stub: type[Stub] = Stub) -> Iterator[str]:
     """Serve the stub; its URL."""
-    server = ThreadingHTTPServer(("127.0.0.1", port), Stub)
+    server = ThreadingHTTPServer(("127.0.0.1", port), stub)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"

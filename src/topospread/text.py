@@ -1,6 +1,7 @@
-"""Escape control characters and pipeline commands in text before it is shown.
+"""Escape control characters, invisible characters and pipeline commands in text before it is shown.
 
-The escapes ``\\uXXXX`` keep the meaning of a JSON string and of a YAML string in double quotes.
+The escapes ``\\uXXXX`` keep the meaning of a JSON string and of a YAML string in double quotes. (The emitter of YAML
+escapes the characters beyond ``\\uffff`` itself.)
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from typing import Final
 
 _CONTROL: Final = re.compile(
     "\r(?!\n)|[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0 except tab and newline, DEL, C1
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that change the text direction
-    "\u2028\u2029\ufeff\ufff9-\ufffb\ufffe\uffff"  # line separators, and characters that XML or editors reject
+    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"  # invisible (Default_Ignorable_Code_Point)
+    "\u061c\u202a-\u202e"  # marks that change the text direction, with some of the invisible ones
+    "\u2028\u2029\ufff0-\ufffb\ufffe\uffff"  # line separators, and characters that XML or editors reject
     "\ud800-\udfff]"  # surrogates
 )
-_CONTROL_IN_UTF_8: Final = re.compile(
-    rb"##(?:\[|vso\[|teamcity\[)|\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb\xbe\xbf]"
-)
-"""The same characters in JSON text, which already escapes C0 and surrogates, and line starts that match `_COMMAND`."""
+_MAY_BE_CONTROL: Final = re.compile(rb"##(?:\[|vso\[|teamcity\[)|[\x7f\xc2\xcd\xd8\xe1-\xe3\xef\xf0\xf3]")
+"""Bytes of the same characters in JSON text, which already escapes C0 and surrogates, and commands to pipelines."""
 _COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
 """Line starts that GitHub, Azure Pipelines or TeamCity read as a command."""
 _KEY: Final = int.from_bytes(os.urandom(7), "big")
@@ -28,7 +29,7 @@ _COLOUR: Final = re.compile(rf"\x1b\[([0-9;]*);{_KEY}m")
 
 
 def escape_control_characters(text: str) -> str:
-    r"""Return the text with ``\uXXXX`` for each character that a terminal or a parser would act on.
+    r"""Return the text with ``\uXXXX`` for each character that is invisible, or that a terminal or parser would act on.
 
     Tabs and line ends (``\n`` and ``\r\n``) stay.
 
@@ -41,7 +42,7 @@ def escape_control_characters(text: str) -> str:
 def escape_control_bytes(data: bytes) -> bytes:
     """Escape control characters and pipeline commands in JSON (UTF-8). Text without such characters is returned
     quickly."""
-    if not _CONTROL_IN_UTF_8.search(data):
+    if not _MAY_BE_CONTROL.search(data):
         return data
     return escape_all(data.decode()).encode()
 
@@ -107,7 +108,8 @@ def for_terminal(text: str) -> str:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[each : each + 4]}" for each in range(0, len(units), 4))
 
 
 def listed(names: Collection[str], most: int) -> str:

@@ -22,7 +22,7 @@ from topospread.text import (
 
 CONTROLS = [
     *(chr(code) for code in (*range(9), *range(0x0B, 0x20), *range(0x7F, 0xA0))),
-    *"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029\ud800\udfff\ufffe\uffff",
+    *"\xad\u200b\u200d\u2060\ufe0f\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029\ud800\udfff\ufffe\uffff",
 ]
 texts = st.text(st.sampled_from([*CONTROLS, *"\n\t\\\"':# -ab[]é→"]), max_size=30)
 whole = texts.map(lambda text: text.encode("utf-8", "replace").decode())
@@ -36,6 +36,24 @@ def test_every_control_character_is_escaped(control: str) -> None:
 def test_line_ends_tabs_and_letters_stay() -> None:
     text = "a\tb\r\nc\nß→é𝄞 ✅"
     assert escape_control_characters(text) == text
+
+
+def test_every_invisible_character_of_unicode_is_escaped() -> None:
+    """All format characters, except Arabic and other signs that are drawn."""
+    drawn = [*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13440)]
+    for code in range(0x110000):
+        if unicodedata.category(chr(code)) == "Cf":
+            assert (escape_control_characters(chr(code)) == chr(code)) == (code in drawn), hex(code)
+
+
+@pytest.mark.parametrize("hidden", ["\U000e0041", "\U000e0100", "\u3164", "\xad"])
+def test_an_invisible_character_keeps_the_meaning_of_json_and_yaml(hidden: str) -> None:
+    text = f"a{hidden}b"
+    shown = escape_control_characters(text)
+    assert shown.isascii()
+    assert json.loads(f'"{shown}"') == text
+    assert escape_control_bytes(json.dumps(text, ensure_ascii=False).encode()) == f'"{shown}"'.encode()
+    assert parse_yaml(escape_control_characters(yaml_text(text))) == text
 
 
 def test_every_character_of_unicode_that_moves_a_cursor_or_turns_text_is_escaped() -> None:

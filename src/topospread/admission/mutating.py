@@ -277,6 +277,7 @@ def _changed(target: Target, mutation: Mutation, evaluation: Evaluation) -> Targ
         raise CannotEvaluateError(value.open)
     if isinstance(value, CelError):
         raise PatchError(resulted(given.expression, value))
+    evaluation.spend_on_change(target.plain, value, merges=not of_patch)
     plain = _json_patched(target, value) if of_patch else _applied(target, value)
     try:
         made = completed_fields(target.kind, plain)

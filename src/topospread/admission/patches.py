@@ -20,6 +20,8 @@ Json = dict[str, Any]
 OPEN: Final = "…"
 """Stands for the API server's words where they are not known."""
 _MISSING: Final = "missing value"
+_MOST_COPIED: Final = 3 << 20
+"""Bytes that the copies of a JSON patch may add (``JSONPatchMaxCopyBytes``)."""
 _LIST_DEFAULTS: Final[Mapping[str, Any]] = {"protocol": "TCP", "containerPort": 0}
 """Keys of items that lack them; of others the empty text."""
 
@@ -43,11 +45,14 @@ def patched(given: Json, operations: Iterable[Json]) -> Json:
         TestFailedError: if a test fails.
     """
     found = copy.deepcopy(given)
+    copied = 0
     for each in operations:
         how = _OPERATIONS.get(each.get("op", ""))
         if how is None:
             raise PatchError(f"Unexpected kind: {each.get('op', '')}")
-        how(found, each)
+        copied += how(found, each) or 0
+        if copied > _MOST_COPIED:
+            raise PatchError(OPEN)
     return found
 
 
@@ -81,11 +86,14 @@ def _move(found: Json, operation: Json) -> None:
     _put(holder, key, value, f"error in move for path: '{operation['path']}'")
 
 
-def _copy(found: Json, operation: Json) -> None:
+def _copy(found: Json, operation: Json) -> int:
+    """Copy a value, and return its size."""
     holder, key = _origin(found, operation)
     value = _got(holder, key, f"error in copy for from: '{operation.get('from', '')}'")
     holder, key = _destination(found, operation)
-    _put(holder, key, copy.deepcopy(value), "error while adding value during copy")
+    text = json.dumps(value)
+    _put(holder, key, json.loads(text), "error while adding value during copy")
+    return len(text)
 
 
 def _origin(found: Json, operation: Json) -> tuple[Any, Any]:
@@ -105,7 +113,7 @@ def _test(found: Json, operation: Json) -> None:
         raise TestFailedError
 
 
-_OPERATIONS: Final[Mapping[str, Callable[[Json, Json], None]]] = {
+_OPERATIONS: Final[Mapping[str, Callable[[Json, Json], int | None]]] = {
     "add": _add,
     "remove": _remove,
     "replace": _replace,

@@ -18,7 +18,7 @@ from topospread.api.admission_policy import (
     ValidatingAdmissionPolicy,
     Validation,
 )
-from topospread.cel.evaluation import Budget, evaluate
+from topospread.cel.evaluation import Budget, evaluate, weight_of
 from topospread.cel.values import CannotEvaluateError, CelError, Lazy, Unknown, Value
 
 from .patches import OPEN
@@ -74,7 +74,13 @@ class Parameters:
 
     @contextmanager
     def budget(self) -> Iterator[Budget]:
-        """Give the steps for one object."""
+        """Give the steps for one object.
+
+        Raises:
+            CannotEvaluateError: if none are left.
+        """
+        if not self._left:
+            raise CannotEvaluateError("its expressions take too long")
         budget = Budget(min(self._left, Budget().steps))
         begun = budget.steps
         try:
@@ -179,12 +185,16 @@ class Evaluation:
     def _denials(self, names: Mapping[str, Value]) -> Iterator[Decision]:
         if self._denies:
             for each in self._policy.spec.validations or ():
+                if self._budget.is_spent:
+                    return
                 decided = self._validated(each, names)
                 if decided is not None:
                     yield decided
         if self.ignores:
             return
         for annotation in self._policy.spec.audit_annotations or ():
+            if self._budget.is_spent:
+                return
             # An error in an annotation denies, whatever the binding's actions are.
             value = self.evaluated(annotation.value_expression, names)
             if isinstance(value, CelError):
@@ -217,6 +227,8 @@ class Evaluation:
         errors: list[str] = []
         opened = ""
         for each in conditions:
+            if self._budget.is_spent:
+                break
             value = self.evaluated(each.expression, names)
             if value is False:
                 return Decision()
@@ -250,12 +262,19 @@ class Evaluation:
     def with_variables(self, namespace: Json | None) -> Mapping[str, Value]:
         """Return the names that an expression may use; match conditions do not see the namespace."""
         names = {**self._names, "namespaceObject": namespace}
+        self._budget.spend(len(self._policy.spec.variables or ()))
 
         def maker(expression: str) -> Any:
             return lambda: evaluate(expression, names, self._budget)
 
         names["variables"] = Lazy({each.name: maker(each.expression) for each in self._policy.spec.variables or ()})
         return names
+
+    def spend_on_change(self, target: Json, value: Value, *, merges: bool) -> None:
+        """Take the steps of a mutation: parts of its object and value are copied, and items of lists compared."""
+        weight = weight_of(value, self._budget.steps + 1)
+        self._budget.spend(2 * weight_of(target, self._budget.steps + 1) + weight)
+        self._budget.spend(weight * weight // 1_000 if merges else 0)
 
     def denied(self, message: str) -> Decision:
         """Return a denial in the API server's words."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Unjudged
+from topospread.api.timestamps import seconds
 from topospread.base import Base, Word
 from topospread.replay.result import NodeChange, SkewedBinding
 
@@ -170,8 +170,7 @@ def _waiting(each: PodRefusal, found: Incident) -> WaitingPod:
 
 def _seconds(begin: str, end: str) -> float:
     """Return the seconds between two API timestamps."""
-    first, last = (datetime.fromisoformat(each.replace("Z", "+00:00")) for each in (begin, end))
-    return round((last - first).total_seconds(), 3)
+    return round((seconds(end) or 0.0) - (seconds(begin) or 0.0), 3)
 
 
 def _duration(seconds: float) -> str:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
+from typing import Final
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 
+_RFC_3339: Final = re.compile(
+    r"(\d{4})(-\d\d-\d\dT)(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(?:Z|([+-](?:[01]\d|2[0-4])):([0-5]\d|60))", re.ASCII
+)
+_CENTURIES: Final = 146_097 * 86_400
+"""Seconds of 400 years, after which the calendar repeats."""
+
 
 @lru_cache(maxsize=65536)
 def seconds(text: str | None) -> float | None:
-    """Return the seconds since 1970 of an RFC 3339 time; None if it is missing or not valid."""
-    if not text:
+    """Return the seconds since 1970 of an RFC 3339 time; None if it is missing or not valid.
+
+    Go reads year 0, hours of one digit, and offsets of 24 hours and of 60 minutes as well. Source: time.Parse.
+    """
+    matched = _RFC_3339.fullmatch(text or "")
+    if matched is None:
         return None
+    year, day, hour, rest, fraction, hours, minutes = matched.groups()
+    early = year == "0000"
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(f"{'0400' if early else year}{day}{hour:0>2}{rest}.{fraction or 0}+00:00")
     except ValueError:
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    ahead = int(hours or 0) * 3600 + int(f"{(hours or '+')[0]}{minutes or 0}") * 60
+    return moment.timestamp() - ahead - (_CENTURIES if early else 0)
 
 
 def snapshot_time(nodes: Iterable[Node], pods: Iterable[Pod]) -> float | None:

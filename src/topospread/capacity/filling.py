@@ -187,7 +187,9 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
         probe = prepare(settled, options, with_spreads=False)
         rows = {_key(each): each for each in probe.plan.workloads if each.template is not None}
         keys = check_shares(question.shares, rows)
-        more = {share: rows[key].replicas + rounds * share.number for share, key in keys.items()}
+        # Surge pods of an unfinished rollout exist beyond the replicas: a round is for pods beyond them.
+        there = {share: max(rows[key].replicas, len(rows[key].existing)) for share, key in keys.items()}
+        more = {share: there[share] + rounds * share.number for share in keys}
         scale = {f"{key[1]}/{key[0].lower()}/{key[2]}": more[share] for share, key in keys.items()}
         run = prepare(settled, with_fields(options, scale=scale), with_spreads=False)
         missing = Counter(_key(each.workload) for each in probe.queue)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from math import prod
 from typing import Any, Final
 
 from .functions import FUNCTIONS
@@ -39,12 +40,17 @@ PATCH: Final = "JSONPatch"
 """The types that mutating policies make."""
 MOST_STEPS: Final = 100_000
 """Steps of one budget, about a microsecond each."""
+_STEPS_OF_ALL: Final = 5
+"""Steps of each expression, also of one that cannot be parsed, and of each error."""
 _TYPE_NAMES: Final = frozenset("bool bytes double int list map null_type string type uint".split())  # noqa: SIM905
 _MACROS: Final = frozenset(
     "all exists exists_one existsOne map filter transformList transformMap optMap optFlatMap".split()  # noqa: SIM905
 )
 _QUADRATIC: Final = frozenset("distinct sets.contains sets.equivalent sets.intersects".split())  # noqa: SIM905
 _LOOKS_INSIDE: Final = _QUADRATIC | frozenset("_==_ _!=_ _in_ format join indexOf lastIndexOf".split())  # noqa: SIM905
+_COMPARES: Final = frozenset("sort isSorted min max sum".split())  # noqa: SIM905
+_SIGNS_A_STEP: Final = 10_000
+"""Pairs of signs that Python compares in a step: a search from the end may compare all of them."""
 _SOUND: Final = frozenset("_==_ _!=_ _in_ !_ startsWith endsWith contains".split())  # noqa: SIM905
 """Calls that end in no error if their arguments are of the right type."""
 _MISSING: Final = object()
@@ -55,6 +61,11 @@ class Budget:
 
     def __init__(self, steps: int = MOST_STEPS) -> None:
         self.steps = steps
+
+    @property
+    def is_spent(self) -> bool:
+        """Return whether an expression took more steps than were left."""
+        return self.steps < 0
 
     def spend(self, steps: int) -> None:
         """Take steps.
@@ -74,13 +85,17 @@ def evaluate(expression: str, variables: Mapping[str, Value], budget: Budget) ->
         CelError: the error that it ends in.
         CannotEvaluateError: if it is not evaluated here.
     """
+    budget.spend(_STEPS_OF_ALL)
     try:
         return _Evaluation(variables, budget).value(_parsed(expression))
+    except CelError:
+        budget.spend(_STEPS_OF_ALL)
+        raise
     except RecursionError:
         raise CannotEvaluateError("the expression is nested too deeply") from None
 
 
-_parsed = found_once(1024)(parse)
+_parsed = found_once(16384)(parse)
 
 
 class _Evaluation:
@@ -222,9 +237,13 @@ class _Evaluation:
         if name == "matches" and len(given) == 2 and all(isinstance(each, str) for each in given):
             self._budget.spend(10 * len(given[1]))  # to compile the pattern
             return work_of(*given) // 2
+        if name == "lastIndexOf" and all(isinstance(each, str) for each in given):
+            return int(prod(map(len, given))) // _SIGNS_A_STEP
+        if name in _COMPARES and isinstance(given[0], list):
+            return len(given[0]) * (len(given[0]).bit_length() if name == "sort" else 1)
         if name not in _LOOKS_INSIDE:
             return sum(map(_size, given)) // 10
-        weights = [_weight(each, self._budget.steps + 1) for each in given]
+        weights = [weight_of(each, self._budget.steps + 1) for each in given]
         return weights[0] * max(weights) if name in _QUADRATIC else sum(weights)
 
     def _logic(self, operands: Iterable[Callable[[], Value]], decisive: bool) -> Value:
@@ -275,6 +294,7 @@ class _Evaluation:
             raise CannotEvaluateError(f"the fields of {over.name} are not enumerated")
         if not isinstance(over, list | Mapping):
             raise CelError("no such overload")
+        self._budget.spend(len(over) // 10)
         if isinstance(over, dict):
             for each in over.values():
                 if isinstance(each, Unknown) and each.may_be_absent:
@@ -286,12 +306,12 @@ class _Evaluation:
             pairs: Iterable[tuple[Value, ...]] = over.items() if isinstance(over, Mapping) else enumerate(over)
         else:
             pairs = ((each,) for each in over)
-        rounds = [dict(zip(names, pair, strict=True)) for pair in pairs]
+        rounds = (dict(zip(names, pair, strict=True)) for pair in pairs)
         if name in ("all", "exists"):
             return self._logic((partial(self._bound, each, bodies[0]) for each in rounds), decisive=name == "exists")
         return self._made(name, rounds, bodies)
 
-    def _made(self, name: str, rounds: list[dict[str, Value]], bodies: list[Node]) -> Value:
+    def _made(self, name: str, rounds: Iterable[dict[str, Value]], bodies: list[Node]) -> Value:
         found: list[Value] = []
         keys: list[Value] = []
         counts = name in ("exists_one", "existsOne")
@@ -361,7 +381,7 @@ def _size(value: Value) -> int:
     return len(value) if isinstance(value, str | list) or (isinstance(value, dict) and value) else 1
 
 
-def _weight(value: Value, most: int) -> int:
+def weight_of(value: Value, most: int) -> int:
     """Return a value's size: 1 for each nested value, 1 for ten characters of text. Counting stops at ``most``."""
     found, waiting = 0, [value]
     while waiting and found < most:
@@ -439,4 +459,4 @@ _OPERATORS: Final[Mapping[str, Callable[..., Value]]] = {
     "-_": _negated,
 }
 
-__all__ = ["Budget", "CannotEvaluateError", "CelError", "Lazy", "Optional", "Unknown", "evaluate"]
+__all__ = ["Budget", "CannotEvaluateError", "CelError", "Lazy", "Optional", "Unknown", "evaluate", "weight_of"]

@@ -40,6 +40,7 @@ _DIRECTIVE: Final = re.compile(r"%(%|(?:\.[0-9]+)?[a-zA-Z])")
 _SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """What Go takes for white space."""
 _MOST_LONG: Final = 100_000
+_LONGEST_VERSION: Final = 1_000
 
 
 def _text(value: Value) -> str:
@@ -291,7 +292,10 @@ def _of_quantity(value: Value) -> Quantity:
 
 def _summed(sign: int, left: Value, right: Value) -> Quantity:
     other = Quantity(right) if isinstance(right, int) and not isinstance(right, bool) else _of_quantity(right)
-    return _of_quantity(left).add(Quantity(sign * other.unscaled, other.exponent))
+    try:
+        return _of_quantity(left).add(Quantity(sign * other.unscaled, other.exponent))
+    except QuantityError as error:
+        raise CannotEvaluateError(str(error)) from None
 
 
 def _as_integer(value: Value) -> int:
@@ -306,7 +310,7 @@ def _is_integer(value: Value) -> bool:
 
 
 def _version(text: Value) -> SemanticVersion:
-    found = _SEMANTIC_VERSION.fullmatch(_text(text))
+    found = _SEMANTIC_VERSION.fullmatch(_text(text)) if len(_text(text)) <= _LONGEST_VERSION else None
     if found is None:
         raise CannotEvaluateError("semver() is not evaluated for this text")
     major, minor, patch, before = found.groups()

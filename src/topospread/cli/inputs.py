@@ -309,6 +309,7 @@ def read_options(
         named = click.get_current_context().get_parameter_source("config_path")
         if configuration is None or named is not ParameterSource.COMMANDLINE:
             raise UsageError("--call-extenders asks who a configuration names: give --config FILE on the command line")
+        _check_certificates(configuration)
         configuration = configuration.with_extenders_asked
     return SimulationOptions(
         configuration,
@@ -319,6 +320,19 @@ def read_options(
         preemption=not given.get("no_preemption"),
         pools=given_pools(given) if "pools" in given else (),
     )
+
+
+def _check_certificates(configuration: Configuration) -> None:
+    """Reject certificates and keys out of the repository of a configuration, which may be a stranger's."""
+    from topospread.sources.roots import is_within, repository_of
+    from topospread.sources.text import shown_path
+
+    root = repository_of(os.path.dirname(os.path.abspath(configuration.source)))
+    for each in configuration.profiles[0].extenders:
+        for name in ("caFile", "certFile", "keyFile"):
+            if root is not None and each.tls.get(name) and not is_within(each.tls[name], root):
+                words = f"{configuration.source}: {each.origin}.tlsConfig.{name}: this file is not in the repository"
+                raise UsageError(f"{words} {shown_path(root)}; copy the configuration out of it to use the file")
 
 
 def read_configuration(path: str | None, gates: Gates) -> Configuration | None:

@@ -6,14 +6,15 @@ They are called only if the user allows it (`Extender.asked`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from topospread.api.meta import Int64
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster
@@ -38,12 +39,42 @@ from .view import View
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector
 
+T = TypeVar("T")
 _HIGHEST = 10
 """``MaxExtenderPriority``."""
 _READ_FROM_NODE = frozenset(
     {"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "NodeAffinity", "TaintToleration"}
 )
 """Plugins whose scores depend on the node object that Score receives."""
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Node(msgspec.Struct):
+    metadata: _Metadata
+
+
+class _Nodes(msgspec.Struct):
+    items: list[_Node] | None = None
+
+
+class _Filtered(msgspec.Struct):
+    """An ExtenderFilterResult; the names of the fields are in lower case."""
+
+    nodes: _Nodes | None = None
+    nodenames: list[str] | None = None
+    failednodes: dict[str, str] | None = None
+    failedandunresolvablenodes: dict[str, str] | None = None
+    error: str | None = None
+
+
+class _Score(msgspec.Struct):
+    """A HostPriority."""
+
+    host: str = ""
+    score: Int64 = 0
 
 
 class Passed(msgspec.Struct):
@@ -88,9 +119,9 @@ class ExtenderCalls:
                 continue
             named = {nodes.names[row]: row for row in passed.rows.tolist()}
             try:
-                found = self._ask(each, verb, self._body(each, key, pod, passed.rows))
-                if error := found.get("error"):
-                    raise PluginError(error)
+                found = self._ask(each, verb, self._body(each, key, pod, passed.rows), _filtered)
+                if found.error:
+                    raise PluginError(found.error)
                 kept, bare = _kept(each, found)
                 if not bare and (strange := next((name for name in kept if name not in named), None)) is not None:
                     raise PluginError(
@@ -105,12 +136,12 @@ class ExtenderCalls:
                 raise
             if any(name not in named for name in kept):
                 raise _unknown(each, "it lets nodes pass that it was not asked about")
-            reasons: list[tuple[str, StatusCode]] = [
-                ("failednodes", UNSCHEDULABLE),
-                ("failedandunresolvablenodes", UNRESOLVABLE),
+            reasons: list[tuple[dict[str, str] | None, StatusCode]] = [
+                (found.failednodes, UNSCHEDULABLE),
+                (found.failedandunresolvablenodes, UNRESOLVABLE),
             ]
-            for field, code in reasons:
-                for name, words in (found.get(field) or {}).items():
+            for failed, code in reasons:
+                for name, words in (failed or {}).items():
                     if name in nodes.row_of:
                         passed.refused[nodes.row_of[name]] = Status(code, (words,))
             passed.rows = np.array([named[name] for name in kept], dtype=np.int64)
@@ -125,16 +156,15 @@ class ExtenderCalls:
             points: dict[str, int] = {} if verb else dict.fromkeys(names, 0)
             if verb:
                 try:
-                    found = self._ask(each, verb, self._body(each, key, pod, passed.rows))
+                    found = self._ask(each, verb, self._body(each, key, pod, passed.rows), _scores)
                 except NotJudgedError:
                     raise
                 except PluginError:
                     continue
-                for one in map(_lower, found):
-                    name = one.get("host", "")
-                    points[name] = points.get(name, 0) + one.get("score", 0)
+                for one in found:
+                    points[one.host] = points.get(one.host, 0) + one.score
             scale = each.weight * (MAX_NODE_SCORE // _HIGHEST)
-            passed.points[each.origin] = [points[name] * scale if name in points else None for name in names]
+            passed.points[each.origin] = [_wrapped(points[name] * scale) if name in points else None for name in names]
 
     def _body(self, extender: Extender, key: PodKey, pod: Pod, rows: Ints) -> bytes:
         namespace, _, name = key.partition("/")
@@ -145,20 +175,19 @@ class ExtenderCalls:
         asked = {"Pod": named, "Nodes": nodes, "NodeNames": None if nodes else names}
         return msgspec.json.encode(asked, enc_hook=str)
 
-    def _ask(self, extender: Extender, verb: str, body: bytes) -> Any:
-        """Return what an extender answers, with its fields in lower case, as Go reads them in any case."""
+    def _ask(self, extender: Extender, verb: str, body: bytes, read: Callable[[Any], T]) -> T:
         if self._stamp != self._cluster.journal.stamp:
             self._known.clear()
             self._stamp = self._cluster.journal.stamp
         url = f"{extender.url.rstrip('/')}/{verb}"
         if (url, body) not in self._known:
-            self._known[url, body] = self._sent(extender, verb, url, body)
-        found = self._known[url, body]
-        if isinstance(found, Exception):
+            self._known[url, body] = self._sent(extender, verb, url, body, read)
+        found: T | PluginError = self._known[url, body]
+        if isinstance(found, PluginError):
             raise found
         return found
 
-    def _sent(self, extender: Extender, verb: str, url: str, body: bytes) -> Any:
+    def _sent(self, extender: Extender, verb: str, url: str, body: bytes, read: Callable[[Any], T]) -> T | PluginError:
         if not url.startswith(("http://", "https://")):
             return _unknown(extender, "its URL is neither http nor https")
         from .extender_connection import HTTPException, opener_of, response_of  # imports ssl, which Pyodide lacks
@@ -171,7 +200,9 @@ class ExtenderCalls:
                 return PluginError(f"failed {verb} with extender at URL {url}, code {status}")
             if text is None:
                 return _unknown(extender, f"its answer has not arrived after {extender.timeout:g} s")
-            return _lower(msgspec.json.decode(text))
+            return read(msgspec.json.decode(text))
+        except (msgspec.MsgspecError, RecursionError) as error:
+            return _unknown(extender, f"its answer cannot be read ({error})")
         except (OSError, HTTPException, ValueError) as error:
             why = getattr(error, "reason", None) or str(error) or type(error).__name__
             return _unknown(extender, f"it does not answer ({why})")
@@ -212,17 +243,32 @@ def _bare_points(view: View, rows: Ints, cluster: Cluster) -> Mapping[str, Ints]
     return {each.plugin: each.points(own) for each in prepared.scores if each.plugin in _READ_FROM_NODE}
 
 
-def _kept(extender: Extender, found: Mapping[str, Any]) -> tuple[list[str], bool]:
+def _kept(extender: Extender, found: _Filtered) -> tuple[list[str], bool]:
     """Return the names of the admitted nodes, and whether the response had node objects."""
-    if extender.node_cache_capable and found.get("nodenames") is not None:
-        return list(found["nodenames"]), False
-    nodes = found.get("nodes")
-    items = (_lower(nodes).get("items") or []) if nodes is not None else []
-    return [each["metadata"]["name"] for each in items], True
+    if extender.node_cache_capable and found.nodenames is not None:
+        return found.nodenames, False
+    items = found.nodes.items if found.nodes is not None else None
+    return [each.metadata.name for each in items or ()], True
+
+
+def _filtered(found: Any) -> _Filtered:
+    found = _lower(found)
+    nodes = {"nodes": _lower(found["nodes"])} if isinstance(found, dict) and "nodes" in found else {}
+    return msgspec.convert(found | nodes if nodes else found, _Filtered)
+
+
+def _scores(found: Any) -> list[_Score]:
+    return msgspec.convert([_lower(each) for each in found] if isinstance(found, list) else found, list[_Score])
 
 
 def _lower(found: Any) -> Any:
+    """Return an object with its fields in lower case, as Go reads them in any case."""
     return {name.lower(): value for name, value in found.items()} if isinstance(found, dict) else found
+
+
+def _wrapped(score: int) -> int:
+    """Return a score in 64 bits."""
+    return (score + 2**63) % 2**64 - 2**63
 
 
 def _unknown(extender: Extender, why: str) -> NotJudgedError:

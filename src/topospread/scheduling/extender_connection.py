@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import ssl
 import tempfile
-import time
 import urllib.request
 from contextlib import ExitStack
 from http import HTTPStatus
 from http.client import HTTPException
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
 from topospread.config.profile import Extender
@@ -28,16 +29,25 @@ def response_of(
         OSError, HTTPException: the extender does not answer.
     """
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-    until = time.monotonic() + seconds
-    with opener.open(request, timeout=seconds) as response:
-        text = b""
-        if response.status != HTTPStatus.OK:
-            return response.status, text
-        while part := response.read1(1 << 16):
-            text += part
-            if len(text) > _LARGEST or time.monotonic() > until:
-                return response.status, None
-        return response.status, text
+    arrived: SimpleQueue[tuple[int, bytes | None] | Exception] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            with opener.open(request, timeout=seconds) as response:
+                text = response.read(_LARGEST + 1) if response.status == HTTPStatus.OK else b""
+                arrived.put((response.status, text if len(text) <= _LARGEST else None))
+        except Exception as error:
+            arrived.put(error)
+
+    # The timeout of a socket is for each of its bytes.
+    Thread(target=ask, daemon=True).start()
+    try:
+        found = arrived.get(timeout=seconds)
+    except Empty:
+        return HTTPStatus.OK, None
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 class _Named(ssl.SSLContext):

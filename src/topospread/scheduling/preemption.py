@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
 
 import msgspec
 import numpy as np
 
+from topospread.api.timestamps import seconds
 from topospread.cluster import NO_ROW, Cluster, PodClass
 from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import PodKey
@@ -442,4 +442,5 @@ def _earliest_start(candidate: Candidate) -> tuple[int, float]:
 
 def start_order(started: str | None, otherwise: T) -> tuple[int, float | T]:
     """Return the sort key of a pod's start time; pods without one come last, by ``otherwise``."""
-    return (0, datetime.fromisoformat(started).timestamp()) if started else (1, otherwise)
+    moment = seconds(started)
+    return (1, otherwise) if moment is None else (0, moment)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -66,6 +67,10 @@ class _Review(msgspec.Struct, rename="camel"):
 
 
 _REVIEW: Final = msgspec.json.Decoder(_Review)
+_BEGINNING: Final = re.compile(
+    rb'\{"kind":"AdmissionReview","apiVersion":"admission\.k8s\.io/v1","request":\{"uid":"([0-9a-f-]{1,64})"'
+)
+"""The first bytes of a review from an API server, up to the uid. Text of the object is always later."""
 
 
 def tenant_of(head: ReviewHead) -> str:
@@ -99,6 +104,16 @@ def read_head(data: bytes) -> ReviewHead:
     if found.api_version != API_VERSION:
         raise ValueError(f"not an AdmissionReview of {API_VERSION}")
     return found.request
+
+
+def uid_of(data: bytes) -> str | None:
+    """Return the uid of a review that `read_head` cannot read; None if an API server did not write it.
+
+    Args:
+        data: the first bytes of the review.
+    """
+    found = _BEGINNING.match(data)
+    return found and found[1].decode()
 
 
 def unjudged(uid: str, why: str, policy: AdmissionPolicy) -> Json:

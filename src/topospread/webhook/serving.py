@@ -18,7 +18,7 @@ from topospread.config.durations import parse_duration
 from topospread.live.exposition import exposition_of
 from topospread.live.serving import Address, ServedPages, has_client_certificate, serve
 
-from .admission_reviews import read_head, tenant_of, unjudged
+from .admission_reviews import read_head, tenant_of, uid_of, unjudged
 from .fair_queue import Asker
 from .judging_pool import JudgingPool, NotJudgedError
 from .policy import AdmissionPolicy
@@ -26,7 +26,13 @@ from .policy import AdmissionPolicy
 log = logging.getLogger(__name__)
 
 MOST: Final = 8 << 20
-"""Bytes of an AdmissionReview: an object and its old state, of at most 3 MiB each, and the rest of the request."""
+"""Bytes of an AdmissionReview that is judged: an object and its old state of 1.5 MiB (etcd's limit), and their escapes.
+
+JSON escapes ``<`` with six bytes, and an API server may store more. A larger review is answered by the policy.
+"""
+_LATE: Final = "the request did not arrive in time"
+_LARGE: Final = f"the request is larger than {MOST >> 20} MiB"
+_STATUS: Final = {_LATE: 408, _LARGE: 413}
 TIMEOUT: Final = 5.0
 """Seconds that the API server waits by default: the chart's webhook.timeoutSeconds."""
 SHARE: Final = 0.6
@@ -62,7 +68,7 @@ def application(
     Args:
         needs_certificate: whether the API server must present a client certificate.
     """
-    made = web.Application(client_max_size=MOST)
+    made = web.Application()
     made.router.add_post("/{path:validate|mutate}", _ReviewAnswers(pool, policy, metrics, needs_certificate).review)
     return made
 
@@ -113,24 +119,46 @@ class _ReviewAnswers:
             raise web.HTTPUnauthorized(text="a client certificate is required\n")
         path, begun = request.match_info["path"], time.monotonic()
         until = asyncio.get_running_loop().time() + SHARE * _timeout(request)
+        data, problem = await _body(request, until)
         try:
-            async with asyncio.timeout_at(until):
-                data = await request.read()
-        except TimeoutError:
-            raise web.HTTPRequestTimeout(text="the request did not arrive in time\n") from None
-        try:
+            if problem:
+                raise ValueError(problem)
             head = read_head(data)
         except ValueError as error:
-            return web.Response(status=400, text=f"{error}\n")
-        try:
-            judgement = await self._pool.judge(path, Asker(tenant_of(head), head.namespace), data, until)
-            body, result = judgement.body, judgement.result
-        except NotJudgedError as error:
-            log.warning("a request to /%s was not judged: %s", path, error)
-            body, result = msgspec.json.encode(unjudged(head.uid, str(error), self._policy)), "unjudged"
+            uid = uid_of(data)
+            if uid is None:
+                return web.Response(status=_STATUS.get(problem, 400), text=f"{error}\n")
+            body, result = self._unjudged(path, uid, error)
+        else:
+            try:
+                judgement = await self._pool.judge(path, Asker(tenant_of(head), head.namespace), data, until)
+                body, result = judgement.body, judgement.result
+            except NotJudgedError as error:
+                body, result = self._unjudged(path, head.uid, error)
         self._metrics.seconds.labels(path).observe(time.monotonic() - begun)
         self._metrics.requests.labels(path, result).inc()
         return web.Response(body=body, content_type="application/json")
+
+    def _unjudged(self, path: str, uid: str, error: Exception) -> tuple[bytes, str]:
+        log.warning("a request to /%s was not judged: %s", path, error)
+        return msgspec.json.encode(unjudged(uid, str(error), self._policy)), "unjudged"
+
+
+async def _body(request: web.Request, until: float) -> tuple[bytes, str]:
+    """Return the body, or its first bytes and why the rest is missing.
+
+    A body that is too large is read to its end: a client that still sends reads no answer.
+    """
+    chunks, size = [], 0
+    try:
+        async with asyncio.timeout_at(until):
+            async for chunk in request.content.iter_any():
+                if size <= MOST:
+                    chunks.append(chunk)
+                size += len(chunk)
+    except TimeoutError:
+        return b"".join(chunks), _LATE
+    return b"".join(chunks), _LARGE if size > MOST else ""
 
 
 def _timeout(request: web.Request) -> float:

@@ -134,3 +134,39 @@ def test_lists_are_merged_in_the_order_of_structured_merge_diff() -> None:
     assert [merged(*each.split()) for each in ("abc b", "abc cx", "abc xa", "abc ca", "ab xy")] == [
         "abc", "abcx", "xabc", "bca", "abxy",
     ]  # fmt: skip
+
+
+DOUBLED = [{"name": "v0", "expression": "['a']"}] + [
+    {"name": f"v{level}", "expression": f"[variables.v{level - 1}, variables.v{level - 1}]"} for level in range(1, 60)
+]
+COPIES = ", ".join(
+    f'JSONPatch{{op: "copy", from: "/metadata/labels", path: "/metadata/annotations/a{level}"}}, '
+    f'JSONPatch{{op: "copy", from: "/metadata/annotations", path: "/metadata/labels/b{level}"}}'
+    for level in range(60)
+)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        '[JSONPatch{op: "add", path: "/metadata/labels", value: {"a": variables.v59}}]',
+        '[JSONPatch{op: "test", path: "/spec", value: variables.v59}]',
+        "Object{spec: Object.spec{containers: variables.v59}}",
+    ],
+)
+def test_a_value_of_more_parts_than_there_is_time_for_is_not_evaluated(expression: str) -> None:
+    """Each variable holds the one before it twice: written out, the last one would fill any memory."""
+    verdict, reason = found_by(*policy(expression, variables=DOUBLED), deployment())
+    assert (verdict, "its expressions take too long" in reason) == ("unknown", True), reason
+
+
+def test_copies_of_copies_end_where_the_api_server_ends_them() -> None:
+    annotated = '[JSONPatch{op: "add", path: "/metadata/annotations", value: {}}, ' + COPIES + "]"
+    verdict, message = found_by(*policy(annotated), deployment())
+    assert (verdict, "denied request: JSON Patch: …" in message) == ("no", True), message
+
+
+def test_each_mutation_takes_the_steps_of_its_copy_of_the_object() -> None:
+    many = policy(*['[JSONPatch{op: "add", path: "/spec/nodeName", value: ""}]'] * 3_000)
+    verdict, reason = found_by(*many, deployment())
+    assert (verdict, "its expressions take too long" in reason) == ("unknown", True), reason

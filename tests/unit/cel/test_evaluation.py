@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -210,3 +211,31 @@ def test_hostile_expressions_end(expression: str) -> None:
     with pytest.raises((CannotEvaluateError, CelError)):
         value(expression)
     assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "l.all(a, l.exists(b, a == a))",
+        "l.all(a, l.sort().size() > 0)",
+        "l.all(a, l.isSorted() && l.min() < l.max() && l.sum() > 0)",
+        "l.all(a, t.lastIndexOf(u) < 0)",
+    ],
+)
+def test_steps_grow_with_the_work(expression: str) -> None:
+    """Each round costs as much as the parts that Python looks at: 20,000 of them would take minutes."""
+    many = {"l": list(range(20_000)), "t": "a" * 100_000, "u": "ab" + "a" * 50_000}
+    budget = Budget()
+    with suppress(CannotEvaluateError):
+        evaluate(expression, many, budget)
+    rounds = Budget()
+    with suppress(CannotEvaluateError):
+        evaluate(expression.replace("l.all(a", "[1, 2, 3].all(a"), many, rounds)
+    assert budget.is_spent
+    assert Budget().steps - rounds.steps > 3 * 1_000
+
+
+@pytest.mark.parametrize("expression", ["semver(d + '.0.0').major() > 0", "quantity('1e999999999').add(quantity('1'))"])
+def test_numbers_beyond_those_of_python_are_not_evaluated(expression: str) -> None:
+    with pytest.raises(CannotEvaluateError):
+        value(expression, d="9" * 5_000)

@@ -37,6 +37,7 @@ def node(name: str) -> dict[str, Any]:
         (LATER, LATER, ["a", "b"]),
         (LATER, "", ["b"]),
         ("", LATER, ["a"]),
+        (EARLIER, "0000-02-29T1:00:00.5+24:60", ["a"]),
     ],
 )
 def test_the_victim_that_started_last_goes_and_one_that_has_not_started_counts_as_starting_now(

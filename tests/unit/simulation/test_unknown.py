@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.generators.extenders import answering
+from conformance.generators.extenders import Stub, answering
 from tests.drawn import drawn
 from topospread.base import Bounds
 from topospread.cli.simulate import simulate as command
@@ -244,6 +245,52 @@ def test_nobody_is_asked_at_an_address_that_only_a_project_file_names(
     app = manifest(tmp_path, deployment("web", 3, "1"))
     found = CliRunner().invoke(command, ["-f", str(app), "--on", CLUSTER, "--call-extenders"], standalone_mode=False)
     assert "give --config FILE on the command line" in str(found.exception)
+
+
+@pytest.mark.parametrize("name", ["caFile", "certFile", "keyFile"])
+def test_a_configuration_in_a_repository_names_no_certificate_out_of_it(tmp_path: Path, name: str) -> None:
+    """The address may be a stranger's, and the certificate the user's."""
+    (tmp_path / ".git").mkdir()
+    config, app = tmp_path / "config.yaml", manifest(tmp_path, deployment("web", 3, "1"))
+    with_extender(config, {"filterVerb": "filter", "tlsConfig": {name: "/etc/hostname"}})
+    words = ["-f", str(app), "--on", CLUSTER, "--config", str(config)]
+    assert CliRunner().invoke(command, words, standalone_mode=False).exception is None
+    found = CliRunner().invoke(command, [*words, "--call-extenders"], standalone_mode=False)
+    assert f"extenders[0].tlsConfig.{name}: this file is not in the repository" in str(found.exception)
+
+
+@pytest.mark.parametrize(
+    ("filtered", "scored"),
+    [
+        (b"[]", b"[]"),
+        (b"null", b"[]"),
+        (b"[" * 100_000, b"[]"),
+        (b'{"nodenames": 3}', b"[]"),
+        (b'{"nodes": []}', b"[]"),
+        (b'{"nodes": {"items": [3]}}', b"[]"),
+        (b'{"nodenames": [], "failednodes": [1]}', b"[]"),
+        (None, b"{}"),
+        (None, b'[{"host": "a", "score": "x"}]'),
+        (None, b'[{"host": "a", "score": 99999999999999999999}]'),
+    ],
+)
+def test_an_extender_that_answers_nonsense_is_unknown(tmp_path: Path, filtered: bytes | None, scored: bytes) -> None:
+    class Nonsense(Stub):
+        def do_POST(self) -> None:  # noqa: N802 - http.server's own name
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.end_headers()
+            everything = json.dumps({"nodenames": asked["NodeNames"]}).encode()
+            self.wfile.write(scored if self.path == "/prioritize" else filtered or everything)
+
+    config, app = tmp_path / "config.yaml", manifest(tmp_path, deployment("web", 3, "1"))
+    verbs = {"filterVerb": "filter", "prioritizeVerb": "prioritize", "weight": 1, "nodeCacheCapable": True}
+    words = ["-f", str(app), "--on", CLUSTER, "--config", str(config), "-o", "json", "--call-extenders"]
+    with answering(stub=Nonsense) as url:
+        with_extender(config, {**verbs, "urlPrefix": url})
+        answer = json.loads(CliRunner().invoke(command, words, standalone_mode=False).stdout)
+    assert answer["verdict"] == "unknown"
+    assert "its answer cannot be read" in str(answer)
 
 
 def with_extender(config: Path, extender: dict[str, Any]) -> None:

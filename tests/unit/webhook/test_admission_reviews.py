@@ -241,7 +241,7 @@ def test_objects_that_are_none_are_let_in(made: Json) -> None:
 
 
 def test_an_object_that_the_linter_cannot_read_is_not_let_in_as_judged() -> None:
-    template = {"metadata": {"creationTimestamp": "0000-01-01T00:00:00Z"}, "spec": {"containers": []}}
+    template = {"metadata": {"creationTimestamp": "10000-01-01T00:00:00Z"}, "spec": {"containers": []}}
     made = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

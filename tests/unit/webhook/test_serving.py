@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Literal
 
 import pytest
@@ -154,10 +154,49 @@ def test_malformed_bodies_are_the_clients_error(data: bytes, status: int) -> Non
     play(scenario)
 
 
-def test_deep_json_in_an_object_is_a_400() -> None:
+BEGINNING = b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"7-a","object":'
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (b"[" * 1_000 + b"]" * 1_000, "nested too deeply"),
+        (b'"' + b"\\u003c" * (MOST // 6) + b'"', "larger than 8 MiB"),
+    ],
+    ids=["deep", "large"],
+)
+@pytest.mark.parametrize(("on_timeout", "allowed"), [("allow", True), ("deny", False)])
+def test_an_object_that_cannot_be_read_is_answered_by_the_policy(
+    made: bytes, why: str, on_timeout: Literal["allow", "deny"], allowed: bool
+) -> None:
+    """An API server takes another status for a failed call, which failurePolicy: Ignore lets in."""
+
     async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
-        deep = review(deployment() | {"spec": "DEEP"}).replace(b'"DEEP"', b"[" * 100_000 + b"]" * 100_000)
-        async with client.post("/validate", data=io.BytesIO(deep)) as answer:
+        response = await answered(client, BEGINNING + made + b"}}")
+        assert (response["uid"], response["allowed"]) == ("7-a", allowed)
+        assert why in json.dumps(response)
+
+    play(scenario, on_timeout)
+
+
+def test_a_review_that_arrives_late_is_answered_by_the_policy() -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        yield BEGINNING
+        while True:
+            await asyncio.sleep(0.05)
+            yield b" "
+
+    async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
+        async with client.post("/validate?timeout=500ms", data=endless()) as answer:
+            assert (await answer.json())["response"]["uid"] == "7-a"
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("data", [b'{"request":{"object":' + BEGINNING, BEGINNING.replace(b"7-a", b"")])
+def test_a_uid_elsewhere_is_not_the_reviews(data: bytes) -> None:
+    async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
+        async with client.post("/validate", data=io.BytesIO(data + b"[" * 1_000)) as answer:
             assert answer.status == 400
 
     play(scenario)
