@@ -70,10 +70,10 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     event: Annotated[
         Event,
         Meta(
-            description="`zone-loss`, `node-loss`: pods that any loss leaves. `zone-rolled`, `node-rolled`: the "
-            "same after any rollout, if it differs. `zone-after`, `node-after`: pods that are ready in the end after it. "
-            "`drains`: pods that budgets keep ready while nodes drain. `rollout`: pods that a rollout keeps ready. "
-            "`skew`, `never-waits`: declared promises without a count."
+            description="`zone-loss`, `node-loss`: pods that any loss leaves. `zone-rolled`, `node-rolled`: pods that it "
+            "leaves after any rollout, if that differs. `zone-after`, `node-after`: pods that are ready in the end "
+            "after it. `drains`: pods that budgets keep ready while nodes drain. `rollout`: pods that a rollout keeps "
+            "ready. `skew`, `never-waits`: declared promises without a count."
         ),
     ]
     before: Annotated[Bounds, Meta(description="Pods before the change.")]

@@ -49,8 +49,9 @@ def page(answer: Plan) -> Page:
 
 
 def _promises(answer: Plan) -> Iterator[Section]:
-    """Yield each workload's counts that differ or break a promise, worse workloads first; of another control plane, worse
-    and better counts. Others are shown only with -o wide.
+    """Yield each workload's counts that differ or break a promise, worse workloads first.
+
+    Other counts are shown only with -o wide, and neutral differences under another control plane.
     """
     rank: dict[str, int] = {}
     for each in answer.promises:
