@@ -70,8 +70,8 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     event: Annotated[
         Event,
         Meta(
-            description="`zone-loss`, `node-loss`: pods that any loss leaves. `zone-rolled`, `node-rolled`: pods that it "
-            "leaves after any rollout, if that differs. `zone-after`, `node-after`: pods that are ready in the end "
+            description="`zone-loss`, `node-loss`: pods that any loss leaves. `zone-rolled`, `node-rolled`: pods that "
+            "it leaves after any rollout, if that differs. `zone-after`, `node-after`: pods that are ready in the end "
             "after it. `drains`: pods that budgets keep ready while nodes drain. `rollout`: pods that a rollout keeps "
             "ready. `skew`, `never-waits`: declared promises without a count."
         ),
