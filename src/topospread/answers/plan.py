@@ -373,16 +373,16 @@ def _causes(review: Review, fields: Mapping[PromiseChange, Sequence[ChangedLine]
     objects = set[str]()
     for each, lines in fields.items():
         if each.verdict == "no":
-            said = list(map(str, lines)) or [_allowed(each)]
-            worse.setdefault(each.key, {}).update(dict.fromkeys(said[:_MOST_CAUSES]))
+            parts = list(map(str, lines)) or [_allowed(each)]
+            worse.setdefault(each.key, {}).update(dict.fromkeys(parts[:_MOST_CAUSES]))
             objects |= {f"{kind} {each.key[1]}/{name}" for kind, name in _named(each)}
     faults = [lint_finding(each) for each in review.new if each.severity != "hint"]
     own = [each for each in faults if each.object in objects]
     for found in own:  # a misspelt field, for example, is why fewer pods are left
         yield Cause(code="new-finding", says=f"{found.where} {found.rule}: {found.says}", objects=(found.object,))
     ranked = [(rank, key, each) for key, words in worse.items() for rank, each in enumerate(words)]
-    for _, key, each in sorted(ranked, key=lambda one: one[0]):  # the first cause of every workload comes first
-        yield Cause(code="keeps-less", says=each, objects=("/".join(key),))
+    for _, key, said in sorted(ranked, key=lambda one: one[0]):  # the first cause of every workload comes first
+        yield Cause(code="keeps-less", says=said, objects=("/".join(key),))
     messages: dict[str, list[str]] = {}
     for pod in review.pending:
         if pod.after is not None:
