@@ -72,7 +72,7 @@ def test_a_missing_replica_comes_before_more() -> None:
 def test_surge_pods_of_a_rollout_are_not_missing_replicas() -> None:
     web = workload("Deployment", replicas=1)
     web["metadata"]["uid"] = "web"
-    objects: list[Json] = [node("a1", "a", cpu="3"), web]
+    objects: list[Json] = [node("a1", "a", cpu="2"), web]
     for name, revision in (("old", "1"), ("new", "2")):
         meta: Json = {
             "name": f"web-{name}",
@@ -111,8 +111,8 @@ def test_surge_pods_of_a_rollout_are_not_missing_replicas() -> None:
                 "status": {"phase": "Running"},
             }
         )
-    (target,) = asked(objects, more=2).capacity.targets
-    assert (target.there, target.missing, target.more) == (2, 0, 1)
+    (target,) = asked(objects).capacity.targets  # more nodes are tried, too
+    assert (target.there, target.missing, target.more) == (2, 0, 0)
 
 
 def test_several_come_in_rounds() -> None:
