@@ -1,4 +1,4 @@
-"""ResourceQuotas in drills: new pods count once the deleted ones are gone, and pods beyond a quota are not judged."""
+"""ResourceQuotas in drills: new pods count once the deleted ones are gone, and refused pods are retried."""
 
 from __future__ import annotations
 
@@ -27,17 +27,21 @@ def test_a_replacement_takes_the_quota_of_the_deleted_pod(step: Step) -> None:
     assert drilled(3, step).verdict == "yes"
 
 
-def test_a_surge_beyond_the_quota_is_not_judged() -> None:
+def test_a_surge_beyond_the_quota_is_refused_and_gets_the_rollout_stuck() -> None:
     answer = drilled(3, Rollout("deploy/web"))
-    assert answer.verdict == "unknown"
-    assert [each.because for each in answer.unjudged] == [
-        "ResourceQuota of the namespace shop is not evaluated: it may refuse the pod"
-    ]
+    assert answer.verdict == "no"
+    assert "the rollout of shop/web is stuck" in answer.says
+    assert any("exceeded quota: q" in each.says for each in answer.causes)
     assert drilled(4, Rollout("deploy/web")).verdict == "yes"
     assert drilled(3, Rollout("deploy/web"), strategy=rolling(0, 1)).verdict == "yes"
 
 
-def test_only_replicas_beyond_the_quota_are_not_judged() -> None:
-    (part,) = drilled(4, Scale("deploy/web", 5)).unjudged
-    assert len(part.pods) == 1
+def test_refused_pods_are_created_once_others_leave() -> None:
+    assert drilled(3, Rollout("deploy/web"), strategy=rolling(1, 1)).verdict == "yes"
+
+
+def test_replicas_beyond_the_quota_are_pending() -> None:
+    answer = drilled(4, Scale("deploy/web", 5))
+    assert answer.verdict == "no"
+    assert answer.says.startswith("1 pod of shop/web is ")
     assert drilled(4, Scale("deploy/web", 2), Scale("deploy/web", 4), Drain(at("node=a1"))).verdict == "yes"
