@@ -80,6 +80,8 @@ def _tried(remedy: Remedy, workload: str = "") -> str:
     """Return the result of a simulated remedy as words."""
     if isinstance(remedy, DrillRemedy):
         pending = f"{remedy.pending} instead of {remedy.pending_without} newly pending"
+        if remedy.not_evicted:
+            pending += f"; {counted(remedy.not_evicted, 'pod')} still not evicted"
         return pending + skew_words(remedy.tried)
     return tried_words(remedy.tried, workload)
 
