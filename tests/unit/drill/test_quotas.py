@@ -45,3 +45,10 @@ def test_replicas_beyond_the_quota_are_pending() -> None:
     assert answer.verdict == "no"
     assert answer.says.startswith("1 pod of shop/web is ")
     assert drilled(4, Scale("deploy/web", 2), Scale("deploy/web", 4), Drain(at("node=a1"))).verdict == "yes"
+
+
+def test_a_rollout_of_pods_that_are_not_judged_may_be_stuck() -> None:
+    web = workload("Deployment", "web", strategy=rolling(1, 0), spec={"schedulerName": "volcano"})
+    answer = told([*nodes("a", "b"), web], Rollout("deploy/web"), runs=1).answer()
+    assert answer.verdict == "unknown"
+    assert "the rollout of shop/web may be stuck" in answer.says
