@@ -254,8 +254,7 @@ class DrillState:
         if pod.workload is not None:
             pod.workload.existing[:] = [each for each in pod.workload.existing if each is not pod.pod]
         quotas, unjudged = run.plan.quotas, pod.pod.spec.unjudged_admission or ()
-        is_refused = pod.queued is not None and bool(pod.queued.refused)
-        if quotas is not None and not is_refused and not any(each.startswith(QUOTA) for each in unjudged):
+        if quotas is not None and not pod.is_refused and not any(each.startswith(QUOTA) for each in unjudged):
             quotas.release(pod.pod)
             self._has_left = True
         if pod.queued is not None and not pod.node:
@@ -305,7 +304,7 @@ class DrillState:
             return False
         self._has_left, again = False, list[QueuedPod]()
         for each in list(self.pods.waiting.values()):
-            if each.queued is not None and each.queued.refused and not each.pod.spec.scheduling_gates:
+            if each.is_refused and each.queued is not None and not each.pod.spec.scheduling_gates:
                 each.queued.refused = ""
                 again.append(each.queued)
                 self.pods.remove(each)
@@ -457,7 +456,7 @@ class DrillState:
 
         In an ordered StatefulSet a pod is created once its predecessor has a node.
         """
-        if pod.queued is not None and pod.queued.refused:
+        if pod.is_refused:
             return False
         before = pod.queued.after if pod.queued is not None and not pod.node else None
         known = self.pods.by_key.get(pod_key(before.namespace, before.name)) if before is not None else None

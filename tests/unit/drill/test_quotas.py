@@ -6,20 +6,27 @@ from typing import Any
 
 import pytest
 
+from topospread.api.pools import NodePool
+from topospread.api.well_known_labels import ZONE
+from topospread.drill.drill import drill
 from topospread.drill.steps import Drain, Fail, Rollout, Scale, Step
+from topospread.simulation.options import SimulationOptions
 
-from .builders import Json, at, nodes, rolling, told, workload
+from .builders import Json, at, inventory, node, nodes, rolling, spread, told, workload
 
 
-def drilled(pods: int, *steps: Step, strategy: Json | None = None) -> Any:
-    quota = {
+def quota(pods: int) -> Json:
+    return {
         "apiVersion": "v1",
         "kind": "ResourceQuota",
         "metadata": {"name": "q", "namespace": "shop"},
         "spec": {"hard": {"pods": str(pods)}},
     }
+
+
+def drilled(pods: int, *steps: Step, strategy: Json | None = None) -> Any:
     web = workload("Deployment", replicas=3, strategy=strategy or rolling(1, 0))
-    return told([*nodes("a", "a", "b", "c"), web, quota], *steps, runs=2).answer()
+    return told([*nodes("a", "a", "b", "c"), web, quota(pods)], *steps, runs=2).answer()
 
 
 @pytest.mark.parametrize("step", [Drain(at("node=a1")), Fail(at("zone=a"))])
@@ -52,3 +59,17 @@ def test_a_rollout_of_pods_that_are_not_judged_may_be_stuck() -> None:
     answer = told([*nodes("a", "b"), web], Rollout("deploy/web"), runs=1).answer()
     assert answer.verdict == "unknown"
     assert "the rollout of shop/web may be stuck" in answer.says
+
+
+def test_refused_pods_get_no_node_of_a_pool() -> None:
+    pool = NodePool("p", {ZONE: "a"}, {"cpu": "9", "pods": "9"})
+    objects = [node("n", "a", cpu="3"), workload("Deployment", "web", 3), quota(3)]
+    found = drill(inventory(*objects), [Scale("shop/deploy/web", 6)], SimulationOptions(pools=[pool]))
+    assert [each.added for each in found.pools] == [()]
+
+
+def test_constraints_of_refused_pods_stay_hard() -> None:
+    objects = [*nodes("a", "b", "c"), workload("Deployment", "web", 6, {"topologySpreadConstraints": [spread()]})]
+    found = drill(inventory(*objects, quota(3)), [Fail(at("zone=a"))], fallback=True).fallback
+    assert found is not None
+    assert (found.steps[-1].ready, sum(len(each.pods) for each in found.pending)) == (3, 3)
