@@ -128,7 +128,9 @@ def test_pods_that_are_not_judged_are_no_pending_pods() -> None:
     text = told([*nodes("a", "b", "c"), other, placed], Fail(at("zone=a")), Fail(at("zone=b"))).answer().text()
     (row,) = [line.split() for line in text.splitlines() if line.startswith("shop/other")]
     assert row[1:4] == ["1–3/3", "0–2/3", "0–3/3"]
-    assert "evicted: 1 pod; 0 have a node again, 0 are pending, 1 is not judged, 0 are not replaced" in " ".join(text.split())
+    assert "evicted: 1 pod; 0 have a node again, 0 are pending, 1 is not judged, 0 are not replaced" in " ".join(
+        text.split()
+    )
     (row,) = [line.split() for line in text.splitlines() if line.startswith("beginning")]
     assert row[5:8] == ["0", "?", "2"]
 
