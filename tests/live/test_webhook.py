@@ -96,7 +96,7 @@ class Asked:
     def create(self, made: Json, *words: str) -> subprocess.CompletedProcess[str]:
         """``kubectl create``, and what it says."""
         return subprocess.run(
-            [self.plane.programs / "kubectl", "create", "-f", "-", *words],
+            [self.plane.programs / "kubectl", "create", *words, "-f", "-"],
             input=json.dumps(made),
             env=self.plane.environment,
             capture_output=True,
@@ -269,3 +269,11 @@ def test_a_certificate_is_replaced_while_it_runs_and_without_the_webhook_all_is_
     assert let_in.returncode == 0, let_in.stderr
     asked.start()
     eventually(lambda: DENIED in asked.create(of("default", "next", constraint("other")), "--dry-run=server").stderr)
+
+
+def test_an_object_too_large_to_judge_is_answered_by_the_policy(asked: Asked) -> None:
+    """JSON escapes each of the signs with six bytes, so that the object is stored, and its review is too large."""
+    made = of("default", "large", constraint("other"))
+    made["spec"]["template"]["spec"]["containers"][0]["args"] = ["<" * 1_450_000]
+    raw = ("--raw", "/apis/apps/v1/namespaces/default/deployments")  # otherwise kubectl escapes them itself
+    assert "has not judged this object: the request is larger than 8 MiB" in asked.create(made, *raw).stderr

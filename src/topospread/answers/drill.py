@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from topospread.answer import Answer
 from topospread.base import Base, Word
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from topospread.drill.result import Drill, DrillEvent, StepOutcome, WorkloadState
     from topospread.rebalance.result import Rebalance
+    from topospread.why.drill_fixes import DrillFix
 
 
 class DrilledWorkload(Base, frozen=True, kw_only=True):
@@ -227,11 +228,18 @@ def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:
     from topospread.why.drill_fixes import fixes_of
 
     found = fixes_of(drill)
-    fixes = tuple(
-        DrillRemedy(**asdict(remedy_of(each.suggestion)), pending=each.pending, pending_without=each.before)
-        for each in found.fixes
+    return tuple(map(_fix, found.fixes)), found.untried
+
+
+def _fix(found: DrillFix) -> DrillRemedy:
+    remedy = remedy_of(found.suggestion)
+    tried = replace(remedy.tried, verdict="no" if found.harm else "yes")
+    return DrillRemedy(
+        **asdict(replace(remedy, tried=tried)),
+        pending=found.pending,
+        pending_without=found.before,
+        not_evicted=len(found.harm.not_evicted),
     )
-    return fixes, found.untried
 
 
 def _says(drill: Drill, verdict: Word) -> str:

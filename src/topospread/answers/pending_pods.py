@@ -59,25 +59,26 @@ def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[Obj
         yield _group("unknown", open_pods, "; ".join(parts), ())
 
 
-def fixes_of(simulation: Simulation, namespace: str | None) -> tuple[tuple[Remedy, ...], int]:
-    """Return the first working fix for each cause of pending pods, and the number of causes without an attempt.
+def fixes_of(simulation: Simulation, namespace: str | None) -> tuple[tuple[Remedy, ...], int, bool]:
+    """Return the first working fix for each cause of pending pods, the number of causes without an attempt, and
+    whether changes were tried.
 
     Args:
         simulation: the simulation.
         namespace: the namespace of the pods; by default all.
     """
     if simulation.begun is None or not simulation.pending:
-        return (), 0
+        return (), 0, False
     inventory, options = simulation.begun
     run = prepare(inventory, replace(options, watch=()), with_spreads=False)
     chosen = {each for each in run.plan.workloads if namespace in (None, each.namespace)}
     if 2 * len(run.queue) > EFFORT:
-        return (), len(simulation.pending)
+        return (), len(simulation.pending), False
     waiting = explain_pending(inventory, run, chosen, suggest=True)
     found = [each.remedies[0] for each in _rejected(waiting.pending) if each.remedies]
     searched = [each.explanation for each in waiting.pending]
     tried = [each for each in searched if each.state == "pending" and not _waits_for_its_group(each)]
-    return tuple(found), sum(each.untried or not each.searched for each in tried)
+    return tuple(found), sum(each.untried or not each.searched for each in tried), bool(tried)
 
 
 def _waits_for_its_group(found: Explanation) -> bool:

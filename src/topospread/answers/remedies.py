@@ -23,6 +23,7 @@ class DrillRemedy(Remedy, frozen=True, kw_only=True):
 
     pending: Annotated[int, Meta(description="Newly pending pods at the end with the change, of all workloads.")]
     pending_without: Annotated[int, Meta(description="Newly pending pods at the end without the change.")]
+    not_evicted: Annotated[int, Meta(description="Pods that drains do not evict with the change either.")]
 
 
 def remedy_of(tried: Suggestion) -> Remedy:

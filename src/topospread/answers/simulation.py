@@ -95,6 +95,7 @@ class Simulation(Answer, frozen=True, kw_only=True, dict=True):
         tuple[UnusedInput, ...], Meta(description="Fields that the API server keeps and kube-scheduler ignores.")
     ]
     untried: Annotated[int, Meta(description="Changes that were not tried because the work has a limit.")] = 0
+    searched: Annotated[bool, Meta(description="Whether changes were tried.")] = False
     elsewhere: Annotated[int, Meta(description="Pending pods in namespaces that `-n` leaves out.")] = 0
     traffic: Annotated[ExpectedTraffic | None, Meta(description="Expected traffic, with `--traffic`.")] = None
     warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
@@ -167,7 +168,7 @@ def simulation_answer(
     pending = tuple(pending_pods(each) for each in result.pending if shown(each.namespace))
     workloads = tuple(_workload(each, result) for each in result.workloads if shown(each.namespace))
     elsewhere = sum(len(each.pods) for each in result.pending if not shown(each.namespace))
-    remedies, untried = _fixes(result, namespace)
+    remedies, untried, searched = _fixes(result, namespace)
     worst = max(pending, key=lambda each: len(each.pods) if each.causes else -1, default=None)
     return Simulation(
         kind="Simulation",
@@ -176,6 +177,7 @@ def simulation_answer(
         causes=worst.causes if worst is not None else (),
         remedies=remedies,
         untried=untried,
+        searched=searched,
         unjudged=tuple(
             replace(each, pods=pods) for each in result.unjudged if (pods := tuple(filter(of_shown, each.pods)))
         ),
@@ -200,9 +202,9 @@ def simulation_answer(
     )
 
 
-def _fixes(result: Simulated, namespace: str | None) -> tuple[tuple[Remedy, ...], int]:
+def _fixes(result: Simulated, namespace: str | None) -> tuple[tuple[Remedy, ...], int, bool]:
     if not result.pending:
-        return (), 0
+        return (), 0, False
     from .pending_pods import fixes_of  # imports the search, which is not needed if every pod is placed
 
     return fixes_of(result, namespace)

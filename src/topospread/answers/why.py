@@ -137,7 +137,7 @@ class Why(Answer, frozen=True, kw_only=True):
     searched: Annotated[bool, Meta(description="Whether changes were tried.")]
     untried: Annotated[int, Meta(description="Changes that were not tried because the work has a limit.")]
     scores: Annotated[NodeScores | None, Meta(description="Scores, of a pod with a node.")]
-    without: Annotated[tuple[ChoiceWithout, ...], Meta(description="The choice without each constraint.")]
+    without: Annotated[tuple[ChoiceWithout, ...], Meta(description="The choice without each of 32 constraints.")]
     evictions: Annotated[tuple[str, ...], Meta(description="Pods that were evicted for it, NAMESPACE/NAME.")]
     tries: Annotated[Attempts | UnsetType, Meta(description="Attempts of a live cluster's kube-scheduler.")] = UNSET
     warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()

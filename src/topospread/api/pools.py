@@ -12,10 +12,13 @@ import msgspec
 
 from topospread.api.well_known_labels import ARCH, HOSTNAME, OS, ZONE
 
-from .meta import ObjectMeta
+from .meta import Annotations, ObjectMeta
 from .node import Node, NodeSpec, NodeStatus
 from .node_selection import Taint
 from .quantity import Quantity, parse_quantity
+
+_LEAST, _MOST = 60, 110
+"""Allocatable percent of a pool's shape: kubelets reserve a part, and equal machines differ a little."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -77,14 +80,27 @@ class NodePool:
         return Node(
             api_version="v1",
             kind="Node",
-            metadata=ObjectMeta(name=name, labels={**by_kubelet, HOSTNAME: name, **self.labels}),
+            metadata=ObjectMeta(
+                name=name, labels={**by_kubelet, HOSTNAME: name, **self.labels}, annotations=Annotations(pool=self.name)
+            ),
             spec=NodeSpec(taints=list(self.taints) or None),
             status=NodeStatus(allocatable=dict(self.amounts), capacity=dict(self.amounts)),
         )
 
     def has(self, node: Node) -> bool:
-        """Return whether a node is one of the pool's: it has all its labels."""
-        return bool(self.labels) and self.labels.items() <= node.labels.items()
+        """Return whether a node is one of the pool's: it has all its labels, and the pool made it or its cpu and memory
+        fit the shape."""
+        if not self.labels or not self.labels.items() <= node.labels.items():
+            return False
+        if (annotations := node.metadata.annotations) is not None and annotations.pool is not None:
+            return annotations.pool == self.name
+        status = node.status
+        of_node = status.allocatable or status.capacity or {}
+        for name in ("cpu", "memory"):
+            shape, free, whole = (_milli(each, name) for each in (self.amounts, of_node, status.capacity or {}))
+            if free and shape != whole and not _LEAST * shape <= 100 * free <= _MOST * shape:
+                return False
+        return True
 
     def may_grow(self, nodes: Iterable[Node]) -> bool:
         """Return whether the limits allow one more node."""

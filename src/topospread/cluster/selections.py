@@ -40,7 +40,7 @@ class Selection:
         self.is_counting = False
         self.on_node: dict[int, int] = {}
         self._known: WeakValueDictionary[Hashable, PodCounter] = WeakValueDictionary()
-        self._counters: tuple[ref[PodCounter], ...] = ()
+        self._counters: list[ref[PodCounter]] = []
 
     def counting(self) -> Selection:
         """Count the pods by node from now on. Return the selection itself."""
@@ -58,7 +58,9 @@ class Selection:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = make()
-            self._counters = (*(each for each in self._counters if each() is not None), ref(known))
+            if len(self._counters) >= 2 * len(self._known):  # half of them are gone
+                self._counters = [each for each in self._counters if each() is not None]
+            self._counters.append(ref(known))
         return known  # type: ignore[return-value]  # a key belongs to one kind of counter
 
     def count(self, row: int, delta: int) -> None:

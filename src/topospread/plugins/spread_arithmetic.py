@@ -209,18 +209,15 @@ def spread_arithmetic(
 def arithmetic_as_counted(spread: Spread) -> tuple[ConstraintArithmetic, ...]:
     """Return the current counts as data, which later changes of the cluster do not affect."""
     excluded: LeftOutOf = {}
-    return tuple(arithmetic_of(each, spread, excluded) for each in (*spread.hard, *spread.soft))
+    return tuple(_arithmetic_of(each, spread, excluded) for each in (*spread.hard, *spread.soft))
 
 
 LeftOutOf = dict[tuple[tuple[str, ...], bool, bool], tuple[LeftOut, ...]]
 """(keys, honors_affinity, honors_taints) → excluded nodes. The constraints of one pod mostly have the same key."""
 
 
-def arithmetic_of(
-    counted: CountedConstraint, spread: Spread, excluded: LeftOutOf | None = None
-) -> ConstraintArithmetic:
+def _arithmetic_of(counted: CountedConstraint, spread: Spread, excluded: LeftOutOf) -> ConstraintArithmetic:
     """Return the counts of one constraint as data. ``excluded`` caches excluded nodes for the constraints of a pod."""
-    excluded = {} if excluded is None else excluded
     constraint = counted.constraint
     column = spread.nodes.labels(constraint.topology_key)
     counts = counted.counts_by_domain()

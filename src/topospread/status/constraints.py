@@ -18,7 +18,7 @@ from topospread.cluster.arrays import Bools
 from topospread.controllers.planned import Workload
 from topospread.plugins.interface import PluginError, Prepared
 from topospread.plugins.pod_topology_spread import PodTopologySpread
-from topospread.plugins.spread_arithmetic import Domains, arithmetic_of
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains, arithmetic_as_counted
 from topospread.plugins.spread_counts import CountedConstraint, Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.counted import CountedPods, PodOwners
@@ -77,7 +77,8 @@ def constraints_of(
     found: list[ConstraintStatus] = []
     for revision, spread in spreads.of:
         known = [replace(each, revision="") for each in found]
-        stated = [_constraint(each, spread, whose) for each in (*spread.hard, *spread.soft)]
+        counted = zip((*spread.hard, *spread.soft), arithmetic_as_counted(spread), strict=True)
+        stated = [_constraint(*each, spread, whose) for each in counted]
         found += [replace(each, revision=revision) for each in stated if each not in known]
     return tuple(found)
 
@@ -100,8 +101,9 @@ def _prepared(scheduler: Scheduler, pod_class: PodClass) -> Prepared | None:
     return plugin.prepare(pod_class, scheduler.cluster) if isinstance(plugin, PodTopologySpread) else None
 
 
-def _constraint(counted: CountedConstraint, spread: Spread, whose: Whose | None) -> ConstraintStatus:
-    arithmetic = arithmetic_of(counted, spread)
+def _constraint(
+    counted: CountedConstraint, arithmetic: ConstraintArithmetic, spread: Spread, whose: Whose | None
+) -> ConstraintStatus:
     domains = arithmetic.domains
     assert isinstance(domains, Domains), "of a cluster they are columns"
     holding, empty = np.flatnonzero(domains.matching > 0), np.flatnonzero(domains.matching == 0)

@@ -18,6 +18,7 @@ from topospread.api.pod import Pod
 from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.cluster.arrays import Bools, Ints
+from topospread.controllers.node_lifecycle import is_silent
 from topospread.controllers.planned import Workload
 from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
 from topospread.plugins.interface import UNRESOLVABLE
@@ -161,7 +162,7 @@ def _resolvable(obstacles: RejectionsPerNode) -> Bools:
 
 def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
     """A copy of a node in each of the domains that take the pod, those that hold least first."""
-    fit = np.ones(len(obstacles.rows), dtype=np.bool_)
+    fit = ~_silent(obstacles)
     for each in obstacles.says:
         if each.plugin in _OF_THE_NODE - {TAINTS}:
             fit &= each.codes == 0
@@ -172,7 +173,7 @@ def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Ite
     if not shapes:
         return
     spread = [each for each in hard if each.arithmetic.topology_key != HOSTNAME]
-    for key, domain in islice(_wanted_domains(spread), _TRIED):
+    for key, domain in islice(_wanted_domains(obstacles, spread), _TRIED):
         shape = _shape_in(obstacles, shapes, key, domain)
         node = _copy_of(_node(obstacles, shape), obstacles, {key: domain} if key else {})
         where = f" in {domain}" if domain else ""
@@ -182,16 +183,29 @@ def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Ite
         yield Change("newNode", title, listed, patch, "cluster", (8.0,), nodes=(node,), alone=alone)
 
 
-def _wanted_domains(spread: list[ConstraintTable]) -> Iterator[tuple[str, str]]:
+def _silent(obstacles: RejectionsPerNode) -> Bools:
+    """Return the nodes that are not ready or unreachable, bool[nodes]."""
+    return np.fromiter((is_silent(_node(obstacles, at)) for at in range(len(obstacles.rows))), np.bool_)
+
+
+def _wanted_domains(obstacles: RejectionsPerNode, spread: list[ConstraintTable]) -> Iterator[tuple[str, str]]:
     """Yield the (key, domain) that the first constraint allows, fewest pods first; empty strings without a
-    constraint."""
+    constraint.
+
+    A domain of which all nodes are silent gets no node; if only such domains are allowed, all others are yielded.
+    """
     if not spread:
         yield "", ""
         return
-    table = spread[0]
-    for each in sorted(table.domains, key=lambda row: (row.matching, row.name)):
-        if each.allowed:
-            yield table.arithmetic.topology_key, each.name
+    key = spread[0].arithmetic.topology_key
+    column, lives = obstacles.cluster.nodes.labels(key), ~_silent(obstacles)
+    living = {column.values[code] for code in column.codes[obstacles.rows[lives]].tolist() if code >= 0}
+    allowed = [each for each in spread[0].domains if each.allowed]
+    rows = [each for each in allowed if each.name in living]
+    if allowed and not rows:
+        rows = [each for each in spread[0].domains if each.name in living]
+    for each in sorted(rows, key=lambda row: (row.matching, row.name)):
+        yield key, each.name
 
 
 def _shape_in(obstacles: RejectionsPerNode, shapes: list[int], key: str, domain: str) -> int:

@@ -22,7 +22,7 @@ from topospread.controllers.planned import QueuedPod
 from topospread.drill.drill import BegunDrill, play_runs
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.patching import PatchedObject, patched, replaced
-from topospread.drill.result import Drill
+from topospread.drill.result import Drill, Harm
 from topospread.drill.steps import Apply, Rollout
 from topospread.errors import TopospreadError
 
@@ -49,11 +49,13 @@ class DrillFix(msgspec.Struct, frozen=True):
     Attributes:
         pending: pods that are newly pending at the end with it, of all workloads.
         before: the same without it.
+        harm: the harm of the drill with it.
     """
 
     suggestion: Suggestion
     pending: int
     before: int
+    harm: Harm
 
 
 class DrillFixes(msgspec.Struct, frozen=True):
@@ -149,6 +151,7 @@ class _Search:
             ),
             pending,
             self._before,
+            harm,
         )
         before = {(each.kind, each.namespace, each.name) for each in self._drill.stuck}
         gets_stuck = any((each.kind, each.namespace, each.name) not in before for each in harm.stuck)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace as with_fields
 
@@ -17,14 +18,17 @@ from topospread.scheduling.verdict import Verdict
 from .own_constraints import with_constraints
 from .result import ChoiceWithout
 
+MOST: Final = 32
+"""Constraints, from the first on, that are left out in turn."""
+
 
 def without_each(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict) -> Iterator[ChoiceWithout]:
-    """The choice without each constraint in force, in the order of the verdict's arithmetic.
+    """The choice without each of the first `MOST` constraints in force, in the order of the verdict's arithmetic.
 
     A pod without its only constraint gets the default constraints. A default constraint is taken out of the profile,
     since a pod cannot be without it otherwise.
     """
-    for each in verdict.arithmetic:
+    for each in verdict.arithmetic[:MOST]:
         judged = _judged_without(scheduler, pod, name, each)
         best = judged.best if judged.feasible else ()
         instead: str | None = None

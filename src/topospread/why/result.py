@@ -265,7 +265,7 @@ class Explanation:
         searched: whether changes were searched.
         untried: number of changes that exceeded the simulation budget.
         scores: for a pod that has a node.
-        without: the chosen node without each constraint.
+        without: the chosen node without each of the first 32 constraints.
         verdict: kube-scheduler's verdict; ``None`` if the pod does not reach kube-scheduler.
         evictions: pods that were evicted for this pod.
         from_batch: whether it got the next best node of the equal pods before it, without scoring.

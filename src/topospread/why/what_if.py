@@ -33,7 +33,7 @@ from .typo_suggestions import Meant, keeps_away, meant_by
 EFFORT = 20_000
 """Number of pods that simulations of changes may place in all: a few seconds' work."""
 _OVERHEAD = 20
-"""Fixed cost of a simulation, in pods."""
+"""Fixed cost of a simulation, in pods; of a pod with more constraints, one for each."""
 _TAINT_SETS = 4
 _OTHERS_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Prefixes of taints of unhealthy nodes. No suggestion tolerates them."""
@@ -140,7 +140,7 @@ class WhatIf:
 
     def _carried_out(self, change: Change) -> Suggestion | None:
         simulation = self.simulation
-        simulation.placed += _OVERHEAD
+        simulation.placed += max(_OVERHEAD, len(self.pod.spec.topology_spread_constraints or ()))
         there, template = len(self.workload.existing), self.workload.template
         queue, kept, wanted = simulation.queue, there, self.baseline.wanted
         later: tuple[QueuedPod, ...] = ()

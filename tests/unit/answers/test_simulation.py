@@ -188,6 +188,8 @@ def test_the_first_fix_of_each_cause_is_tried() -> None:
         "fix: shop/web: nodeTaintsPolicy: Honor on topology.kubernetes.io/zone (tried: all 3 pods have a node)" in text
     )
     assert simulate(inventory(*zones("a"))).answer().remedies == ()
+    ssd = controller("Deployment", 2, spec() | {"nodeSelector": {"disktype": "ssd"}})
+    assert "fix: none found; tried: its constraints," in simulate(inventory(*zones("a"), ssd)).answer().text()
 
 
 @pytest.mark.parametrize(

@@ -69,52 +69,6 @@ def test_a_missing_replica_comes_before_more() -> None:
     assert (answer.verdict, answer.says) == ("no", "1 replica of shop/web finds no node")
 
 
-def test_surge_pods_of_a_rollout_are_not_missing_replicas() -> None:
-    web = workload("Deployment", replicas=1)
-    web["metadata"]["uid"] = "web"
-    objects: list[Json] = [node("a1", "a", cpu="3"), web]
-    for name, revision in (("old", "1"), ("new", "2")):
-        meta: Json = {
-            "name": f"web-{name}",
-            "namespace": "shop",
-            "labels": web["spec"]["template"]["metadata"]["labels"],
-        }
-        owner = {"apiVersion": "apps/v1", "controller": True}
-        template = (
-            web["spec"]["template"]
-            if name == "new"
-            else {**web["spec"]["template"], "metadata": {**meta, "annotations": {"old": ""}}}
-        )
-        objects.append(
-            {
-                "apiVersion": "apps/v1",
-                "kind": "ReplicaSet",
-                "metadata": meta
-                | {
-                    "uid": name,
-                    "annotations": {"deployment.kubernetes.io/revision": revision},
-                    "ownerReferences": [owner | {"kind": "Deployment", "name": "web", "uid": "web"}],
-                },
-                "spec": web["spec"] | {"template": template},
-            }
-        )
-        objects.append(
-            {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": meta
-                | {
-                    "name": f"web-{name}-1",
-                    "ownerReferences": [owner | {"kind": "ReplicaSet", "name": f"web-{name}", "uid": name}],
-                },
-                "spec": web["spec"]["template"]["spec"] | {"nodeName": "a1"},
-                "status": {"phase": "Running"},
-            }
-        )
-    (target,) = asked(objects, more=2).capacity.targets
-    assert (target.there, target.missing, target.more) == (2, 0, 1)
-
-
 def test_several_come_in_rounds() -> None:
     found = asked([*nodes("a"), workload("Deployment"), workload("Deployment", "api", 1)], "deploy/web=2,deploy/api")
     assert found.capacity.rounds == 2

@@ -66,6 +66,51 @@ def test_the_zone_that_ends_it_gets_the_nodes() -> None:
     assert [each.why_not for each in found.pools] == ["maxSkew does not admit a", "maxSkew does not admit b", ""]
 
 
+def test_new_nodes_are_for_pods_beyond_the_surge_of_a_rollout() -> None:
+    web = workload("Deployment", replicas=1)
+    web["metadata"]["uid"] = "web"
+    objects: list[Json] = [node("a1", "a", cpu="2"), web]
+    for name, revision in (("old", "1"), ("new", "2")):
+        meta: Json = {
+            "name": f"web-{name}",
+            "namespace": "shop",
+            "labels": web["spec"]["template"]["metadata"]["labels"],
+        }
+        owner = {"apiVersion": "apps/v1", "controller": True}
+        template = (
+            web["spec"]["template"]
+            if name == "new"
+            else {**web["spec"]["template"], "metadata": {**meta, "annotations": {"old": ""}}}
+        )
+        objects.append(
+            {
+                "apiVersion": "apps/v1",
+                "kind": "ReplicaSet",
+                "metadata": meta
+                | {
+                    "uid": name,
+                    "annotations": {"deployment.kubernetes.io/revision": revision},
+                    "ownerReferences": [owner | {"kind": "Deployment", "name": "web", "uid": "web"}],
+                },
+                "spec": web["spec"] | {"template": template},
+            }
+        )
+        objects.append(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": meta
+                | {
+                    "name": f"web-{name}-1",
+                    "ownerReferences": [owner | {"kind": "ReplicaSet", "name": f"web-{name}", "uid": name}],
+                },
+                "spec": web["spec"]["template"]["spec"] | {"nodeName": "a1"},
+                "status": {"phase": "Running"},
+            }
+        )
+    assert added(sizing(objects, pool("small", cpu=2))) == {"small": 1}
+
+
 def test_two_new_zones_at_once_meet_min_domains() -> None:
     """One node of either zone brings nothing: the minimum counts as 0 until both are there."""
     objects = [*nodes("a"), workload("Deployment", replicas=1, spec=THREE_ZONES)]

@@ -41,3 +41,15 @@ def test_a_file_that_is_none_is_bad_input() -> None:
     done = forked(*words)
     assert (done.returncode, done.stdout) == (2, "")
     assert "expected kind Pools" in done.stderr
+
+
+def test_a_pool_whose_nodes_match_ends_the_finding(tmp_path: Path) -> None:
+    pools, manifest = tmp_path / "pools.yaml", tmp_path / "web.yaml"
+    text = (AT_ZERO / "web.yaml").read_text()
+    manifest.write_text(text.replace("      containers:", "      nodeSelector: {disk: ssd}\n      containers:"))
+    lint = ["lint", str(manifest), *TWO, "--select", "no-node-matches"]
+    assert "none of 2 nodes has disk=ssd" in run(*lint)
+    pools.write_text((AT_ZERO / "pools.yaml").read_text())
+    assert "none of 2 nodes and no pool has disk=ssd" in run(*lint, "--pools", str(pools))
+    pools.write_text(pools.read_text().replace("    max: 3", "    max: 3\n    labels: {disk: ssd}"))
+    assert forked(*lint, "--pools", str(pools)).returncode == 0

@@ -7,6 +7,8 @@ from typing import Any
 from tests.plain_inventory import inventory
 from tests.unit.drill.builders import ZONE, at, node, nodes, spread, workload
 from topospread.answers.simulation import simulation_answer
+from topospread.api.meta import ObjectMeta
+from topospread.api.node import Node, NodeStatus
 from topospread.api.node_selection import Taint
 from topospread.api.pools import Limits, NodePool
 from topospread.drill.drill import drill
@@ -48,6 +50,28 @@ def test_a_pool_grows_no_further_than_it_may() -> None:
     found = simulated([*nodes("a"), workload("Deployment", replicas=30)], pool("p", "a", most=2))
     assert added(found) == {"p": 2}
     assert sum(len(each.pods) for each in found.pending) == 30 - 10 - 8
+
+
+def test_only_nodes_of_its_shape_count_for_a_pool() -> None:
+    heavy = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "5"}}}]}
+    amounts = {"memory": "64Gi", "pods": "110"}
+    small, large = (NodePool(f"p{cpu}", {ZONE: "a"}, amounts | {"cpu": cpu}, most=2) for cpu in ("2", "8"))
+    found = simulated([node("a1", "a", cpu="2"), workload("Deployment", replicas=2, spec=heavy)], small, large)
+    assert [(each.name, each.there, len(each.added)) for each in found.pools] == [("p2", 1, 0), ("p8", 0, 2)]
+    reserved, more, other = ({"cpu": cpu, "memory": "60Gi"} for cpu in ("7910m", "8200m", "3"))
+    assert [large.has(each) for each in map(_real, (reserved, more, other))] == [True, True, False]
+    assert large.has(_real(other, {"cpu": "8", "memory": "64Gi"}))
+
+
+def _real(allocatable: Json, capacity: Json | None = None) -> Node:
+    status = NodeStatus(allocatable=allocatable, capacity=capacity)
+    return Node(metadata=ObjectMeta(name="n", labels={ZONE: "a"}), status=status)
+
+
+def test_a_new_node_counts_for_the_pool_that_made_it() -> None:
+    first, second = (NodePool(name, {ZONE: "a"}, {"cpu": "4", "memory": "64Gi"}, most=1) for name in ("p", "q"))
+    made = first.node("p-new-1")
+    assert (first.has(made), second.has(made), second.may_grow([made])) == (True, False, True)
 
 
 def test_what_several_may_have_together_limits_them() -> None:

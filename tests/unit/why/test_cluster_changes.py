@@ -91,6 +91,16 @@ def test_a_new_node_has_the_shape_of_one_of_the_domain_where_that_fits() -> None
     assert change.title.endswith("of the shape of b")
 
 
+def test_no_new_node_is_proposed_in_a_domain_of_which_all_nodes_are_silent() -> None:
+    silent = [{"key": "node.kubernetes.io/unreachable", "effect": effect} for effect in ("NoSchedule", "NoExecute")]
+    lost = node("b", "zone-b", taints=silent)
+    (change,) = proposed(*zones("a"), lost, pod("there", "a", OF), pod("web", of=OF))["newNode"]
+    assert change.title == "a new node in zone-a, of the shape of a"
+    both = proposed(*zones("a"), lost, node("b2", "zone-b", cordoned=True), pod("there", "a", OF), pod("web", of=OF))
+    assert [each.title for each in both["newNode"]] == ["a new node in zone-b, of the shape of a"]
+    assert "newNode" not in proposed(lost, pod("web", of=OF))
+
+
 def test_no_new_node_where_no_shape_fits() -> None:
     assert "newNode" not in proposed(node("a", cpu="1"), pod("big", of=spec(cpu="2")))
 

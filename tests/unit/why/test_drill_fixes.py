@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.drill.builders import Json, at, node, nodes, spread, told, workload
+from tests.unit.drill.builders import Json, at, budget, node, nodes, spread, told, workload
 from topospread.drill.steps import Apply, Drain, Fail, Rollout
 from topospread.why import drill_fixes
 
@@ -80,6 +80,13 @@ def test_a_cordon_of_the_drill_is_not_to_be_lifted() -> None:
     answer = told([*SIX, web()], Drain(at("zone=a"))).answer()
     assert answer.remedies[0].code == "nodeTaintsPolicy"
     assert "uncordon" not in {each.code for each in answer.remedies}
+
+
+def test_a_fix_says_that_pods_stay_whose_budget_blocks_their_eviction() -> None:
+    pay = workload("Deployment", "pay", 3)
+    answer = told([*SIX, web(), pay, budget("pay", minAvailable=3)], Drain(at("zone=a"))).answer()
+    assert {(each.pending, each.not_evicted, each.tried.verdict) for each in answer.remedies[:1]} == {(0, 1, "no")}
+    assert "newly pending; 1 pod still not evicted" in " ".join(answer.text().split())
 
 
 def test_a_manifest_that_a_step_applies_is_changed(tmp_path: Any) -> None:

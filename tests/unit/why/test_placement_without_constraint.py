@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from topospread.config.load import load_configuration
+from topospread.why.placement_without_constraint import MOST
 
 from .builders import HOST, ZONE, constraint, explained, pod, spec, zones
 
@@ -55,3 +56,9 @@ def test_a_default_constraint_is_taken_out_of_the_profile() -> None:
     explanation = explained("web", *objects, config=load_configuration(DEFAULTS))
     (found,) = explanation.without
     assert (found.origin, explanation.node, found.node) == ("profile", "b", "a")
+
+
+def test_of_many_constraints_the_first_are_left_out() -> None:
+    of = spec(*(constraint(f"key-{number}", "ScheduleAnyway") for number in range(40)))
+    found = explained("web", *zones(), pod("web", of=of))
+    assert [each.topology_key for each in found.without] == [f"key-{number}" for number in range(MOST)]

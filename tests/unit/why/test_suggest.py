@@ -179,6 +179,15 @@ def test_effort_is_bounded_and_what_was_not_tried_is_counted(monkeypatch: pytest
     assert explanation.untried > 0
 
 
+def test_many_constraints_make_a_change_dearer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(what_if, "EFFORT", 250)
+    tried = [
+        explained("web", *TAINTED, pod("web", of=spec(*(constraint(f"key-{n}") for n in range(number))))).untried
+        for number in (2, 100)
+    ]
+    assert tried[0] == 0 < tried[1]
+
+
 def test_nothing_is_tried_when_nothing_is_asked() -> None:
     explanation = explained("deploy/web", *TAINTED, workload("Deployment", 3, OF), suggest=False)
     assert (explanation.suggestions, explanation.untried) == ((), 0)

@@ -45,6 +45,7 @@ NOT_IN_CEL: Final[Mapping[str, str]] = {
     "defaults-repeat-built-in": _CONFIGURATION,
     "defaults-without-plugin": _CONFIGURATION,
     "default-key-on-no-node": _CONFIGURATION,
+    "no-node-matches": _NODES,
     "topology-key-on-no-node": _NODES,
     "soft-key-on-no-node": _NODES,
     "soft-key-stops-scoring": _NODES,

@@ -10,6 +10,7 @@ from topospread.api.pod import Pod
 from topospread.api.spread import HONOR
 from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 from topospread.api.well_known_labels import HOSTNAME
+from topospread.api.workload import DaemonSet
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject
 from topospread.lint.pod_source import explicit_replicas
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from topospread.lint.template_on_nodes import ConstraintOnNodes, TemplateOnNodes
 
 _NAMED = 3
+_REQUIRED = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 _EXCLUDED = "excluded by nodeSelector or node affinity"
 _LIMITATIONS = f"{SPREAD}#known-limitations"
 
@@ -36,6 +38,47 @@ def _every(given: LintInput) -> Iterator[tuple[TemplateOnNodes, ConstraintOnNode
     for template in templates_on_nodes(given):
         for held in template.constraints:
             yield template, held
+
+
+def _no_node_matches(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    wanting = [
+        (manifest, pods)
+        for manifest, pods in given.sources
+        if (pods.spec.node_selector or pods.spec.affinity) and not (manifest.refused or pods.spec.node_name)
+        if pods.replicas != 0 and not isinstance(pods.item, DaemonSet)
+    ]
+    if not wanting or not given.nodes:
+        return
+    import numpy as np
+
+    from topospread.lint.template_on_nodes import cluster_of
+    from topospread.plugins.interface import PluginError
+    from topospread.plugins.node_matching import required_mask
+    from topospread.simulation.hypothetical_domains import grow_each
+
+    cluster = cluster_of(given)
+    grow_each(cluster, given.pools)
+    nodes = [each for each in cluster.nodes.nodes if each is not None]
+    rows = np.array([cluster.nodes.row_of[each.name] for each in nodes])
+    none = f"none of {len(given.nodes)} nodes{' and no pool' if given.pools else ''}"
+    for manifest, pods in wanting:
+        try:
+            mask = required_mask(pods.spec, cluster.nodes)
+            if mask is None or mask(rows).any():
+                continue
+        except PluginError:
+            continue  # Validation reports it.
+        selector = pods.spec.node_selector or {}
+        lacking = [key for key, value in selector.items() if all(each.labels.get(key) != value for each in nodes)]
+        message = f"{none} matches: every pod stays pending"
+        if lacking:
+            labels = listed([f"{key}={selector[key]}" for key in lacking], _NAMED)
+            message = f"{none} has {labels}: every pod stays pending"
+            if all(lacking[0] not in each.labels for each in nodes):
+                message += misspelt(nodes[0], lacking[0])
+        by_selector = not any(selector.items() <= each.labels.items() for each in nodes)
+        field = "nodeSelector" if by_selector else _REQUIRED
+        yield manifest, Problem(f"{pods.path}.{field}", message)
 
 
 def _key_on_no_node(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -222,6 +265,17 @@ def _pod(node: int) -> str:
 
 
 RULES = (
+    Rule(
+        id="no-node-matches",
+        sentence="No node matches the pods' nodeSelector and required node affinity.",
+        why="Every pod stays pending until a node gets the labels.",
+        link="https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodeselector",
+        severity="warning",
+        check=_no_node_matches,
+        wrong=Example(deployment("nodeSelector: {disktype: ssd}"), cluster="nodes=3"),
+        right=Example(deployment("nodeSelector: {disktype: ssd}"), cluster="nodes=3,label=disktype=ssd"),
+        needs="nodes",
+    ),
     Rule(
         id="topology-key-on-no-node",
         sentence="No node has the topologyKey of a hard constraint.",

@@ -41,13 +41,22 @@ def _whose(groups: Sequence[PendingPods]) -> str:
     return f"{listed(names, 2)} ({counted(sum(len(each.pods) for each in groups), 'pod')})"
 
 
-def fix_facts(remedies: Sequence[Remedy], untried: int = 0, whose: Mapping[str, str] = EMPTY) -> Iterator[Fact]:
+NONE_FOUND = (
+    "none found; tried: its constraints, requests and claims, a toleration, room on a node, another node; up to three "
+    "at once"
+)
+
+
+def fix_facts(
+    remedies: Sequence[Remedy], untried: int = 0, whose: Mapping[str, str] = EMPTY, *, searched: bool = False
+) -> Iterator[Fact]:
     """Yield the first two remedies with their simulated results. Commands are shown verbatim, patches in words.
 
     Args:
         remedies: best first.
         untried: number of causes for which no change was simulated.
         whose: a remedy's words → workload whose pods its result counts.
+        searched: whether changes were tried.
     """
     for each in remedies[:2]:
         words = each.says if each.code == "rebalance" else _tried(each, whose.get(each.says, ""))
@@ -60,6 +69,8 @@ def fix_facts(remedies: Sequence[Remedy], untried: int = 0, whose: Mapping[str, 
                 yield Fact("run", "", shell_line(each.command))
     if untried and not remedies:
         yield Fact("fix", f"unknown: the budget ended before {counted(untried, 'change')} could be tried")
+    elif searched and not remedies:
+        yield Fact("fix", NONE_FOUND)
 
 
 def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps") -> Iterator[Section]:
@@ -80,6 +91,8 @@ def _tried(remedy: Remedy, workload: str = "") -> str:
     """Return the result of a simulated remedy as words."""
     if isinstance(remedy, DrillRemedy):
         pending = f"{remedy.pending} instead of {remedy.pending_without} newly pending"
+        if remedy.not_evicted:
+            pending += f"; {counted(remedy.not_evicted, 'pod')} still not evicted"
         return pending + skew_words(remedy.tried)
     return tried_words(remedy.tried, workload)
 

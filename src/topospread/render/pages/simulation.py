@@ -30,7 +30,7 @@ def page(answer: Simulation) -> Page:
     parts: list[Part] = [
         Verdict(answer.verdict, answer.says),
         *why_facts(answer.pending),
-        *fix_facts(answer.remedies, answer.untried),
+        *fix_facts(answer.remedies, answer.untried, searched=answer.searched),
         *unjudged_facts(answer.unjudged, [pod for pod in answer.open_pods if pod not in unjudged]),
         *_facts(answer),
     ]

@@ -15,6 +15,8 @@ from topospread.render.blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Se
 from topospread.text import shell_line
 from topospread.why.result import NodeScores, PluginVerdict, SpreadNodeScore
 
+from .pending import NONE_FOUND
+
 _MOST = 11
 """Maximum number of domains with their own rows without ``-o wide``."""
 _LONGEST_HEAD = 12
@@ -108,8 +110,7 @@ def _fix(answer: Why) -> Iterator[Fact]:
         if answer.untried:
             yield Fact("fix", f"unknown: the budget ended before {counted(answer.untried, 'change')} could be tried")
             return
-        tried = "its constraints, requests and claims, a toleration, room on a node, another node; up to three at once"
-        yield Fact("fix", f"none found; tried: {tried}")
+        yield Fact("fix", NONE_FOUND)
         return
     first = answer.remedies[0]
     words = outcome_words(first, answer.pods.pending)

@@ -208,3 +208,35 @@ def test_pods_that_stand_in_the_closed_domain_leave_room_in_the_others() -> None
     six = deployment(constraint(OWN), replicas=6)
     assert messages(five + placed, "closed-domain-pins-minimum", cluster=TAINTED) == []
     assert messages(six + placed, "closed-domain-pins-minimum", cluster=TAINTED) != []
+
+
+SSD = "nodeSelector: {disktype: ssd}\n"
+AFFINITY = """\
+affinity:
+  nodeAffinity:
+    requiredDuringSchedulingIgnoredDuringExecution:
+      nodeSelectorTerms:
+      - matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [%s]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "cluster", "said"),
+    [
+        (SSD, THREE, ["none of 6 nodes has disktype=ssd: every pod stays pending"]),
+        (
+            SSD,
+            f"{THREE},label=disk-type=ssd",
+            ["none of 6 nodes has disktype=ssd: every pod stays pending (is disk-type meant?)"],
+        ),
+        (SSD, f"{THREE},label=zone-a:disktype=ssd", []),
+        (AFFINITY % "zone-z", THREE, ["none of 6 nodes matches: every pod stays pending"]),
+        (AFFINITY % "zone-b", THREE, []),
+        (SSD + AFFINITY % "zone-b", f"{THREE},label=zone-a:disktype=ssd", ["none of 6 nodes matches: every pod stays"]),
+        ("affinity: {}", THREE, []),
+    ],
+)
+def test_a_selector_that_no_node_matches(spec: str, cluster: str, said: list[str]) -> None:
+    found = messages(deployment(spec), "no-node-matches", cluster=cluster)
+    assert [each.startswith(words) for each, words in zip(found, said, strict=True)] == [True] * len(said)
+    assert messages(deployment(spec, replicas=0), "no-node-matches", cluster=cluster) == []
