@@ -86,10 +86,9 @@ def test_an_exceeded_constraint_and_who_would_be_refused() -> None:
 def test_every_workload_with_an_exceeded_constraint_is_named() -> None:
     one = replica_set(spec(constraint()), ["a1", "a1", "a1"])
     other = json.loads(json.dumps(one).replace('"shop"', '"market"'))
-    says = status(*NODES, *one, *other[:1], *other[2:]).says
-    assert says.startswith(
-        "2 hard constraints are exceeded: shop/web has skew 3 over zones, maxSkew 1, also market/web"
-    )
+    found = status(*NODES, *one, *other)
+    assert "2 hard constraints are exceeded: " in found.says
+    assert {"market/web", "shop/web"} <= set(found.says.split())
 
 
 def test_a_soft_constraint_is_unsatisfied_and_refuses_nobody() -> None:
