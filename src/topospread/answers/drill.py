@@ -83,7 +83,10 @@ class DrillStep(Base, frozen=True, kw_only=True):
     ends: Annotated[float, Meta(description="Seconds since the drill began at the last event.")]
     ready: Annotated[int, Meta(description="Ready pods of workloads after the step.")]
     events: Annotated[tuple[DrilledEvent, ...], Meta(description="What happened, in order.")]
-    workloads: Annotated[tuple[DrilledWorkload, ...], Meta(description="Workloads that the step changed.")]
+    workloads: Annotated[
+        tuple[DrilledWorkload, ...],
+        Meta(description="Workloads that the step changed; at the beginning, those that a step changes."),
+    ]
     pending: Annotated[tuple[PendingPods, ...], Meta(description="Pending pods after the step, grouped.")]
     breaches: Annotated[tuple[BrokenBudget, ...], Meta(description="Budgets that the step broke.")]
     not_evicted: Annotated[tuple[UnevictedPod, ...], Meta(description="Pods that a drain did not evict.")]
