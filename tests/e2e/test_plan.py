@@ -126,6 +126,15 @@ def test_what_is_no_state(repository: Path, words: tuple[str, ...], said: str) -
     assert said in done.stderr
 
 
+def test_a_revision_without_manifests_is_named_with_the_option_that_accepts_it(repository: Path) -> None:
+    git(repository, "rm", "-q", "-r", ".")
+    git(repository, "commit", "-q", "-m", "none")
+    done = plan(repository, "HEAD~1", "HEAD", *CLUSTER)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: HEAD: no file in this folder ends in .yaml")
+    assert "; --allow-empty accepts a state without objects" in done.stderr
+
+
 def test_json_has_the_documented_form(repository: Path) -> None:
     commit(repository, "deploy/app.yaml", APP % (7, OLD_ZONE))
     done = plan(repository, "HEAD~2", "HEAD", *CLUSTER, "-o", "json")

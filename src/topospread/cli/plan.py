@@ -209,7 +209,10 @@ def _told_of(state: State) -> Iterator[None]:
             raise
         root = os.path.relpath(state.root) + os.sep
         place = str(error).removesuffix(f": {error.message}")
-        raise InputError(error.message, Place(f"{state.name}: {state.shown(place).removeprefix(root)}")) from None
+        where = f"{place}{os.sep}".removeprefix(state.root + os.sep).removeprefix(root).rstrip(os.sep)
+        if where:
+            raise InputError(error.message, Place(f"{state.name}: {where}")) from None
+        raise InputError(f"{error.message}; --allow-empty accepts a state without objects", Place(state.name)) from None
 
 
 def _settings(old: State, state: State) -> Settings:

@@ -283,3 +283,20 @@ def test_plan_says_no_if_a_count_of_promise_show_falls(tmp_path: Path, replicas:
         states = [str(tmp_path / f"{at}.yaml") for at in (old, new)]
         code = CliRunner().invoke(command, [*states, *CLUSTER], standalone_mode=False).return_value
         assert code == 1 or not any(map(gt, before, after)), (texts[old], texts[new], before, after)
+
+
+def test_causes_begin_with_one_of_each_worse_workload_in_the_order_of_the_verdict(tmp_path: Path) -> None:
+    new = OLD.replace("DoNotSchedule", "ScheduleAnyway").replace("        minDomains: 4\n", "")
+    answer = answer_of(tmp_path, OLD, new)
+    assert [each["objects"][0].rpartition("/")[2] for each in answer["causes"]] == ["web", "wide", "slim"]
+    told = [each.partition(" ")[0] for each in answer["reasons"]]
+    assert told[:3] == ["default/web", "default/wide", "default/slim"]
+
+
+def test_an_equal_skew_is_shown_with_the_changed_limit_and_worse_workloads_come_first(tmp_path: Path) -> None:
+    old = OLD.replace("  minAvailable: 5", "  minAvailable: 4")
+    new = OLD.replace("maxSkew: 1}", "maxSkew: 2}")
+    text = planned(tmp_path, old, new, "--no-lint", "-o", "wide")[1]
+    table = " ".join(text.partition("WORKLOAD")[2].split())
+    assert table.index("default/slim") < table.index("default/web")
+    assert "0 (max 1 → 2, zone)" in table
