@@ -258,8 +258,13 @@ def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[C
         for each in _told(near.obstacles):
             kinds.setdefault((_code(each), _many(each.plugin, each.reasons)), []).append((near, each))
     order = sorted(kinds.items(), key=lambda kind: (-sum(1 + near.alike for near, _ in kind[1]), kind[1][0][0].node))
+    told: dict[str, NearestNode] = {}
     for (code, many), members in order:
         nodes = sum(1 + near.alike for near, _ in members)
+        again = sum(1 + near.alike for near, _ in members if near.node in told)
+        # Named nodes, and nodes after "all nodes", overlap visibly.
+        seen = sum(1 + near.alike for near in told.values())
+        told |= {near.node: near for near, _ in members}
         names = tuple(near.node for near, _ in members) if nodes == len(members) <= _NAMES else ()
         wanted = next((each.details for each in found.plugins if each.plugin == members[0][1].plugin), ())
         if code == "label-missing" and everywhere and nodes == scope and wanted:
@@ -270,7 +275,8 @@ def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[C
             near, nearest = members[0]
             detail = ", ".join(each.removesuffix(" short") for each in nearest.details) if "short" in code else ""
             least = f" ({near.node} {detail})" if detail else ""
-            says = f"{_subject(names, nodes, scope)} {agreeing(many, nodes)}{least}"
+            too = f" ({again} counted before)" if again and not names and seen < scope else ""
+            says = f"{_subject(names, nodes, scope)}{too} {agreeing(many, nodes)}{least}"
         yield Cause(code=code, says=says, nodes=nodes, objects=names)
 
 

@@ -83,7 +83,10 @@ class DrillStep(Base, frozen=True, kw_only=True):
     ends: Annotated[float, Meta(description="Seconds since the drill began at the last event.")]
     ready: Annotated[int, Meta(description="Ready pods of workloads after the step.")]
     events: Annotated[tuple[DrilledEvent, ...], Meta(description="What happened, in order.")]
-    workloads: Annotated[tuple[DrilledWorkload, ...], Meta(description="Workloads that the step changed.")]
+    workloads: Annotated[
+        tuple[DrilledWorkload, ...],
+        Meta(description="Workloads that the step changed; at the beginning, those that a step changes."),
+    ]
     pending: Annotated[tuple[PendingPods, ...], Meta(description="Pending pods after the step, grouped.")]
     breaches: Annotated[tuple[BrokenBudget, ...], Meta(description="Budgets that the step broke.")]
     not_evicted: Annotated[tuple[UnevictedPod, ...], Meta(description="Pods that a drain did not evict.")]
@@ -257,7 +260,7 @@ def _says(drill: Drill, verdict: Word) -> str:
         parts.append(f"{stay}: {listed([str(each) for each in end.lost], 2)}")
     if harm.stuck:
         names = listed([f"{each.namespace}/{each.name}" for each in harm.stuck], 2)
-        parts.append(f"the rollout of {names} is stuck")
+        parts.append(f"the rollout of {names} {'may be' if verdict == 'unknown' else 'is'} stuck")
     if harm.breaches:
         names = listed([each.budget for each in harm.breaches], 2)
         parts.append(f"{counted(len(harm.breaches), 'PodDisruptionBudget')} broken: {names}")

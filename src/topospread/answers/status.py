@@ -24,7 +24,7 @@ from topospread.why.explain import Waiting, explain_pending
 from .asked import asked_of, input_words
 from .pending_pods import Pending, key_of, pending_groups
 from .spread import missed_selectors
-from .words import counted, noun_of
+from .words import counted, in_order, listed, noun_of
 
 _MOST_CAUSES = 3
 
@@ -237,4 +237,6 @@ def _exceeded_words(exceeded: Sequence[WorkloadStatus]) -> str:
     workload, worst = max(found, key=lambda each: each[1].excess)
     detail = f"{workload.namespace}/{workload.name} has skew {worst.skew} over {noun_of(worst.topology_key)}s"
     number = "1 hard constraint is" if len(found) == 1 else f"{len(found)} hard constraints are"
-    return f"{number} exceeded: {detail}, maxSkew {worst.max_skew}"
+    others = in_order({f"{each.namespace}/{each.name}" for each, _ in found if each is not workload})
+    also = f", also {listed(others, 2)}" if others else ""
+    return f"{number} exceeded: {detail}, maxSkew {worst.max_skew}{also}"

@@ -80,7 +80,8 @@ class PoolGrowth:
         if not self._scaler.pools:
             return None
         run = self._state.run
-        waiting = [each.queued for each in self._state.pods.waiting.values() if each.queued is not None]
+        pods = self._state.pods.waiting.values()
+        waiting = [each.queued for each in pods if each.queued is not None and not each.is_refused]
         waiting.sort(key=lambda queued: -queued.priority)
         return self._scaler.wanted(run.scheduler, run.plan.workloads, waiting)
 
@@ -132,6 +133,7 @@ class DrillRun:
         self._spreads: Spreads = {}
         self._ready: Counter[WorkloadKey] = Counter()
         self._begun = False
+        self._at_first: tuple[WorkloadState, ...] = ()
         self._events = 0
         self._said: set[str] = set()
 
@@ -157,8 +159,11 @@ class DrillRun:
         """Return the result of the steps so far. ``partial`` is the reason for an early stop."""
         state = self.state
         workloads = () if partial else tuple(self._workload_state(each) for each in state.run.plan.workloads)
+        first, *steps = outcomes
+        changed = {(each.kind, each.namespace, each.name) for outcome in outcomes for each in outcome.changed}
+        at_first = tuple(each for each in self._at_first if (each.kind, each.namespace, each.name) in changed)
         return Drill(
-            tuple(outcomes),
+            (replace(first, changed=at_first), *steps),
             len(state.cluster.nodes),
             workloads,
             tuple(state.warnings),
@@ -251,6 +256,8 @@ class DrillRun:
         events = tuple(state.events[self._events :])
         self._events = len(state.events)
         states = list(self._states(events))
+        if not self._begun:
+            self._at_first = tuple(self._workload_state(each) for each in state.run.plan.workloads)
         pending = tuple(self._pending())
         self._ready = Counter(state.health.ready)
         self._begun = True
@@ -335,7 +342,7 @@ class DrillRun:
             if not verdict.error and not verdict.feasible:
                 return PodOutcome(Placement(pod.key, None, message=verdict.message), verdict, outcome.preemption)
             return outcome
-        gated = pod.queued is not None and (bool(pod.pod.spec.scheduling_gates) or bool(pod.queued.refused))
+        gated = pod.queued is not None and (bool(pod.pod.spec.scheduling_gates) or pod.is_refused)
         return PodOutcome(not_asked(pod.queued) if pod.queued is not None and gated else Placement(pod.key, None))
 
 

@@ -176,7 +176,7 @@ class StepOutcome:
         step: the step's text; "" for the initial state.
         begins, ends: seconds since the drill began; the end is the last event.
         ready: number of ready pods of workloads after it.
-        changed: workloads that changed or have a problem.
+        changed: workloads that changed or have a problem; at the beginning, in a `Drill`, all that a step changes.
         pending: groups of pending pods after it.
         breaches: PodDisruptionBudgets that were violated.
         not_evicted: pods that a drain could not evict.

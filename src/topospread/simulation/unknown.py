@@ -20,7 +20,7 @@ from .result import PendingGroup, Simulation
 TO_KNOW = {
     "resourceClaims": "kubectl get resourceslices,resourceclaims -A",
     "extendedResources": "kubectl get deviceclasses,resourceslices",
-    "schedulerName": "--config FILE with a profile of that name",
+    "schedulerName": "--config FILE, its own KubeSchedulerConfiguration, if it is a kube-scheduler",
     "podGroups": "kubectl get podgroups,workloads -A",
     "volumes": "kubectl get pv,pvc,sc,csinode,csidriver,csistoragecapacity -A -o yaml",
 }

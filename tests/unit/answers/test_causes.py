@@ -175,3 +175,12 @@ def test_explain_prints_the_paragraph_of_a_code() -> None:
 
 def test_codes_are_no_names_of_rules() -> None:
     assert CODES.keys().isdisjoint(BY_ID)
+
+
+def test_nodes_with_two_obstacles_are_said_to_be_counted_twice() -> None:
+    gpu = [node(f"g{number}", "zone-a", taints=[GPU], cpu="1") for number in range(4)]
+    small = [node(f"n{number}", "zone-b", cpu="1") for number in range(3)]
+    own, _ = causes(spec(cpu="2"), *gpu, *small, node("h", "zone-c", taints=[GPU]))
+    assert why_words(own) == (
+        "7 nodes lack cpu (n0 1 cpu) and 5 nodes (4 counted before) have a taint that the pod does not tolerate"
+    )

@@ -212,8 +212,8 @@ def test_a_pod_that_is_not_judged_is_unknown() -> None:
     assert (answer.verdict, answer.says, answer.admitted) == ("unknown", "shop/web may find a node", 3)
     assert answer.text() == snapshot("""\
 unknown: shop/web may find a node
-not judged: topospread does not model resource claims (spec.resourceClaims); all
-            else admits each of the 3 nodes
+not judged: resource claims need ResourceSlices, which the input lacks
+            (spec.resourceClaims); all else admits each of the 3 nodes
 know it by: kubectl get resourceslices,resourceclaims -A
 """)
 

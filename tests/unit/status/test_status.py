@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -80,6 +81,14 @@ def test_an_exceeded_constraint_and_who_would_be_refused() -> None:
     assert [(each.name, each.node, each.plugin) for each in found.refused] == [
         (f"web-{i}", "a1", "PodTopologySpread") for i in range(3)
     ]
+
+
+def test_every_workload_with_an_exceeded_constraint_is_named() -> None:
+    one = replica_set(spec(constraint()), ["a1", "a1", "a1"])
+    other = json.loads(json.dumps(one).replace('"shop"', '"market"'))
+    found = status(*NODES, *one, *other)
+    assert "2 hard constraints are exceeded: " in found.says
+    assert {"market/web", "shop/web"} <= set(found.says.split())
 
 
 def test_a_soft_constraint_is_unsatisfied_and_refuses_nobody() -> None:

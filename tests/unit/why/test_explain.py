@@ -82,7 +82,11 @@ def test_a_pod_that_waits_for_gates_is_not_judged() -> None:
 def test_a_pod_of_another_scheduler_is_not_judged() -> None:
     found = explained("web", *zones(), pod("web", of=OF | {"schedulerName": "other"}))
     assert [(each.what, each.field, each.to_know) for each in found.unjudged] == [
-        ('schedulerName "other"', "spec.schedulerName", "--config FILE with a profile of that name")
+        (
+            'schedulerName "other"',
+            "spec.schedulerName",
+            "--config FILE, its own KubeSchedulerConfiguration, if it is a kube-scheduler",
+        )
     ]
 
 

@@ -63,10 +63,10 @@ class DynamicResources:
             PluginError: if kube-scheduler fails on the pod.
         """
         spec, objects = pod_class.pod.spec, cluster.objects
-        judged = is_judged(objects, self.rules)
-        if spec.resource_claims and not judged:
-            raise NotJudgedError(WHAT, "spec.resourceClaims", "resource claims")
-        extended = self.extended(pod_class, objects) if judged else {}
+        unjudged = why_unjudged(objects, self.rules)
+        if spec.resource_claims and unjudged:
+            raise NotJudgedError(WHAT, "spec.resourceClaims", "resource claims", unjudged)
+        extended = {} if unjudged else self.extended(pod_class, objects)
         if not spec.resource_claims and not extended:
             return Prepared()
         if self.rules.node_allocatable or (self.rules.workload_claims and spec.scheduling_group):
@@ -201,11 +201,18 @@ class DynamicResources:
 
 def is_judged(objects: ClusterObjects, rules: DynamicResourcesRules) -> bool:
     """Return whether the devices are known and selectors can be evaluated."""
-    if rules.minor < _OLDEST or not (objects.devices_known or objects.resource_slices):
-        return False
+    return not why_unjudged(objects, rules)
+
+
+def why_unjudged(objects: ClusterObjects, rules: DynamicResourcesRules) -> str:
+    """Return why resource claims cannot be judged, in a sentence; "" if they can."""
+    if rules.minor < _OLDEST:
+        return f"topospread does not model resource claims before Kubernetes 1.{_OLDEST}"
+    if not (objects.devices_known or objects.resource_slices):
+        return "resource claims need ResourceSlices, which the input lacks"
     from .selectors import is_installed
 
-    return is_installed()
+    return "" if is_installed() else 'resource claims need the extra dra: pip install "topospread[dra]"'
 
 
 def _special(pod: Pod) -> PodDeviceClaim:

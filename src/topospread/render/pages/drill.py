@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from topospread.answers.drill import DrilledEvent, DrilledWorkload, DrillResult, DrillStep
 from topospread.answers.words import counted, in_order, listed, natural
@@ -100,7 +101,7 @@ def _name(number: int, step: DrillStep) -> str:
 
 def _last(answer: DrillResult) -> list[DrilledWorkload]:
     """Return the last state of each changed workload, worst first."""
-    states = {(each.kind, each.namespace, each.name): each for step in answer.steps for each in step.workloads}
+    states = {_key(each): each for step in answer.steps for each in step.workloads}
     return sorted(
         states.values(), key=lambda each: (-each.pending, each.ready - each.replicas, each.namespace, each.name)
     )
@@ -108,19 +109,21 @@ def _last(answer: DrillResult) -> list[DrilledWorkload]:
 
 def _workloads(answer: DrillResult) -> Iterator[Row]:
     for last in _last(answer):
-        states = [
-            each
-            for step in answer.steps[1:]
-            for each in step.workloads
-            if (each.kind, each.namespace, each.name) == (last.kind, last.namespace, last.name)
-        ]
+        told = [(step, each) for step in answer.steps for each in step.workloads if _key(each) == _key(last)]
+        begin = told[0][1] if not told[0][0].step else None
+        states = told[1:] if begin is not None else told
         if not states:
             continue
+        # A failure takes all its nodes at once: no pod that is not judged has replaced one of them.
+        most = min(
+            each.fewest + (before.unjudged if _is_only_failure(step) else each.unjudged)
+            for (_, before), (step, each) in pairwise([told[0], *states])
+        )
         role: Role = "bad" if last.pending > last.unjudged else "unsure" if last.unjudged else ""
         pending = f"{last.pending - last.unjudged or ''}{f' ? {last.unjudged}' if last.unjudged else ''}".strip()
         counts: tuple[Cell, ...] = (
-            _ready(states[0].ready_before, states[0].replicas, _unjudged_before(answer, last)),
-            _ready(min(each.fewest for each in states), last.replicas, last.unjudged),
+            _ready(states[0][1].ready_before, told[0][1].replicas, begin.unjudged if begin is not None else 0),
+            f"{_span(min(each.fewest for _, each in states), most)}/{last.replicas}",
             Span(_ready(last.ready, last.replicas, last.unjudged), role),
             Span(pending, role),
         )
@@ -133,10 +136,13 @@ def _ready(ready: int, replicas: int, unjudged: int) -> str:
     return f"{Bounds(least=ready, most=ready + unjudged)}/{replicas}"
 
 
-def _unjudged_before(answer: DrillResult, workload: DrilledWorkload) -> int:
-    key = workload.kind, workload.namespace, workload.name
-    begin = (each for each in answer.steps[0].workloads if (each.kind, each.namespace, each.name) == key)
-    return next((each.unjudged for each in begin), 0)
+def _key(workload: DrilledWorkload) -> tuple[str, str, str]:
+    return workload.kind, workload.namespace, workload.name
+
+
+def _is_only_failure(step: DrillStep) -> bool:
+    preempts = any(each.kind == "evicted" and each.detail.startswith("preempted") for each in step.events)
+    return step.step.startswith("fail ") and not preempts
 
 
 _KEEPING = ("fail ", "recover ", "cordon ", "uncordon ", "drain ", "wait ")
@@ -150,11 +156,19 @@ def _balance(answer: DrillResult) -> Iterator[Fact]:
         sum(len(group.nodes) for each in events for group in each.pods if each.kind == kind)
         for kind in ("evicted", "placed")
     )
-    pending = sum(len(each.pods) for each in answer.steps[-1].pending) - answer.pending_before
+    first, end = answer.steps[0], answer.steps[-1]
+    pending = sum(len(each.pods) for each in end.pending) - answer.pending_before
     missing = evicted - placed - pending
-    if evicted and missing >= 0 <= pending and all(each.step.startswith(_KEEPING) for each in answer.steps[1:]):
+    open_ = sum(each.unjudged for each in end.workloads) - sum(each.unjudged for each in first.workloads)
+    pending -= open_
+    if (
+        evicted
+        and min(missing, pending, open_) >= 0
+        and all(each.step.startswith(_KEEPING) for each in answer.steps[1:])
+    ):
         again = f"{placed} {'has' if placed == 1 else 'have'} a node again"
         left = f"{pending} {'is' if pending == 1 else 'are'} pending"
+        left += f", {open_} {'is' if open_ == 1 else 'are'} not judged" if open_ else ""
         gone = f"{missing} {'is' if missing == 1 else 'are'} not replaced"
         yield Fact("evicted", f"{counted(evicted, 'pod')}; {again}, {left}, {gone}")
 
@@ -196,7 +210,8 @@ def _rollouts(answer: DrillResult) -> Iterator[Fact]:
             yield Fact("rollout", f"{name}: {done}")
         else:
             old = f", {counted(rollout.old, 'old pod')} left" if rollout.old else ""
-            yield Fact("rollout", f"{name}: stuck at {rollout.updated} of {rollout.replicas} pods{old}")
+            stuck = "may be stuck" if answer.verdict == "unknown" else "stuck"
+            yield Fact("rollout", f"{name}: {stuck} at {rollout.updated} of {rollout.replicas} pods{old}")
     for step in answer.steps:
         scaled = step.autoscaled
         if scaled is not None:
@@ -214,7 +229,8 @@ def _ranges(answer: DrillResult) -> Iterator[Fact]:
     """Yield differences between runs."""
     for number, each_range in enumerate(answer.ranges):
         if each_range.stuck:
-            yield Fact("runs", f"a rollout is stuck in {each_range.stuck} of {answer.runs} runs (step {number})")
+            is_stuck = "may be stuck" if answer.verdict == "unknown" else "is stuck"
+            yield Fact("runs", f"a rollout {is_stuck} in {each_range.stuck} of {answer.runs} runs (step {number})")
         for skew in each_range.skews:
             if skew.least != skew.most:
                 name = skew.workload.partition(" ")[2]
@@ -228,13 +244,15 @@ def _steps(answer: DrillResult) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for number, step in enumerate(answer.steps):
         worst = min((each.ready for each in step.events), default=step.ready)
-        pending = str(sum(len(group.pods) for group in step.pending))
+        unjudged = sum(each.unjudged for each in step.workloads)
+        least = most = sum(len(group.pods) for group in step.pending)
         skews = [each.skew for one in step.workloads for each in one.spread if each.hard]
         skew = str(max(skews)) if skews else ""
         if answer.ranges and answer.ranges[number].skews:
             of_all = answer.ranges[number]
-            pending = _span(*of_all.pending)
+            least, most = of_all.pending
             skew = _span(max(each.least for each in of_all.skews), max(each.most for each in of_all.skews))
+        pending = _span(least, most) if least < most or not unjudged else f"{least - unjudged} ? {unjudged}"
         rows.append((_name(number, step), clock(step.begins), clock(step.ends), step.ready, worst, pending, skew))
     return Table(("STEP", "FROM", "SETTLED", "READY", "FEWEST READY", "PENDING", "SKEW"), tuple(rows), most=50)
 
@@ -311,11 +329,7 @@ def _drawn(answer: DrillResult) -> Iterator[Section]:
         columns: list[dict[str, int]] = []
         for step in answer.steps:
             state = next(
-                (
-                    one
-                    for one in step.workloads
-                    if (one.kind, one.namespace, one.name) == (last.kind, last.namespace, last.name)
-                ),
+                (one for one in step.workloads if _key(one) == _key(last)),
                 None,
             )
             found = (

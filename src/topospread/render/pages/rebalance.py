@@ -28,7 +28,8 @@ def page(answer: Rebalance) -> Page:
             for at, each in enumerate(answer.evictions, 1)
         )
         parts.append(Section("", (Table(("", "EVICT, IN THIS ORDER", "FROM", "TO", "DOMAIN"), rows, most=20),)))
-    parts += [Fact("mends", _change(each)) for each in answer.constraints[:_FACTS] if answer.evictions]
+    better = [each for each in answer.constraints if each.skew_after < each.skew_before]
+    parts += [Fact("mends" if each.is_met else "improves", _change(each)) for each in better[:_FACTS]]
     if answer.evictions and answer.applied is None and not answer.partial:
         parts.append(Fact("next", "--apply carries them out one by one; -o commands writes them for kubectl"))
     if answer.constraints:

@@ -40,9 +40,10 @@ def test_other_pods_are() -> None:
 
 def test_it_stays_pending_and_says_why() -> None:
     scheduler = scheduler_of(Framework(default_profile(), gates_for()))
-    assert scheduler.schedule(pod(resourceClaims=CLAIMS)).message == "not judged: resource claims"
+    message = "not judged: resource claims need ResourceSlices, which the input lacks"
+    assert scheduler.schedule(pod(resourceClaims=CLAIMS)).message == message
     verdict = scheduler.verdict(pod(resourceClaims=CLAIMS))
-    assert verdict.error == "not judged: resource claims"
+    assert verdict.error == message
     assert [each.what for each in verdict.unjudged] == ["resourceClaims"]
 
 
@@ -259,7 +260,8 @@ def test_before_1_34_claims_are_not_judged() -> None:
     made = with_devices(claim("a", request())).cluster
     gates = gates_for("1.33", {"DynamicResourceAllocation": True})
     scheduler = Scheduler(made, {"default-scheduler": Framework(default_profile("1.33", gates), gates)})
-    assert scheduler.schedule(named("p", resourceClaimName="a")).message == "not judged: resource claims"
+    message = "not judged: topospread does not model resource claims before Kubernetes 1.34"
+    assert scheduler.schedule(named("p", resourceClaimName="a")).message == message
 
 
 def evidence(scheduler: Scheduler, waiting: Any) -> list[str]:

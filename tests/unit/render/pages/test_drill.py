@@ -117,3 +117,29 @@ def test_the_evicted_pods_are_accounted_for() -> None:
     drained = told([*nodes("a", "a", "b", "b"), web], Cordon(at("node=a1")), Drain(at("node=b1"))).answer()
     assert "evicted: 1 pod; 1 has a node again, 0 are pending, 0 are not replaced\n" in drained.text()
     assert "evicted:" not in told([*nodes("a", "b"), web], Scale("deploy/web", 2)).answer().text()
+
+
+def test_pods_that_are_not_judged_are_no_pending_pods() -> None:
+    other = workload("ReplicaSet", "other", 3, {"schedulerName": "volcano"})
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "other", "uid": "", "controller": True}
+    metadata = {"name": "other-1", "namespace": "shop", "labels": {"app": "other"}, "ownerReferences": [owner]}
+    spec = other["spec"]["template"]["spec"] | {"nodeName": "a1"}
+    placed = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": "Running"}}
+    text = told([*nodes("a", "b", "c"), other, placed], Fail(at("zone=a")), Fail(at("zone=b"))).answer().text()
+    (row,) = [line.split() for line in text.splitlines() if line.startswith("shop/other")]
+    assert row[1:4] == ["1–3/3", "0–2/3", "0–3/3"]
+    assert "evicted: 1 pod; 0 have a node again, 0 are pending, 1 is not judged, 0 are not replaced" in " ".join(
+        text.split()
+    )
+    (row,) = [line.split() for line in text.splitlines() if line.startswith("beginning")]
+    assert row[5:8] == ["0", "?", "2"]
+
+
+def test_the_beginning_has_the_replicas_and_the_skew_of_the_beginning() -> None:
+    web = workload("Deployment", "web", 3, {"topologySpreadConstraints": [spread()]})
+    found = told([*nodes("a", "b"), web], Scale("deploy/web", 4), Scale("deploy/web", 5)).answer()
+    (row,) = [line.split() for line in found.text().splitlines() if line.startswith("shop/web")]
+    assert row[1] == "3/3"
+    (row,) = [line.split() for line in found.text().splitlines() if line.startswith("beginning")]
+    assert row[-1] == "1"
+    assert [each.replicas for each in found.steps[0].workloads] == [3]
