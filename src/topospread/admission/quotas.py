@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace as with_rules
 
 from msgspec.structs import replace
@@ -71,12 +72,22 @@ class Quotas:
                 self._by_namespace[quota.namespace].append(one)
         self._known: dict[int, tuple[Pod, Requests, list[_Quota], str]] = {}
         for pod in pods if self._by_namespace else ():
-            for each in self._concerning(pod):
+            for each in self.concerning(pod):
                 _charge(each, self._usage(pod, now))
+
+    def copy(self) -> Quotas:
+        """Return the same quotas with a usage of their own."""
+        made = copy(self)
+        made._by_namespace, made._known = defaultdict(list), {}
+        for namespace, quotas in self._by_namespace.items():
+            for each in quotas:
+                made._by_namespace[namespace].append(one := copy(each))
+                one.used = dict(each.used)
+        return made
 
     def release(self, pod: Pod) -> None:
         """Take back the usage of a deleted pod."""
-        for each in self._concerning(pod):
+        for each in self.concerning(pod):
             freed = self._usage(pod, None).items()
             _charge(
                 each,
@@ -86,7 +97,8 @@ class Quotas:
                 },
             )
 
-    def _concerning(self, pod: Pod) -> list[_Quota]:
+    def concerning(self, pod: Pod) -> list[_Quota]:
+        """Return the quotas that count a pod."""
         quotas = self._by_namespace.get(pod.namespace, ())
         return [each for each in quotas if all(_matches(pod, scope, self._rules) for scope in each.scopes)]
 
@@ -116,7 +128,7 @@ class Quotas:
 
     def _asked(self, pod: Pod) -> tuple[Requests, list[_Quota], str]:
         """Return the usage of a pod, its quotas, and why it fails one of them regardless of usage."""
-        quotas = self._concerning(pod)
+        quotas = self.concerning(pod)
         for quota in quotas:
             missing = self._missing(pod, _MUST_BE_SET & quota.hard.keys())
             if missing:

@@ -12,6 +12,7 @@ from topospread.api.well_known_labels import ZONE
 from topospread.base import Base, Bounds, Word, worst
 from topospread.capacity import result
 from topospread.capacity.wanted import pods_asked
+from topospread.controllers.planned import is_refusal
 from topospread.simulation.result import DomainOutcome
 from topospread.simulation.unknown import is_unjudged, merged
 
@@ -325,7 +326,10 @@ def _verdict(report: result.CapacityReport, rooms: list[Room]) -> Word:
         "no" if target.missing else target.more.at_least(target.asked) for room in rooms for target in room.targets
     ]
     found = worst(words)
-    if found == "no" and report.may_change:
+    # Pods that are not judged leave a quota that ends the room as it is.
+    last = report.capacity.pending
+    is_denied = last is not None and is_refusal(last.message) and not all(map(_enough, rooms[0].targets))
+    if found == "no" and report.may_change and not is_denied:
         return "unknown"
     # The search may have stopped early, and losses that were not simulated may leave less room.
     return "unknown" if not report.is_complete and (rooms[0].limited or found == "yes") else found

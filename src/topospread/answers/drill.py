@@ -260,7 +260,7 @@ def _says(drill: Drill, verdict: Word) -> str:
         parts.append(f"{stay}: {listed([str(each) for each in end.lost], 2)}")
     if harm.stuck:
         names = listed([f"{each.namespace}/{each.name}" for each in harm.stuck], 2)
-        parts.append(f"the rollout of {names} is stuck")
+        parts.append(f"the rollout of {names} {'may be' if verdict == 'unknown' else 'is'} stuck")
     if harm.breaches:
         names = listed([each.budget for each in harm.breaches], 2)
         parts.append(f"{counted(len(harm.breaches), 'PodDisruptionBudget')} broken: {names}")

@@ -14,11 +14,13 @@ class ControlPlane(msgspec.Struct, frozen=True):
         apiserver: version and feature gates of the API server.
         scheduler: version and feature gates of kube-scheduler.
         refuses: new pods that the API server refuses are left out; otherwise they are not judged.
+        retries: whether controllers create pods beyond a quota once others leave, as in a drill.
     """
 
     apiserver: Gates
     scheduler: Gates
     refuses: bool = True
+    retries: bool = False
 
     @classmethod
     def of_version(

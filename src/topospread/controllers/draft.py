@@ -31,6 +31,8 @@ from .planned import Plan, QueuedPod, Workload
 from .removal import is_active, is_leaving
 from .revisions import REVISION_HASH_LABEL
 
+QUOTA = "ResourceQuota"
+"""Begin of the name by which a quota that may deny a new pod is not judged."""
 MOST_PODS = 150_000
 """Limit on the replicas of all workloads: the number of pods that Kubernetes supports in a cluster."""
 MOST_PER_NODE = 1_000
@@ -68,7 +70,7 @@ class Draft:
         self.new_pods = self.plan.new_pods = NewPodRules(inventory, self.gates, self.admission)
         self.default_class = DefaultClass(inventory.storage_classes, self.gates.kube_version)
         self.volumes = VolumeClaims(self.plan, self.default_class)
-        self._refuses = control_plane.refuses
+        self._refuses, self._retries = control_plane.refuses, control_plane.retries
         self._made_bound: list[Pod] = []
         self._new_claims: Counter[Workload] = Counter()
         self._now: float | None = None
@@ -221,7 +223,8 @@ class Draft:
 
         Pods that their StatefulSet creates after one that is refused are not created and use nothing. Not marked are
         pods whose equals are stored already. A control plane that does not refuse keeps pods that are always refused
-        among the gated ones, and marks the others.
+        among the gated ones, and marks the others. If its controllers retry, pods beyond a quota are gated too, and
+        terminating pods use nothing.
         """
         plan = self.plan
         new_pods = self.new_pods
@@ -229,6 +232,7 @@ class Draft:
             return
         policies = new_pods.policies
         removed = {id(pod) for pod in plan.removed}
+        removed |= {id(pod) for pod in plan.inventory.pods if self._retries and is_leaving(pod)}
         there = (pod for pod in plan.inventory.pods if not is_new(pod) and id(pod) not in removed)
         quotas = plan.quotas = Quotas(plan.inventory.resource_quotas, there, new_pods.request_rules, self.now)
         rows = plan.workloads if policies else ()
@@ -249,18 +253,17 @@ class Draft:
                 if id(pod) not in known:
                     known[id(pod)] = (pod, new_pods.refusal(pod), policies.concerning(pod))
                 _, (who, message), concerning = known[id(pod)]
-                certain = True
                 denied, opened = workloads.get(id(row), ("", []))
                 if denied and self._refuses:
                     queued.refused = denied
                     continue
                 if opened or denied:
                     concerning = [*concerning, *opened, *([f"{row.kind} {row.name}"] if denied else [])]
-                if not message and (words := quotas.refusal(pod)):
-                    who, message = f"ResourceQuota of the namespace {pod.namespace}", status_message(pod, words)
-                    certain = "pods=" in words or not may_change(pod)
-                lasting = message and not who.startswith("ResourceQuota") and is_lasting(who, row)
-                if message and certain and (self._refuses or lasting):
+                is_certain = self._refuses or is_lasting(who, row)
+                if not message:
+                    who, message, is_certain = quota_refusal(quotas, pod)
+                    is_certain = is_certain and (self._refuses or self._retries)
+                if message and is_certain:
                     queued.refused = refused_words(queued, message)
                 elif message or denied or opened or (policies and (id(row), _revision(pod)) not in stored):
                     if (id(pod), who) not in marked:
@@ -331,6 +334,18 @@ def in_scheduling_order(queue: Iterable[QueuedPod]) -> list[QueuedPod]:
 
 def _is_finished(pod: Pod) -> bool:
     return pod.status is not None and pod.status.phase in FINISHED_PHASES
+
+
+def quota_refusal(quotas: Quotas, pod: Pod) -> tuple[str, str, bool]:
+    """Return the quota's name, the API server's message, and whether it is certain; ("", "", True) if it admits.
+
+    It is not certain if a policy that is not judged may change the pod's requests.
+    """
+    words = quotas.refusal(pod)
+    if not words:
+        return "", "", True
+    certain = "pods=" in words or not may_change(pod)
+    return f"{QUOTA} of the namespace {pod.namespace}", status_message(pod, words), certain
 
 
 def is_lasting(who: str, row: Workload) -> bool:

@@ -80,7 +80,8 @@ class PoolGrowth:
         if not self._scaler.pools:
             return None
         run = self._state.run
-        waiting = [each.queued for each in self._state.pods.waiting.values() if each.queued is not None]
+        pods = self._state.pods.waiting.values()
+        waiting = [each.queued for each in pods if each.queued is not None and not each.is_refused]
         waiting.sort(key=lambda queued: -queued.priority)
         return self._scaler.wanted(run.scheduler, run.plan.workloads, waiting)
 
@@ -341,7 +342,7 @@ class DrillRun:
             if not verdict.error and not verdict.feasible:
                 return PodOutcome(Placement(pod.key, None, message=verdict.message), verdict, outcome.preemption)
             return outcome
-        gated = pod.queued is not None and (bool(pod.pod.spec.scheduling_gates) or bool(pod.queued.refused))
+        gated = pod.queued is not None and (bool(pod.pod.spec.scheduling_gates) or pod.is_refused)
         return PodOutcome(not_asked(pod.queued) if pod.queued is not None and gated else Placement(pod.key, None))
 
 

@@ -17,7 +17,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
-from topospread.controllers.draft import is_lasting, refused_words
+from topospread.controllers.draft import QUOTA, is_lasting, quota_refusal, refused_words
 from topospread.controllers.node_lifecycle import is_silent
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.simulation.options import SimulationOptions
@@ -45,8 +45,6 @@ from .replacement_pods import ReplacementPods
 from .result import DrillEvent, DrillPod, EventKind
 
 _NANOSECONDS = 1_000_000_000
-_QUOTA = "ResourceQuota"
-"""Begin of the name by which a quota that a new pod would exceed is not judged."""
 
 
 class DrillState:
@@ -87,7 +85,7 @@ class DrillState:
         self.warnings: dict[str, None] = {}
         self.notes: dict[str, None] = {}
         _, self.gates = options.in_force
-        self._options = options = with_fields(options, refuses=False)
+        self._options = options = with_fields(options, refuses=False, retries=True)
         self.began = begin_of(inventory)
         self._schedule = EventSchedule()
         self._begin(without_leaving(inventory, self.down), options)
@@ -125,6 +123,7 @@ class DrillState:
         self.queue.at(round(self.now * _NANOSECONDS))
         self.pods = FollowedPods()
         self._evictions, self._queued, self._seen_placed = 0, len(run.queue), 0
+        self._has_left = False
         self._placed_early: list[str] = []
         for followed in planned_pods(run):
             known = before.by_key.get(followed.key)
@@ -197,10 +196,11 @@ class DrillState:
         limit = None if until is None else round(until * _NANOSECONDS)
         while True:
             self.before_round()
+            changed = self._create_again()
             if self.draws.controllers_first:
                 self._create(self.draws.created(self.successors.due()))
             place_waiting(self.run, self.queue, limit)
-            changed = self.collect()
+            changed |= self.collect()
             if not self.draws.controllers_first:
                 changed |= self._create(self.draws.created(self.successors.due()))
             changed |= any([self._roll_on(goes_on) for goes_on in list(self.rollouts.values())])  # noqa: C419 - all act
@@ -254,8 +254,9 @@ class DrillState:
         if pod.workload is not None:
             pod.workload.existing[:] = [each for each in pod.workload.existing if each is not pod.pod]
         quotas, unjudged = run.plan.quotas, pod.pod.spec.unjudged_admission or ()
-        if quotas is not None and not any(each.startswith(_QUOTA) for each in unjudged):
+        if quotas is not None and not pod.is_refused and not any(each.startswith(QUOTA) for each in unjudged):
             quotas.release(pod.pod)
+            self._has_left = True
         if pod.queued is not None and not pod.node:
             self.queue.withdrawn(pod.queued)
             self.pods.remove(pod)
@@ -297,17 +298,34 @@ class DrillState:
         self.queue.evicted(self.cluster.unbind(pod.key))
         self.pods.remove(pod)
 
+    def _create_again(self) -> bool:
+        """Retry to create the refused pods if pods have left a quota. Return whether one is created."""
+        if not self._has_left:
+            return False
+        self._has_left, again = False, list[QueuedPod]()
+        for each in list(self.pods.waiting.values()):
+            if each.is_refused and each.queued is not None and not each.pod.spec.scheduling_gates:
+                each.queued.refused = ""
+                again.append(each.queued)
+                self.pods.remove(each)
+        self._create(self.draws.created(again))
+        return any(not each.refused for each in again)
+
     def _create(self, made: Iterable[QueuedPod]) -> bool:
         """Add pods to the queue. Return whether there were any."""
         new = list(made)
         rules, quotas = self.run.plan.new_pods, self.run.plan.quotas
         for each in new:
+            if each.after is not None and each.after.refused:
+                each.refused = each.after.refused
+                continue
             who, message = rules.refusal(each.pod) if rules else ("", "")
-            if message and is_lasting(who, each.workload):
+            is_certain = is_lasting(who, each.workload)
+            if not message and quotas is not None:
+                who, message, is_certain = quota_refusal(quotas, each.pod)
+            if message and is_certain:
                 each.refused = refused_words(each, message)
                 continue
-            if not message and quotas is not None and quotas.refusal(each.pod):
-                who = f"{_QUOTA} of the namespace {each.namespace}"
             # The API server has admitted stored pods: their successors are alike.
             is_new = bool(rules) and not any(pod.metadata.is_stored for pod in each.workload.existing[:1])
             by = [*(rules.policies.concerning(each.pod) if rules and is_new else ()), *filter(None, [who])]
@@ -315,7 +333,7 @@ class DrillState:
                 each.pod = not_judged(each.pod, *by)
         self.run.queue += [each for each in new if not each.refused]
         self._enter_new()
-        for each in new if rules else ():
+        for each in new:
             if each.refused:
                 self.pods.add(waiting_pod(each, self.now))
         self.queue.created()
@@ -430,14 +448,15 @@ class DrillState:
 
         ``related`` are the pods of all its owner's ReplicaSets.
         """
-        return self.draws.in_order_of_removal(pods, related, Times(self.began, self.now), self.down)
+        order = self.draws.in_order_of_removal(pods, related, Times(self.began, self.now), self.down)
+        return sorted(order, key=self.is_created)
 
     def is_created(self, pod: FollowedPod) -> bool:
         """Return whether a pod exists.
 
         In an ordered StatefulSet a pod is created once its predecessor has a node.
         """
-        if pod.queued is not None and pod.queued.refused:
+        if pod.is_refused:
             return False
         before = pod.queued.after if pod.queued is not None and not pod.node else None
         known = self.pods.by_key.get(pod_key(before.namespace, before.name)) if before is not None else None

@@ -32,7 +32,7 @@ class Fallback:
     def apply(self) -> bool:
         """Make hard constraints of pending pods soft if they count a lost domain. Return whether any changed."""
         state = self._state
-        waiting = state.pods.waiting
+        waiting = {key: each for key, each in state.pods.waiting.items() if not each.is_refused}
         keys = {key for each in waiting.values() for key in hard_keys(each.pod)}
         nodes = (each for each in state.cluster.nodes.nodes if each is not None)
         lost = lost_domains(nodes, keys)

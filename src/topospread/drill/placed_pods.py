@@ -27,7 +27,7 @@ def place_first(state: DrillState, placed: Iterable[tuple[str, str]]) -> None:
     """
     waiting: dict[str, list[FollowedPod]] = {}
     for pod in state.pods.waiting.values():
-        if pod.workload is not None:
+        if pod.workload is not None and not pod.is_refused:
             waiting.setdefault(f"{pod.namespace}/{pod.workload.kind}/{pod.workload.name}", []).append(pod)
     for pods in waiting.values():
         if pods[0].workload is not None and pods[0].workload.kind == "DaemonSet":

@@ -62,6 +62,11 @@ class FollowedPod(msgspec.Struct, eq=False):
         """The pod's labels."""
         return self.pod.labels
 
+    @property
+    def is_refused(self) -> bool:
+        """True if the API server refuses to create the pod."""
+        return self.queued is not None and bool(self.queued.refused)
+
 
 class FollowedPods:
     """All pods of a drill, by key, by node and by workload."""

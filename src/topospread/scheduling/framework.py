@@ -401,4 +401,6 @@ def _unjudged_admission(who: str) -> NotJudgedError:
     """Return a part of a pod's admission that is not evaluated."""
     changes = who.startswith("MutatingAdmissionPolicy ")
     because = f"{who} is not evaluated: it may {'change' if changes else 'refuse'} the pod"
+    if who.startswith("ResourceQuota "):
+        because = f"{who} is exceeded: whether it admits the pod later is unknown"
     return NotJudgedError(f"admission: {who}", "", who, because, changes_pod=changes)

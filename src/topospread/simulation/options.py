@@ -38,6 +38,7 @@ class SimulationOptions:
         assumes_unjudged: whether filters that topospread does not model accept every node.
         refuses: whether to leave out new pods that the API server refuses; otherwise they are unjudged, as drills need
             it.
+        retries: whether controllers create pods beyond a quota once others leave, as in a drill.
         tries_groups: schedule the pods of a PodGroup together; otherwise such pods are not judged.
     """
 
@@ -58,6 +59,7 @@ class SimulationOptions:
     assumes_unjudged: bool = False
     tries_groups: bool = False
     refuses: bool = True
+    retries: bool = False
 
     @property
     def in_force(self) -> tuple[Gates, Gates]:
@@ -81,7 +83,7 @@ class SimulationOptions:
 
     def control_plane(self, scheduler: Gates) -> ControlPlane:
         """Return the API server and the schedulers that handle the pods."""
-        return ControlPlane(self.in_force[1], scheduler, self.refuses)
+        return ControlPlane(self.in_force[1], scheduler, self.refuses, self.retries)
 
 
 PLAIN = SimulationOptions()

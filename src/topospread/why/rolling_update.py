@@ -27,6 +27,7 @@ class RollingUpdate:
     Attributes:
         old: pods of old revisions on nodes, first the one that is removed first.
         old_pending: pods of old revisions that wait.
+        refused: pods of the new revision that the API server refuses, as they exceed a quota.
         waiting: pods of the new revision that wait.
         placed: pods of the new revision on nodes.
     """
@@ -36,14 +37,17 @@ class RollingUpdate:
     strategy: Strategy
     template: Pod
     old: list[Pod] = field(default_factory=list)
-    old_pending: int = 0
+    old_pending: list[Pod] = field(default_factory=list)
+    refused: int = 0
     waiting: list[QueuedPod] = field(default_factory=list)
     placed: int = 0
 
     def __post_init__(self) -> None:
         there = self.workload.existing
         self.old = removal_order(there, there, None)
-        self.old_pending = sum(each.workload is self.workload for each in self.simulation.queue)
+        self.old_pending = [each.pod for each in self.simulation.queue if each.workload is self.workload]
+        quotas = self.simulation.run.plan.quotas
+        self._quotas = quotas.copy() if quotas is not None else None
         self.template = _of_a_new_revision(self.template)
 
     def play(self) -> int | None:
@@ -54,7 +58,7 @@ class RollingUpdate:
         """
         self.simulation.carry_out([each for each in self.simulation.queue if each.workload is not self.workload])
         before = None
-        while before != (now := (len(self.old), self.old_pending, len(self.waiting), self.placed)):
+        while before != (now := (len(self.old), len(self.old_pending), len(self.waiting), self.placed)):
             before = now
             self._scale_up()
             self._scale_down()
@@ -62,13 +66,18 @@ class RollingUpdate:
 
     @property
     def _standing(self) -> RolloutStatus:
-        return RolloutStatus(self.workload.replicas, self.placed, len(self.waiting), len(self.old), self.old_pending)
+        waiting, old = len(self.waiting) + self.refused, len(self.old)
+        return RolloutStatus(self.workload.replicas, self.placed, waiting, old, len(self.old_pending))
 
     def _scale_up(self) -> None:
         """Create as many new pods as maxSurge allows, and place the pending ones."""
         count = self.placed + len(self.waiting)
         priority = self.template.spec.priority or 0
-        for number in range(count, count + to_create(self._standing, self.strategy)):
+        self.refused += to_create(self._standing, self.strategy)
+        for number in range(count, count + self.refused):
+            if self._quotas is not None and self._quotas.refusal(self.template):
+                break
+            self.refused -= 1
             self.waiting.append(QueuedPod(self.template, f"{self.workload.name}~{number}", self.workload, priority))
         run = self.simulation.carry_out(self.waiting)
         left = [each for each in self.waiting if run.outcomes[id(each)].pending]
@@ -78,7 +87,10 @@ class RollingUpdate:
     def _scale_down(self) -> None:
         """Delete pending old pods, then as many other old pods as maxUnavailable allows."""
         waiting, number = to_remove(self._standing, self.strategy)
-        self.old_pending -= waiting
+        if self._quotas is not None:
+            for each in (*self.old_pending[:waiting], *self.old[:number]):
+                self._quotas.release(each)
+        self.old_pending = self.old_pending[waiting:]
         self.simulation.without(self.old[:number])
         self.old = self.old[number:]
 

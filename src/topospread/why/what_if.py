@@ -116,7 +116,9 @@ class WhatIf:
         made = change.of_pod(template)
         refused = keeps_away(template.spec) or keeps_away(made.spec)  # old pods refuse new ones, or are refused
         begins = bool(self.workload.existing and suggestion.complete and self.simulation.placed <= EFFORT)
-        if not begins or not (made.spec.topology_spread_constraints or refused):
+        quotas = self.simulation.run.plan.quotas
+        limited = quotas is not None and quotas.concerning(made)
+        if not begins or not (made.spec.topology_spread_constraints or refused or limited):
             return suggestion
 
         def completes(strategy: Strategy) -> bool:

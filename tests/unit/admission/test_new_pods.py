@@ -122,9 +122,11 @@ def test_pods_that_a_drill_creates_are_refused(rule: Json, running: bool, tmp_pa
         assert "FailedCreate: Error creating: " in found.text(wide=True)
 
 
-def test_a_quota_that_is_used_up_leaves_the_beginning_open(tmp_path: Path) -> None:
+def test_pods_beyond_a_quota_are_pending_before_a_drill(tmp_path: Path) -> None:
     found = session(running=False).drill(Drain(NodeChoice("node", "n0")), manifests=[rules(tmp_path, TWO_PODS)])
-    assert found.verdict == "unknown"
+    assert found.verdict == "yes"
+    (pending,) = found.steps[0].pending
+    assert "exceeded quota" in pending.causes[0].says
 
 
 def test_a_pod_whose_successor_is_refused_is_not_evicted() -> None:

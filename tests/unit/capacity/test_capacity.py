@@ -134,6 +134,15 @@ def test_a_pod_is_refused_as_the_api_server_refuses_it(tmp_path: Path, refusing:
     assert words in found.capacity.pending.message
 
 
+def test_a_quota_ends_the_room_whatever_is_not_judged() -> None:
+    quota = {"kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "shop"}, "spec": {"hard": {"pods": "1"}}}
+    foreign = workload("Deployment", "other", 1, {"schedulerName": "volcano"})
+    found = asked(
+        [*nodes("a", "b"), foreign | {"metadata": {"name": "other", "namespace": "ml"}}, quota, workload("Deployment")]
+    )
+    assert (found.may_change, verdict(found)) == (True, "no")
+
+
 def test_nothing_is_evicted_and_it_is_said_what_would_be() -> None:
     own = {"priorityClassName": "high"}
     found = asked([*nodes("a"), PRIORITY, workload("Deployment", "low", 4), workload("Deployment", spec=own)])

@@ -89,7 +89,7 @@ def test_old_pods_count_for_the_new_ones_unless_match_label_keys_tell_them_apart
 def test_old_pods_that_wait_go_first() -> None:
     objects = [*zones("a"), workload("Deployment", 2, OF), replica_set("abc", 2, OF)]
     stuck_at, update = played(*objects, *replicas("abc", OF, ["a", ""]), by=Strategy(0, 1))
-    assert (stuck_at, update.old_pending) == (None, 0)
+    assert (stuck_at, update.old_pending) == (None, [])
 
 
 def test_everything_is_as_it_was_after_restoring() -> None:
@@ -119,6 +119,19 @@ def test_a_change_whose_rollout_gets_stuck_comes_with_a_strategy_with_which_it_c
     assert found.patch[-1] == {"op": "add", "path": "/spec/strategy", "value": rolling}
     for given in (strategy(0, 1), {"type": "Recreate"}):
         assert suggested(strategy=given).title == "tolerate dedicated=gpu:NoSchedule"
+
+
+def test_a_quota_refuses_the_surge_of_a_rollout() -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "shop"},
+        "spec": {"hard": {"pods": "3"}},
+    }
+    of = [*zones(), workload("Deployment", 3, OF), replica_set("abc", 3, OF), *replicas("abc", OF, list("abc")), quota]
+    assert played(*of, by=Strategy(1, 0))[0] == 0
+    assert played(*of, by=Strategy(1, 1))[0] is None
+    assert played(*of, by=Strategy(0, 1))[0] is None
 
 
 def test_a_rollout_that_is_stuck_completes_with_another_strategy() -> None:

@@ -121,6 +121,7 @@ def test_pods_that_are_refused_leave_the_others_their_nodes() -> None:
     }
     found = Session([*NODES, quota, controller("Deployment", 6)]).why("deploy/x")
     assert "the API server refuses it; 2 of the 6 pods of Deployment x have a node" in found.says
+    assert "fix: none tried; if the pod exceeds a quota, raise the quota or request less" in found.text(width=120)
 
 
 def test_many_situations_are_counted_and_not_explained() -> None:

@@ -210,7 +210,8 @@ def _rollouts(answer: DrillResult) -> Iterator[Fact]:
             yield Fact("rollout", f"{name}: {done}")
         else:
             old = f", {counted(rollout.old, 'old pod')} left" if rollout.old else ""
-            yield Fact("rollout", f"{name}: stuck at {rollout.updated} of {rollout.replicas} pods{old}")
+            stuck = "may be stuck" if answer.verdict == "unknown" else "stuck"
+            yield Fact("rollout", f"{name}: {stuck} at {rollout.updated} of {rollout.replicas} pods{old}")
     for step in answer.steps:
         scaled = step.autoscaled
         if scaled is not None:
@@ -228,7 +229,8 @@ def _ranges(answer: DrillResult) -> Iterator[Fact]:
     """Yield differences between runs."""
     for number, each_range in enumerate(answer.ranges):
         if each_range.stuck:
-            yield Fact("runs", f"a rollout is stuck in {each_range.stuck} of {answer.runs} runs (step {number})")
+            is_stuck = "may be stuck" if answer.verdict == "unknown" else "is stuck"
+            yield Fact("runs", f"a rollout {is_stuck} in {each_range.stuck} of {answer.runs} runs (step {number})")
         for skew in each_range.skews:
             if skew.least != skew.most:
                 name = skew.workload.partition(" ")[2]

@@ -61,6 +61,10 @@ def _has_lines(section: Section) -> bool:
     return any(not isinstance(each, Table) or each.rows for each in section.parts)
 
 
+def _untried(group: Pending) -> str:
+    return "none tried" if any(each.code == "refused" for each in group.causes) else ""
+
+
 def _pending(groups: Sequence[Pending]) -> Table:
     """Return a row for each cause."""
     return Table(
@@ -70,7 +74,7 @@ def _pending(groups: Sequence[Pending]) -> Table:
                 Span(f"? {len(each.pods)}", "unsure") if each.verdict == "unknown" else len(each.pods),
                 _first(each.workloads),
                 each.says,
-                each.remedies[0].says if each.remedies else "none found" if each.searched else "",
+                each.remedies[0].says if each.remedies else "none found" if each.searched else _untried(each),
             )
             for each in groups
         ),

@@ -105,6 +105,8 @@ def outcome_words(change: TriedChange, pending: int) -> str:
 def _fix(answer: Why) -> Iterator[Fact]:
     """Yield the first simulated change that helps."""
     if not answer.searched:
+        if any(each.code == "refused" for each in answer.causes):
+            yield Fact("fix", "none tried; if the pod exceeds a quota, raise the quota or request less")
         return
     if not answer.remedies:
         if answer.untried:
