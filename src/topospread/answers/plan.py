@@ -40,8 +40,10 @@ from .words import counted, joined, listed
 _MOST_CAUSES = 3
 EVENT_WORDS: Mapping[Event, str] = {
     "zone-loss": "losing a zone leaves",
+    "zone-rolled": "losing a zone after a rollout leaves",
     "zone-after": "ready after a zone loss",
     "node-loss": "losing a node leaves",
+    "node-rolled": "losing a node after a rollout leaves",
     "node-after": "ready after a node loss",
     "drains": "draining nodes leaves",
     "rollout": "a rollout leaves",
@@ -68,9 +70,10 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     event: Annotated[
         Event,
         Meta(
-            description="`zone-loss`, `node-loss`: pods that any loss leaves. `zone-after`, `node-after`: pods that "
-            "are ready in the end after it. `drains`: pods that budgets keep ready while nodes drain. `rollout`: pods "
-            "that a rollout keeps ready. `skew`, `never-waits`: declared promises without a count."
+            description="`zone-loss`, `node-loss`: pods that any loss leaves. `zone-rolled`, `node-rolled`: pods that "
+            "it leaves after any rollout, if that differs. `zone-after`, `node-after`: pods that are ready in the end "
+            "after it. `drains`: pods that budgets keep ready while nodes drain. `rollout`: pods that a rollout keeps "
+            "ready. `skew`, `never-waits`: declared promises without a count."
         ),
     ]
     before: Annotated[Bounds, Meta(description="Pods before the change.")]
@@ -315,7 +318,11 @@ def _reasons(review: Review, pending: int) -> Iterator[str]:
 
 def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
     """Yield one reason for each workload: its first worse count, losses before other events."""
-    for each in {change.key: change for change in reversed(changes) if change.verdict == "no"}.values():
+    first: dict[ObjectKey, PromiseChange] = {}
+    for each in changes:
+        if each.verdict == "no":
+            first.setdefault(each.key, each)
+    for each in first.values():
         name = f"{each.key[1]}/{each.key[2]}"
         if each.kept is not None and each.kept[1] == "no":
             yield f"{name} does not keep its promise {each.declared}"
@@ -366,15 +373,16 @@ def _causes(review: Review, fields: Mapping[PromiseChange, Sequence[ChangedLine]
     objects = set[str]()
     for each, lines in fields.items():
         if each.verdict == "no":
-            said = list(map(str, lines)) or [_allowed(each)]
-            worse.setdefault(each.key, {}).update(dict.fromkeys(said[:_MOST_CAUSES]))
+            parts = list(map(str, lines)) or [_allowed(each)]
+            worse.setdefault(each.key, {}).update(dict.fromkeys(parts[:_MOST_CAUSES]))
             objects |= {f"{kind} {each.key[1]}/{name}" for kind, name in _named(each)}
     faults = [lint_finding(each) for each in review.new if each.severity != "hint"]
     own = [each for each in faults if each.object in objects]
     for found in own:  # a misspelt field, for example, is why fewer pods are left
         yield Cause(code="new-finding", says=f"{found.where} {found.rule}: {found.says}", objects=(found.object,))
-    for key, words in worse.items():
-        yield from (Cause(code="keeps-less", says=each, objects=("/".join(key),)) for each in words)
+    ranked = [(rank, key, each) for key, words in worse.items() for rank, each in enumerate(words)]
+    for _, key, said in sorted(ranked, key=lambda one: one[0]):  # the first cause of every workload comes first
+        yield Cause(code="keeps-less", says=said, objects=("/".join(key),))
     messages: dict[str, list[str]] = {}
     for pod in review.pending:
         if pod.after is not None:
@@ -400,8 +408,8 @@ def _allowed(change: PromiseChange) -> str:
         return f"{change.key[2]}: {EVENT_WORDS[change.event]} {change.after} of {change.replicas[1]}"
     what = change.event.removesuffix("-loss")
     return (
-        f"filters let {change.replicas[1] - change.after.most} of {change.replicas[1]} pods into one {what}, before at "
-        f"most {change.replicas[0] - change.before.least}"
+        f"{change.key[2]}: filters let {change.replicas[1] - change.after.most} of {change.replicas[1]} pods into one "
+        f"{what}, before at most {change.replicas[0] - change.before.least}"
     )
 
 

@@ -30,22 +30,25 @@ from topospread.simulation.options import SimulationOptions
 
 from .counted import CountedWorkloads
 from .fresh import LISTS, Designed, workload_of
-from .kept import WorkloadPromises, budgets_over
+from .kept import Fewest, WorkloadPromises, budgets_over
 from .orders import SearchBudget
 from .wants import Want
 
-Event = Literal["zone-loss", "node-loss", "zone-after", "node-after", "drains", "rollout", "skew", "never-waits"]
-"""Measures of a workload: pods left after the loss of a zone or node, pods ready again after that, pods that budgets
-keep ready during drains, and pods that a rollout keeps ready. "skew" and "never-waits" have no count and are compared
-only if they are declared."""
+Event = Literal[
+    "zone-loss", "zone-rolled", "zone-after", "node-loss", "node-rolled", "node-after", "drains", "rollout", "skew",
+    "never-waits",
+]  # fmt: skip
+"""Measures of a workload: pods left after the loss of a zone or node, in every order and after any rollout, pods ready
+again after that, pods that budgets keep ready during drains, and pods that a rollout keeps ready. "skew" and
+"never-waits" have no count and are compared only if they are declared."""
 Ground = Literal["none", "played", "proved"]
-_KEYS: dict[Event, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
+_KEYS: Mapping[str, str] = {"zone": ZONE, "node": HOSTNAME}
 _MOST_DRILLS = 5
 """Number of domains of each key whose failure is simulated, those with most nodes first."""
 _COVERS: Mapping[str, tuple[Event, ...]] = {
-    "zone-loss": ("zone-loss", "node-loss"),
-    "node-loss": ("node-loss",),
-    "quorum": ("zone-loss", "node-loss"),
+    "zone-loss": ("zone-loss", "zone-rolled", "node-loss", "node-rolled"),
+    "node-loss": ("node-loss", "node-rolled"),
+    "quorum": ("zone-loss", "zone-rolled", "node-loss", "node-rolled"),
     "drain": ("drains",),
     "rollout": ("rollout",),
     "skew": ("skew",),
@@ -98,7 +101,8 @@ class PromiseChange:
 
     def _compared(self, before: Bounds) -> Word:
         # With fewer replicas a drain or rollout may keep proportionally fewer; a loss must leave as many as before.
-        was, now = self.replicas if self.replicas[1] < self.replicas[0] and "loss" not in self.event else (1, 1)
+        is_loss = self.event.endswith(("loss", "rolled"))
+        was, now = self.replicas if self.replicas[1] < self.replicas[0] and not is_loss else (1, 1)
         if self.after.most * was < before.least * now:
             return "no"
         return "yes" if self.after.least * was >= before.most * now or before == self.after else "unknown"
@@ -182,7 +186,7 @@ def default_changes(
     if _hard_defaults(options[0]) == _hard_defaults(options[1]):
         return
     sides = [CountedWorkloads(inventory, each) for each in options]
-    events = [event for event, label in _KEYS.items() if any(label in each.labels for each in inventory.nodes)]
+    losses = [loss for loss, label in _KEYS.items() if any(label in each.labels for each in inventory.nodes)]
     items = [(kind, each) for kind, attribute in LISTS.items() for each in getattr(inventory, attribute)]
     for kind, item in items if all(each.is_enough for each in sides) else ():
         if item.spec.template.spec.topology_spread_constraints or item.spec.replicas == 0:
@@ -190,16 +194,11 @@ def default_changes(
         key = (kind, item.namespace or "default", item.name)
         with sides[0].judge(key) as before, sides[1].judge(key) as after:
             wants = wants_of(after.workload, inventory)
-            for event in events:
-                was, now = _left(before, event), _left(after, event)
-                want = next((each for each in wants if event in _COVERS[each.about]), None)
+            of = after.workload.replicas
+            for change in (each for loss in losses for each in _lost((before, after), loss, (of, of))):
+                want = next((each for each in wants if change.event in _COVERS[each.about]), None)
                 kept = [next(iter(each.kept([want]))).verdict for each in (before, after)] if want else []
-                of = after.workload.replicas
-                ground: Ground = "proved" if was.known and now.known else "none"
-                yield PromiseChange(
-                    key, event, was, now, (of, of), ground, declared=str(want or ""),
-                    kept=(kept[0], kept[1]) if kept else None,
-                )  # fmt: skip
+                yield replace(change, declared=str(want or ""), kept=(kept[0], kept[1]) if kept else None)
 
 
 def _hard_defaults(options: SimulationOptions) -> dict[str, list[DefaultConstraint]]:
@@ -231,9 +230,13 @@ class _Comparison:
         if not all(replicas):
             return
         wants = self.wants_of(judges[1].workload, self.after.inventory)
-        for change in self._counted(replicas):
+        counted = [*self._counted(replicas)]
+        rolled = {each.event.replace("rolled", "loss") for each in counted if each.event.endswith("rolled")}
+        for change in counted:
             want = next((each for each in wants if change.event in _COVERS[each.about]), None)
             kept = None if want is None else self._kept(want)
+            if kept is not None and kept[1] == "no" and change.event in rolled:
+                want = kept = None  # the lower count after a rollout breaks the promise
             declared = "" if want is None else str(want)
             parts = tuple({each.what: each for judge in judges for each in judge.unjudged}.values())
             found = replace(change, declared=declared, kept=kept, unjudged=parts)
@@ -253,18 +256,16 @@ class _Comparison:
 
     def _counted(self, replicas: tuple[int, int]) -> Iterator[PromiseChange]:
         there = {label for each in self.after.inventory.nodes for label in each.labels}
-        for event, label in _KEYS.items():
+        is_scaled = replicas[1] > replicas[0] and len(self._differ) > 1
+        scaled = self._with_old("spec.replicas", others=True) if is_scaled else None
+        for loss, label in _KEYS.items():
             if label in there:
-                before, after = (_left(judge, event) for judge in self._judges)
-                scaled = None
-                if replicas[1] > replicas[0] and len(self._differ) > 1:
-                    scaled = _left(self._with_old("spec.replicas", others=True), event)
-                ground: Ground = "proved" if before.known and after.known else "none"
-                loss = PromiseChange(self.key, event, before, after, replicas, ground, scaled)
-                yield loss
-                follows: Event = "zone-after" if event == "zone-loss" else "node-after"
+                losses = [*_lost(self._judges, loss, replicas, scaled)]
+                yield from losses
+                follows: Event = "zone-after" if loss == "zone" else "node-after"
                 was, now = (Bounds.exactly(side.ready_after(self.key, label)) for side in (self.before, self.after))
-                yield PromiseChange(self.key, follows, was, now, replicas, "played", is_outweighed=loss.is_better)
+                outweighed = any(each.is_better for each in losses)
+                yield PromiseChange(self.key, follows, was, now, replicas, "played", is_outweighed=outweighed)
         floors = [Bounds.exactly(judge.budget_least) for judge in self._judges]
         yield PromiseChange(self.key, "drains", floors[0], floors[1], replicas)
         rolled = [Bounds.exactly(judge.rolling_least()) for judge in self._judges]
@@ -299,7 +300,7 @@ class _Comparison:
         """Return whether the count is worse although one field has its old value."""
         if change.event.endswith("after"):
             return False
-        after = _left(self._with_old(group), change.event)
+        after = _left(self._with_old(group).fewest(change.event[:4]), change.event)
         return replace(change, after=after, kept=None, scaled=None).verdict == "no"
 
     def _with_old(self, group: str, *, others: bool = False) -> WorkloadPromises:
@@ -365,5 +366,30 @@ def _budgets(inventory: Inventory, item: Designed) -> dict[str, object]:
     return {each.metadata.name or "": each.spec for each, _ in budgets_over(inventory, namespace, labels)}
 
 
-def _left(judge: WorkloadPromises, event: Event) -> Bounds:
-    return judge.fewest(event.removesuffix("-loss")).bounds
+def _lost(
+    judges: tuple[WorkloadPromises, WorkloadPromises],
+    loss: str,
+    replicas: tuple[int, int],
+    scaled: WorkloadPromises | None = None,
+) -> Iterator[PromiseChange]:
+    """Yield the pods that a loss leaves in every order, and after any rollout if that differs.
+
+    Args:
+        judges: before and after.
+        loss: zone or node.
+        replicas: before and after.
+        scaled: the judge of the old spread with the new number of replicas, if that is compared.
+    """
+    before, after = (judge.fewest(loss) for judge in judges)
+    grown = scaled.fewest(loss) if scaled is not None else None
+    events: tuple[Event, Event] = ("zone-loss", "zone-rolled") if loss == "zone" else ("node-loss", "node-rolled")
+    is_one = all(each.bounds == each.orders for each in (before, after))
+    for event in events[: 1 if is_one else 2]:
+        was, now = _left(before, event), _left(after, event)
+        ground: Ground = "proved" if was.known and now.known else "none"
+        more = None if grown is None else _left(grown, event)
+        yield PromiseChange(judges[0].key, event, was, now, replicas, ground, more)
+
+
+def _left(found: Fewest, event: Event) -> Bounds:
+    return found.bounds if event.endswith("rolled") else found.orders

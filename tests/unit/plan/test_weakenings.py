@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
+from operator import gt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from topospread.cli.plan import plan as command
+from topospread.cli.promise_show import show_promises
 
 OLD = """\
 apiVersion: apps/v1
@@ -79,7 +82,24 @@ spec:
         whenUnsatisfiable: DoNotSchedule
         labelSelector: {matchLabels: {app: wide}}
         matchLabelKeys: [pod-template-hash]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: slim
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: slim}}
+  template:
+    metadata: {labels: {app: slim}}
+    spec:
+      containers: [{name: slim, image: slim}]
+      topologySpreadConstraints:
+      - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule,
+         labelSelector: {matchLabels: {app: slim}}, maxSkew: 1}
 """
+"""Rollouts leave `slim` as few pods with a larger maxSkew. Only its orders without a rollout get worse."""
+CLUSTER = ("--on", "zones=3,nodes=12,cpu=4")
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 WEB_CONSTRAINT = OLD[OLD.index("      topologySpreadConstraints") : OLD.index("---")]
 BUDGET = OLD[OLD.index("---\napiVersion: policy") : OLD.index("---\napiVersion: apps/v1\nkind: StatefulSet")]
@@ -135,6 +155,8 @@ WEAKER = (
     Edit("no quorum", "replicas: 3", "replicas: 2", "  replicas: 2", "replicas 3 → 2"),
     Edit("minDomains dropped", "        minDomains: 4\n", "", "        minDomains",
          "minDomains on topology.kubernetes.io/zone removed"),
+    Edit("maxSkew up, but not after a rollout", "maxSkew: 1}", "maxSkew: 2}", "         labelSelector",
+         "maxSkew 1 → 2"),
     Edit("rollout takes more", "{maxUnavailable: 1}", "{maxUnavailable: 4}", "  strategy", "maxUnavailable 1 → 4"),
 )  # fmt: skip
 FAULTS = (
@@ -166,6 +188,10 @@ HARMLESS = (
     Edit("a rollout takes less", "{maxUnavailable: 1}", "{maxUnavailable: 0}"),
     Edit("another order of objects", BUDGET, ""),
     Edit("cpu", "cpu: 100m", "cpu: 110m"),
+    Edit("matchLabelKeys added", "maxSkew: 1}", "maxSkew: 1, matchLabelKeys: [pod-template-hash]}"),
+    Edit("one more replica", "replicas: 3\n  selector: {matchLabels: {app: slim}}",
+         "replicas: 4\n  selector: {matchLabels: {app: slim}}"),
+    Edit("image of slim", "image: slim", "image: slim:2"),
     Edit("nodeTaintsPolicy added", "        minDomains: 4\n",
          "        minDomains: 4\n        nodeTaintsPolicy: Honor\n"),
 )  # fmt: skip
@@ -184,7 +210,7 @@ def planned(folder: Path, old: str, new: str, *words: str) -> tuple[int, str]:
         (folder / name).mkdir()
         (folder / name / "app.yaml").write_text(text)
     states = [str(folder / name) for name in ("old", "new")]
-    done = CliRunner().invoke(command, [*states, "--on", "zones=3,nodes=12,cpu=4", *words], standalone_mode=False)
+    done = CliRunner().invoke(command, [*states, *CLUSTER, *words], standalone_mode=False)
     assert done.exception is None, done.exception
     return done.return_value, done.stdout
 
@@ -237,3 +263,23 @@ def test_what_weakens_no_promise_makes_no_noise(tmp_path: Path, edit: Edit, *, w
     answer = answer_of(tmp_path, old, new)
     assert answer["verdict"] == "yes", answer["says"]
     assert [each for each in answer["promises"] if each["after"]["least"] < each["before"]["least"]] == []
+
+
+@pytest.mark.parametrize("replicas", [3, 4])
+def test_plan_says_no_if_a_count_of_promise_show_falls(tmp_path: Path, replicas: int) -> None:
+    own = OLD[OLD.rindex("---\n") :].replace("replicas: 3", f"replicas: {replicas}")
+    texts = [
+        own.replace("maxSkew: 1}", f"maxSkew: {skew}{keys}}}")
+        for skew in (1, 2)
+        for keys in ("", ", matchLabelKeys: [pod-template-hash]")
+    ]
+    shown = []
+    for at, text in enumerate(texts):
+        (path := tmp_path / f"{at}.yaml").write_text(text)
+        done = CliRunner().invoke(show_promises, ["-f", str(path), *CLUSTER, "-o", "json"], standalone_mode=False)
+        rows = [each for each in json.loads(done.stdout)["workloads"][0]["events"] if each["when"].endswith("loss")]
+        shown.append([(each[part] or each["orders"])["least"] for each in rows for part in ("orders", "rolled")])
+    for (old, before), (new, after) in permutations(enumerate(shown), 2):
+        states = [str(tmp_path / f"{at}.yaml") for at in (old, new)]
+        code = CliRunner().invoke(command, [*states, *CLUSTER], standalone_mode=False).return_value
+        assert code == 1 or not any(map(gt, before, after)), (texts[old], texts[new], before, after)

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 _FACTS = 2
 _NAMES = 3
-_ABOUT = {"zone-loss": "zone-loss", "node-loss": "node-loss", "drains": "drain", "rollout": "rollout"}
+_ABOUT = {
+    "zone-loss": "zone-loss", "zone-rolled": "zone-loss", "node-loss": "node-loss", "node-rolled": "node-loss",
+    "drains": "drain", "rollout": "rollout",
+}  # fmt: skip
 """Event → the promise for it."""
 
 
@@ -36,7 +39,8 @@ def page(answer: Plan) -> Page:
     if changed:
         rows = tuple(row for each in changed for row in _rows(each))
         heads = ("WORKLOAD", "PLACED", "MOVED", "SKEW", "WHY")
-        parts.append(Section("", (Table(heads, rows, most=30),), wide=any(not each.wide for each in promises)))
+        is_second = not answer.settings and any(not each.wide for each in promises)
+        parts.append(Section("", (Table(heads, rows, most=30),), wide=is_second))
     parts += _findings("New findings", answer.new_findings)
     parts.append(Section("", tuple(_details(answer)), wide=True))
     if not changed:
@@ -45,21 +49,29 @@ def page(answer: Plan) -> Page:
 
 
 def _promises(answer: Plan) -> Iterator[Section]:
-    """Yield each workload's counts that differ or break a promise.
+    """Yield each workload's counts that differ or break a promise, worse workloads first.
 
-    Equal counts are shown only with -o wide, and counts that no other control plane makes worse.
+    Other counts are shown only with -o wide, and neutral differences under another control plane.
     """
-    changed = [each for each in answer.promises if each.verdict != "yes" or each.before != each.after]
-    for title, some in (("", changed), ("Promises that stay the same", [*set(answer.promises) - set(changed)])):
-        rows = tuple(
-            (f"{each.namespace}/{each.name}", EVENT_WORDS[each.event], *_left(each), _word(each), _ground(each))
-            for each in answer.promises
-            if each in some
-        )
+    rank: dict[str, int] = {}
+    for each in answer.promises:
+        rank[_name(each)] = min(rank.get(_name(each), 2), ("no", "unknown", "yes").index(each.verdict))
+    ordered = sorted(answer.promises, key=lambda each: rank[_name(each)])
+    changed = [
+        each
+        for each in ordered
+        if each.verdict != "yes" or each.better or (each.before != each.after and not answer.settings)
+    ]
+    equal = [each for each in ordered if each not in changed]
+    for title, some in (("", changed), ("Promises that stay the same", equal)):
+        rows = tuple((_name(each), EVENT_WORDS[each.event], *_left(each), _word(each), _ground(each)) for each in some)
         if rows:
             heads = ("WORKLOAD", "LEFT AT LEAST", *answer.names, "", "GROUND")
-            is_harmless = bool(answer.settings) and all(each.verdict == "yes" for each in answer.promises)
-            yield Section(title, (Table(heads, rows, may_drop=(5,), most=30),), wide=bool(title) or is_harmless)
+            yield Section(title, (Table(heads, rows, may_drop=(5,), most=30),), wide=bool(title))
+
+
+def _name(each: PromiseSides | WorkloadSides) -> str:
+    return f"{each.namespace}/{each.name}"
 
 
 def _left(each: PromiseSides) -> tuple[str, str]:
@@ -91,16 +103,16 @@ def _accepted(answer: Plan) -> Iterator[Fact]:
         yield Fact("fix", f"correct {answer.causes[0].says.partition(' ')[0]} first: it may be why fewer pods are left")
         return
     wants: dict[str, str] = {}
-    for each in answer.promises if worse else ():
-        if (each.namespace, each.name) != (worse[0].namespace, worse[0].name):
-            continue
+    own = [each for each in answer.promises if worse and _name(each) == _name(worse[0])]
+    for each in own:
         if each.declared and each.verdict != "no":  # the annotation keeps its other promises
             wants.setdefault(each.declared.partition(">")[0], each.declared)
-        about = _ABOUT.get(each.event) if each.verdict == "no" and each.after.least else None
-        if about and not (each.event == "node-loss" and "zone-loss" in wants):
-            wants[about] = f"{about}>={each.after.least}"
+        about = _ABOUT.get(each.event) if each.verdict == "no" else None
+        least = min((one.after.least for one in own if _ABOUT.get(one.event) == about), default=0)
+        if about and least and not (about == "node-loss" and "zone-loss" in wants):
+            wants[about] = f"{about}>={least}"
     if any(each.verdict == "no" and _ABOUT.get(each.event) in wants for each in worse):
-        says = f"accepts it on {worse[0].namespace}/{worse[0].name}; or keep what was there"
+        says = f"accepts it on {_name(worse[0])}; or keep what was there"
         yield Fact("fix", says, f'topospread.dev/promise: "{" ".join(wants.values())}"')
 
 
@@ -108,16 +120,17 @@ def _rows(each: WorkloadSides) -> Iterator[tuple[Cell, ...]]:
     was, now = map(str, each.placed)
     moved = sum(None not in pod.nodes for pod in each.moved)
     why = next((pod.why.says for pod in each.moved if pod.why is not None), "")
-    skews = [_skew(one) for one in each.skews if one.skew[0] != one.skew[1]] or [Span("")]
+    differing = [one for one in each.skews if one.skew[0] != one.skew[1]]
+    skews = [_skew(one) for one in differing or each.skews] or [Span("")]
     placed = now if was == now else f"{was} → {now}"
-    yield (f"{each.namespace}/{each.name}", placed, moved or "", skews[0], why)
+    yield (_name(each), placed, moved or "", skews[0], why)
     yield from (("", "", "", one, "") for one in skews[1:])
 
 
 def _skew(each: SkewSides) -> Span:
-    sides = " → ".join("none" if side is None else str(side) for side in each.skew)
-    limit = each.max_skew[1] if each.max_skew[1] is not None else each.max_skew[0]
-    return Span(f"{sides} (max {limit}, {noun_of(each.topology_key)})", "bad" if each.exceeded else "")
+    skew = " → ".join(dict.fromkeys("none" if side is None else str(side) for side in each.skew))
+    limit = " → ".join(dict.fromkeys(str(side) for side in each.max_skew if side is not None))
+    return Span(f"{skew} (max {limit}, {noun_of(each.topology_key)})", "bad" if each.exceeded else "")
 
 
 def _findings(title: str, findings: tuple[LintFinding, ...]) -> Iterator[Section]:
