@@ -58,6 +58,9 @@ def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
             number = kwargs.get(name)
             if number is not None and (type(number) is not int or number < 1):
                 raise UsageError(f"{name}={number!r}: use a whole number of at least 1")
+        for name, value in kwargs.items():
+            if isinstance(value, str) and ask.__annotations__.get(name) in ("Collection[str]", "Sequence[str]"):
+                raise UsageError(f"{name}={value!r}: use a list of strings")
         told = ask(*args, **kwargs)
         subject: Any = args[0]
         session: Session = subject._session if isinstance(subject, Promises) else subject
@@ -595,6 +598,9 @@ class Session:
             raise UsageError(f"{min(unknown)}: unknown; there are {', '.join(Placing.__annotations__)}")
         _one_of("autoscale", placing.get("autoscale", "keep"), ("keep", "min", "max"))
         _one_of("sampling", placing.get("sampling", "all"), ("all", "kube"))
+        for target, replicas in placing.get("scale", {}).items():
+            if type(replicas) is not int or replicas < 0:
+                raise UsageError(f"scale {target}={replicas!r}: use a whole number of at least 0")
         changed = {**placing, "pools": read_pools(paths_of(placing["pools"]))} if "pools" in placing else placing
         return self._source.applied(paths_of(manifests)), replace(self._options, **changed)
 
@@ -613,7 +619,7 @@ class Session:
 
 
 class Promises:
-    """Methods of ``topospread promise``: the pods that workloads keep after losses, drains and rollouts."""
+    """Methods of ``topospread promise``, at ``Session.promises``: the pods that losses, drains and rollouts leave."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -93,3 +93,13 @@ def test_a_simulation_of_what_is_left_changes_nothing(objects: list[Json], steps
     assert [each for each in again.placements if each.node is not None] == []
     assert again.removed == {}
     assert not again.evictions
+
+
+@drawn(20)
+@given(objects=clusters(), steps=st.lists(STEPS, max_size=5), most=st.integers(1, 16))
+def test_pods_fill_a_quota_and_never_exceed_it(objects: list[Json], steps: list[Step], most: int) -> None:
+    limit = {"kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "shop"}, "spec": {"hard": {"pods": most}}}
+    pods = _played([*objects, limit], steps).state.pods.by_key.values()
+    created = sum(not (each.is_refused or each.terminating) for each in pods)
+    assert created <= most
+    assert created == most or not any(each.is_refused for each in pods)

@@ -122,6 +122,8 @@ def test_models_of_clients_are_recognised_by_their_shape() -> None:
         (lambda: topospread.Session([1]), "int: expected a Kubernetes object"),
         (lambda: topospread.Session("zones=3,nodes=x"), "nodes=x: expected a whole number"),
         (lambda: topospread.Session(CLUSTER).simulate(autoscale="most"), "autoscale='most': use 'keep' or 'min'"),
+        (lambda: topospread.Session(CLUSTER).simulate(scale={"web": "x"}), "scale web='x': use a whole number of at"),
+        (lambda: topospread.Session(CLUSTER).status(keys="zone"), "keys='zone': use a list of strings"),
         (lambda: topospread.Session(CLUSTER).simulate(replicas=3), "replicas: unknown; there are scale, "),
         (lambda: topospread.Session(CLUSTER).drill("zone=zone-a"), "'zone=zone-a' is no step: write steps.Fail"),
         (lambda: topospread.Session(CLUSTER).drill_each("rack"), "each='rack': use 'zone' or 'node' or 'deploy'"),
@@ -149,7 +151,7 @@ def test_what_is_not_known_is_no_truth_value() -> None:
     with pytest.raises(TopospreadError, match="the verdict is unknown"):
         bool(found)
     assert len(repr(found)) <= 100
-    assert "topospread" in found._repr_html_()
+    assert "ResourceSlices" in found._repr_html_()
 
 
 def test_a_session_of_what_is_left_can_be_asked_again() -> None:

@@ -53,10 +53,15 @@ def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[Obj
     if feasible:
         says = "a node is feasible, and kube-scheduler has not placed them yet"
         yield _group("no", feasible, says, (Cause(code="not-placed-yet", says=says),))
-    open_pods = [each for each in tried if _pod(each) in opened]
-    if open_pods:
-        parts = dict.fromkeys(each.because for each in waiting.simulation.unjudged)
-        yield _group("unknown", open_pods, "; ".join(parts), ())
+    parts = [(each.because, set(each.pods)) for each in waiting.simulation.unjudged]
+    unknown: dict[str, list[Placement]] = {}
+    for each in tried:
+        if _pod(each) in opened:
+            own = [because for because, pods in parts if _pod(each) in pods]
+            says = "; ".join(dict.fromkeys(own or [because for because, _ in parts]))
+            unknown.setdefault(says, []).append(each)
+    for says, pods in unknown.items():
+        yield _group("unknown", pods, says, ())
 
 
 def fixes_of(simulation: Simulation, namespace: str | None) -> tuple[tuple[Remedy, ...], int, bool]:

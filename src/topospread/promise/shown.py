@@ -276,7 +276,8 @@ class _Showing:
         if worst_one.left:
             then = f"does not end: {worst_one.left} may not be evicted"
         elif worst_one.broken:
-            then = f"breaks {', '.join(worst_one.broken)}"
+            budgets = "budget" if len(worst_one.broken) == 1 else "budgets"
+            then = f"breaks the {budgets} {', '.join(worst_one.broken)}; {_ended(pending, missing)}"
         else:
             then = _ended(pending, missing)
         return replace(

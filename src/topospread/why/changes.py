@@ -85,7 +85,7 @@ def as_in_template(owner: Owned, template: Pod, *, older: bool) -> Change:
     yet."""
     kind, title = "restart", "restart: recreate the pods from the present template"
     if older:
-        kind, title = "rollout", "the newest template as it is: this pod is of an older revision"
+        kind, title = "rollout", "the rollout of the newest template: this pod is of an older revision"
 
     def of_pod(pod: Pod) -> Pod:
         own = pod.spec

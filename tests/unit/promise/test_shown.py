@@ -96,6 +96,11 @@ def test_a_budget_that_lets_nothing_go_holds_a_drain_up() -> None:
     assert event(of(*THREE, web(spread())), "drain").then == "all ready again"
 
 
+def test_a_loss_that_breaks_a_budget_says_so_and_what_becomes_of_the_pods() -> None:
+    found = event(of(*THREE, web(spread()), budget(minAvailable=5)), "zone-loss")
+    assert found.then == "breaks the budget shop/web; 2 stay pending"
+
+
 def test_a_drain_leaves_what_filters_and_budgets_force_and_not_what_one_placement_shows() -> None:
     """Scores spread the pods evenly, so that each drill leaves 5 of 6; filters let one node hold two."""
     drain = event(of(*THREE, web(spread(**BY_REVISION))), "drain")
@@ -277,3 +282,8 @@ def test_a_declaration_without_counts_leaves_the_question_of_all_pods() -> None:
         "node-loss": 1,
     }
     assert "NEEDED" not in found.text()
+
+
+def test_no_design_is_suggested_for_a_single_replica() -> None:
+    found = of(*nodes(*"abc"), web(replicas=1))
+    assert (found.verdict, found.next) == ("no", ())

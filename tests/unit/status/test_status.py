@@ -141,6 +141,16 @@ def test_pods_of_another_scheduler_are_counted_and_not_asked() -> None:
     assert (found.hard_excess, found.refused) == (1, ())
 
 
+def test_pods_that_are_not_judged_have_a_row_for_each_reason() -> None:
+    other = thing("Pod", "other", spec=spec(schedulerName="mine"))
+    claims = thing("Pod", "claims", spec=spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}]))
+    found = status(*NODES, other, claims).pending
+    assert sorted((each.workloads, each.says.partition(",")[0]) for each in found) == [
+        (("shop/Pod/claims",), "resource claims need ResourceSlices"),
+        (("shop/Pod/other",), 'schedulerName "mine" is in no profile'),
+    ]
+
+
 def test_terminating_pods_do_not_count() -> None:
     owner, first, second, third = replica_set(spec(constraint()), ["a1", "a1", "a1"])
     first["metadata"] = first["metadata"] | {"deletionTimestamp": "2026-01-01T00:00:00Z"}
