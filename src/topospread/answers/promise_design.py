@@ -56,7 +56,7 @@ class DesignedWorkload(Base, frozen=True, kw_only=True):
     ]
     conflict: Annotated[
         tuple[str, ...],
-        Meta(description="The smallest set of wants that no design keeps together; empty if it is not known."),
+        Meta(description="The smallest set of wants that no tried design keeps together; empty if it is not known."),
     ] = ()
     tried: Annotated[int, Meta(description="Designs that were checked.")]
 
@@ -69,6 +69,7 @@ class PromiseDesign(Answer, frozen=True, kw_only=True):
     kind: Annotated[str, Meta(description="`PromiseDesign`.")] = "PromiseDesign"
     workloads: Annotated[tuple[DesignedWorkload, ...], Meta(description="Each workload with its design.")]
     edited: Annotated[tuple[str, ...], Meta(description="Files that were edited with `--in-place`.")] = ()
+    folder: Annotated[str, Meta(description="Folder of `--out`; empty without it.")] = ""
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
 
@@ -130,7 +131,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         if asked or blocked:
             asked, unmet = (*asked, *blocked), unmet or (f"if all {number} pods have to stay, no node can be drained",)
             one = Design(*key, number, asked, False, (), "", (), unmet, 0, given, is_impossible=True)
-            designs.append((one, _designed(one, is_judged=True, is_open=False, tries=tries)))
+            designs.append((one, _designed(one, is_judged=True, is_open=False)))
             continue
         # Each design takes the previous designs into account.
         known = without_unjudged(given, key) if unjudged else given
@@ -148,7 +149,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             progress=progress,
         )
         is_open = bool(unjudged and _unjudged(known, options, key))
-        designs.append((one, _designed(one, is_judged=not unjudged, is_open=is_open, tries=tries)))
+        designs.append((one, _designed(one, is_judged=not unjudged, is_open=is_open)))
         given = given if unjudged else one.inventory
     found = [each for _, each in designs]
     if len(found) > 1:
@@ -157,7 +158,9 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         if each.verdict == "unknown" and not parts:
             because = f"{each.tried} designs were checked and more are possible"
             parts["budget"] = Unjudged(what="budget", because=because, to_know=f"--tries {tries * 10}")
-            if each.manifest:
+            if not each.manifest and each.tried < tries:
+                parts["budget"] = Unjudged(what="designs", because="other changes of the manifest are not tried")
+            elif each.manifest:
                 parts["budget"] = Unjudged(what="budget", because=each.unmet[-1], to_know=f"--states {states * 10}")
     kept = sum(each.verdict == "yes" for each in found)
     return PromiseDesign(
@@ -199,18 +202,16 @@ def _unjudged(inventory: Inventory, options: SimulationOptions, key: ObjectKey) 
     return unjudged_parts(run, own, unjudged_classes(run, own))
 
 
-def _designed(one: Design, *, is_judged: bool, is_open: bool, tries: int) -> DesignedWorkload:
+def _designed(one: Design, *, is_judged: bool, is_open: bool) -> DesignedWorkload:
     """Return a design as data.
 
     Args:
         one: the design.
         is_judged: whether topospread can judge all parts of the pods.
         is_open: whether a part that it cannot judge may be the reason for a failure.
-        tries: maximum number of designs checked.
     """
-    ended = one.tried >= tries and not one.is_impossible
-    verdict: Word = "yes" if one.promises else "no"
-    if (not is_judged or one.is_open) if one.promises else is_open or ended:
+    verdict: Word = "yes" if one.promises else "no"  # a failed search alone proves nothing
+    if (not is_judged or one.is_open) if one.promises else is_open or not one.is_impossible:
         verdict = "unknown"
     return DesignedWorkload(
         kind=one.kind,
@@ -242,10 +243,9 @@ def _beside_others(
     if not broken:
         return designed
     unmet = tuple(f"{each.want} beside the other designs: {each.part}" for each in broken)
-    verdict = worst(each.verdict for each in broken)
-    if verdict == "unknown":
-        return with_fields(designed, verdict=verdict, unmet=(*designed.unmet, *unmet))
-    return with_fields(designed, verdict=verdict, unmet=unmet, lines=(), manifest="")
+    if worst(each.verdict for each in broken) == "unknown":
+        return with_fields(designed, verdict="unknown", unmet=(*designed.unmet, *unmet))
+    return with_fields(designed, verdict="unknown", unmet=unmet, lines=(), manifest="")
 
 
 def _says(found: Sequence[DesignedWorkload], kept: int) -> str:
@@ -256,16 +256,22 @@ def _says(found: Sequence[DesignedWorkload], kept: int) -> str:
             parts = counted(len(one.lines), "line")
             return f"{name} keeps what is wanted with {parts}" if one.lines else f"{name} keeps it as it is"
         if one.verdict == "no":
-            none = f"none of {counted(one.tried, 'design')}" if one.tried else "no design"
-            return f"{none} keeps what is wanted of {name}"
+            return f"no design keeps what is wanted of {name}"
+        if _failed(one):
+            return f"none of {counted(one.tried, 'design')} keeps what is wanted of {name}"
         return f"whether a design keeps what is wanted of {name}"
     return f"a design keeps what is wanted of {kept} of {counted(len(found), 'workload')}"
 
 
+def _failed(one: DesignedWorkload) -> bool:
+    """Return whether no design was found."""
+    return one.verdict != "yes" and bool(one.unmet) and not one.lines
+
+
 def _causes(found: Sequence[DesignedWorkload]) -> Iterator[Cause]:
-    for each in [each for each in found if each.verdict == "no"][:3]:
+    for each in [each for each in found if _failed(each)][:3]:
         says = each.unmet[0]
         if each.conflict and len(each.asked) > 1:
             number = "both" if len(each.conflict) == 2 else "all of"
-            says = f"no design keeps {f'{number}: ' * (len(each.conflict) > 1)}{'; '.join(each.conflict)}"
+            says = f"no design tried keeps {f'{number}: ' * (len(each.conflict) > 1)}{'; '.join(each.conflict)}"
         yield Cause(code="no-design", says=says, objects=(f"{each.namespace}/{each.name}",))

@@ -188,7 +188,7 @@ def _next(found: Sequence[Shown], further: Sequence[str], typed: Sequence[str]) 
     for each in found:
         if each.verdict == "no" and _cause(each).code == "pods-pending":
             return ("topospread", "why", short_target(each.key), *typed)
-        if each.verdict == "no" and not each.unjudged and each.key[0] in LISTS:
+        if each.verdict == "no" and not each.unjudged and each.key[0] in LISTS and each.replicas > 1:
             want = ("--want", " ".join(map(str, each.declared))) if each.declared else ()
             return ("topospread", "promise", "design", short_target(each.key), *want, *typed)
     for each in found:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from topospread.errors import InputError, UsageError
 from topospread.sources.atomic_file import write_file
@@ -79,7 +80,7 @@ def design_promises(**given: Any) -> int:
             progress=bar,
         )
     if given["out"]:
-        _write_files(found, given["out"])
+        found = _write_files(found, given["out"])
     if given["in_place"]:
         found = _edit_files(found, given)
     return write_answer(found, given)
@@ -91,8 +92,6 @@ def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
     Raises:
         InputError: if a file cannot be read or written.
     """
-    import msgspec
-
     from topospread.config.gates import gates_for
     from topospread.lint.reading import Question, read
     from topospread.promise.in_place import edited
@@ -115,12 +114,14 @@ def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
     texts, left = edited(read(question, gates_for(given["kube_version"])), designs)
     for each in texts:
         each.write()
+    if left and not texts:
+        raise InputError(f"no file was edited: {left[0]}")
     warn([f"not edited: {each}" for each in left])
     return msgspec.structs.replace(found, edited=tuple(each.source.name for each in texts))
 
 
-def _write_files(found: PromiseDesign, folder: str) -> None:
-    """Write a file for each workload that needs a change.
+def _write_files(found: PromiseDesign, folder: str) -> PromiseDesign:
+    """Write a file for each workload that needs a change; return the answer with the folder of the files.
 
     Raises:
         InputError: if the folder or a file cannot be written.
@@ -132,3 +133,4 @@ def _write_files(found: PromiseDesign, folder: str) -> None:
     for each in found.workloads:
         if each.manifest:
             write_file(os.path.join(folder, each.file), escape_all(each.manifest))
+    return msgspec.structs.replace(found, folder=folder if any(each.manifest for each in found.workloads) else "")

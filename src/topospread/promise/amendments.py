@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from topospread.api.well_known_labels import HOSTNAME
@@ -12,13 +12,19 @@ from .design_rules import DesignRules, SpreadRule
 from .wants import Intent
 
 
-def amendments(rules: DesignRules, failure: DesignFailure, intent: Intent, kind: str) -> Iterator[DesignRules]:
+def amendments(
+    rules: DesignRules, failure: DesignFailure, intent: Intent, kind: str, own: Sequence[SpreadRule] = ()
+) -> Iterator[DesignRules]:
     """Yield designs that change one part and may repair the failure.
 
     Args:
         kind: kind of the workload; changes for Deployments only are omitted for other kinds.
+        own: the workload's own hard constraints.
     """
     key = failure.key
+    if kind == "Deployment" and own and failure.check in ("rollout", "after rollout"):
+        every = {each.key: replace(each, by_revision=True) for each in (*own, *rules.spreads)}
+        yield replace(rules, spreads=tuple(every.values()))
     match failure.check:
         case "lost":
             yield from _tighter(rules, key, intent)

@@ -9,7 +9,10 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from msgspec.structs import replace as with_fields
+
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.spread import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.yaml_text import yaml_text
 from topospread.controllers.scale import the_workload
@@ -22,8 +25,8 @@ from topospread.text import one_line
 
 from .amendments import amendments
 from .design_checks import DesignChecks, DesignFailure
-from .design_rules import DesignRules, manifest_data, with_rules
-from .fresh import LISTS, workload_of
+from .design_rules import DesignRules, SpreadRule, manifest_data, with_rules
+from .fresh import LISTS, Designed, workload_of
 from .wants import Intent, Want, beyond_counting, read_intent
 from .workload_drills import Trials, WorkloadDrills
 
@@ -55,9 +58,9 @@ class Design:
         checked: the checks that the design passed, each as a phrase.
         unmet: wants that fail if ``promises`` is false; otherwise side effects that could not be avoided.
         tried: number of designs that were checked.
-        is_impossible: whether no placement at all can keep the wants.
+        is_impossible: whether it is proved that no placement can keep the wants.
         is_open: whether the search of orders ended early, so the design is not proved.
-        conflict: the smallest set of wants that no design keeps together, if all designs were tried.
+        conflict: the smallest set of wants that no tried design keeps together, if all designs were tried.
         inventory: the input with the design.
         wants: the wants as declared promises, except those on other topology keys.
     """
@@ -134,6 +137,8 @@ def design(  # noqa: PLR0913 - keyword arguments
     if wanted:
         # An autoscaler may make more domains than there are.
         counted_out = () if options.pools else tuple(beyond_counting(intent, [each.labels for each in inventory.nodes]))
+        if not counted_out and any(each.check == "placed" for each in failures.values()):
+            counted_out = tuple(_without_room(begin, item, intent.replicas))
         against = [*counted_out, *_by_failure(failures)]
     lines = () if wanted else tuple(search.reasons(rules))
     objects = () if wanted else tuple(manifest_data(inventory, item, rules, intent.replicas))
@@ -170,6 +175,28 @@ def _with_others_placed(inventory: Inventory, key: ObjectKey, options: Simulatio
     after = simulate(inventory, options.answered_by, keep_after=True).after
     assert after is not None, "the simulation was to keep it"
     return without_pods_of(after, key)
+
+
+def _without_room(begin: WorkloadDrills, item: Designed, replicas: int) -> Iterator[str]:
+    """Yield that nodes have no room for all pods, if so even without the pods' own constraints on other pods.
+
+    Constraints only subtract nodes. Without them, each pod takes one place of those that its nodes have.
+    """
+    pod = item.spec.template.spec
+    affinity = pod.affinity and with_fields(pod.affinity, pod_affinity=None, pod_anti_affinity=None)
+    soft = TopologySpreadConstraint(max_skew=1, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY)
+    bare = with_fields(pod, topology_spread_constraints=[soft], affinity=affinity)  # so that no default applies
+    spec = with_fields(item.spec, replicas=replicas, template=with_fields(item.spec.template, spec=bare))
+    name = LISTS[begin.key[0]]
+    listed = [
+        with_fields(each, spec=spec) if (each.namespace, each.name) == begin.key[1:] else each
+        for each in getattr(begin.inventory, name)
+    ]
+    inventory = replace(begin.inventory)
+    setattr(inventory, name, listed)
+    placed = WorkloadDrills(inventory, begin.options, begin.key).play().begun
+    if placed < replicas:
+        yield f"{replicas - placed} of {replicas} pods find no node even without constraints"
 
 
 def _check_keys(intent: Intent, inventory: Inventory) -> None:
@@ -232,6 +259,12 @@ class _Search:
         queue: list[tuple[tuple[int, int], int, DesignRules]] = [((0, 0), 0, DesignRules())]
         seen = {DesignRules()}
         fallback: tuple[DesignRules, DesignFailure] | None = None
+        constraints = workload_of(self.begin.inventory, self.begin.key).spec.template.spec.topology_spread_constraints
+        own = [
+            SpreadRule(each.topology_key or "", each.max_skew or 1)
+            for each in constraints or ()
+            if each.when_unsatisfiable == DO_NOT_SCHEDULE
+        ]
         while queue and self.tried < self.tries:
             rules = heapq.heappop(queue)[2]
             failure = self.first_failure(rules)
@@ -239,7 +272,7 @@ class _Search:
                 return self._least(rules), {}
             if fallback is None or (not failure.is_wanted and fallback[1].is_wanted):
                 fallback = rules, failure
-            for each in amendments(rules, failure, self.intent, self.begin.key[0]):
+            for each in amendments(rules, failure, self.intent, self.begin.key[0], own):
                 if each not in seen:
                     seen.add(each)
                     heapq.heappush(queue, (each.cost, len(seen), each))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,6 +12,7 @@ from typing import Literal, get_args
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import UsageError
+from topospread.text import counted
 
 from .fresh import workload_of
 from .questions import LOSSES
@@ -185,7 +187,8 @@ def read_intent(
         raise UsageError("say what is wanted: --want zone-loss>=4, or --lose-node-unnoticed")
     for each in left:
         if not 0 < each < replicas:
-            raise UsageError(f"--left {each}: of {replicas} replicas a loss can leave 1 to {replicas - 1}")
+            most = f"1 to {replicas - 1}" if replicas > 1 else "nothing; ask for more with --of"
+            raise UsageError(f"--left {each}: of {counted(replicas, 'replica')} a loss can leave {most}")
     if unnoticed and replicas < 2:
         raise UsageError("--lose-node-unnoticed: a single pod is always noticed: ask for more with --of")
     found = [Survival(LOSSES.get(key, key), number) for key, number in zip(survive, left, strict=True)]
@@ -212,4 +215,13 @@ def beyond_counting(intent: Intent, labels: Sequence[Mapping[str, str]]) -> Iter
             yield (
                 f"{named}: one holds {share} or more of "
                 f"{intent.replicas}, however they are spread, so its loss leaves {intent.replicas - share} at most"
+            )
+    caps = {each.key: intent.replicas - each.left for each in intent.survivals}
+    of_zones = Counter(of_node.get(ZONE) for of_node in labels)
+    if {ZONE, HOSTNAME} <= set(caps) and None not in of_zones:
+        room = sum(min(caps[ZONE], nodes * caps[HOSTNAME]) for nodes in of_zones.values())
+        if room < intent.replicas:
+            yield (
+                f"with {caps[ZONE]} pods a zone and {caps[HOSTNAME]} a node at most, the nodes have room for {room} of "
+                f"{intent.replicas}"
             )

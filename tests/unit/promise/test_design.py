@@ -117,6 +117,7 @@ def test_other_replicas_stand_in_the_manifest() -> None:
         ({"survive": ["zone"], "left": [3]}, "of 3 replicas a loss can leave 1 to 2"),
         ({"survive": ["zone", "zone"], "left": [1, 2]}, "twice"),
         ({"survive": ["rack"], "left": [1]}, 'no node has the label "rack"'),
+        ({"survive": ["zone"], "left": [1], "replicas": 1}, "of 1 replica a loss can leave nothing; ask for more"),
         ({"unnoticed": True, "replicas": 1}, "a single pod"),
     ],
 )
@@ -126,25 +127,27 @@ def test_what_cannot_be_meant_is_refused(wanted: Json, said: str) -> None:
 
 
 def test_the_smallest_set_of_wants_without_a_design_is_named() -> None:
-    """Two nodes of a zone leave 2 of 4 each; the one node of the other zone then leaves 2 at most."""
-    objects = [*nodes("a", "a", "b"), workload("Deployment", replicas=4)]
+    """Zone a may hold 2 of 4 on its three nodes; the one node of the other zone then has 2."""
+    objects = [*nodes("a", "a", "a", "b"), workload("Deployment", replicas=4)]
     found = promise_design(inventory(*objects), want="zone-loss>=2 node-loss>=3", states=500, tries=30)
     assert found.verdict == "no"
-    assert found.workloads[0].unmet
-    conflict = designed(*nodes("a", "a", "a", "b"), workload("Deployment", replicas=4), survive=["zone", "node"],
-                        left=[2, 3]).conflict  # fmt: skip
-    assert conflict == (
-        "the loss of any one zone leaves at least 2 of 4",
-        "the loss of any one node leaves at least 3 of 4",
-    )
+    says = "with 2 pods a zone and 1 a node at most, the nodes have room for 3 of 4"
+    assert (found.workloads[0].unmet[0], found.causes[0].says) == (says, says)
+    wanted = {"want": "zone-loss>=2 skew<=0", "states": 500, "tries": 30}
+    of_set = promise_design(inventory(*nodes("a", "b"), workload("StatefulSet", "db", 5)), **wanted)
+    assert of_set.verdict == "unknown"
+    assert of_set.workloads[0].conflict == ("the loss of any one zone leaves at least 2 of 5", "skew<=0")
 
 
 def test_the_command_writes_yaml_that_can_be_applied_and_data_of_the_documented_form(tmp_path: Path) -> None:
     words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=3,nodes=3,cpu=8", "--of", "3"]
     words += ["--want", "zone-loss>=2"]
     done = CliRunner().invoke(
-        command, [*words, "-o", "json", "--out", str(tmp_path / "patches")], standalone_mode=False
+        command,
+        [*words, "-o", "json", "-o", f"text={tmp_path / 'told'}", "--out", str(tmp_path / "patches")],
+        standalone_mode=False,
     )
+    assert f"next: kubectl diff --server-side -f {tmp_path}" in (tmp_path / "told").read_text()
     assert done.return_value == 0
     found = json.loads(done.stdout)
     jsonschema.validate(found, schema_of("PromiseDesign"))
@@ -157,7 +160,7 @@ def test_the_exit_code_is_1_when_no_design_keeps_it() -> None:
     words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=1,nodes=3", "--want", "zone-loss>=4"]
     done = CliRunner().invoke(command, words, standalone_mode=False)
     assert done.return_value == 1
-    assert done.stdout.startswith("no: none of ")
+    assert done.stdout.startswith("no: no design ")
     assert "why: 1 zone: one holds 6 or more of 6" in done.stdout
 
 
@@ -243,3 +246,25 @@ def test_the_name_of_a_zone_adds_nothing_to_the_yaml_that_is_shown_or_applied() 
     assert [*yaml.safe_load_all(hostile.workloads[0].manifest)] == [*yaml.safe_load_all(clean.workloads[0].manifest)]
     parts = next(each for each in page(hostile).parts if isinstance(each, Section) and isinstance(each.parts[0], Code))
     assert parts in page(clean).parts
+
+
+def test_the_fix_of_promise_check_is_a_design() -> None:
+    """With two hard constraints, a rollout only ends if both count each revision alone."""
+    own = {"topologySpreadConstraints": [spread(minDomains=3, nodeTaintsPolicy="Honor"), spread(topologyKey=HOSTNAME)]}
+    web = workload("Deployment", "web", 6, own)
+    found = promise_design(inventory(*nodes(*"aabbc"), web), want="zone-loss>=4", states=500)
+    assert found.verdict == "yes"
+    assert [each.line for each in found.workloads[0].lines].count("matchLabelKeys: [pod-template-hash]") == 2
+
+
+def test_a_failed_search_proves_nothing() -> None:
+    """minDomains 4 keeps pods pending; a smaller minDomains is not tried."""
+    web = workload("Deployment", "web", 6, {"topologySpreadConstraints": [spread(minDomains=4)]})
+    found = promise_design(inventory(*nodes(*"aabbcc"), web), want="zone-loss>=4", states=500)
+    assert (found.verdict, found.unjudged[0].what) == ("unknown", "designs")
+    assert found.says == "none of 1 design keeps what is wanted of shop/web"
+    assert "3 of 6 pods find no node" in found.causes[0].says
+    full = promise_design(
+        inventory(node("a1", "a", cpu="1"), node("b1", "b", cpu="1"), web), want="zone-loss>=3", states=500
+    )
+    assert (full.verdict, full.causes[0].says) == ("no", "4 of 6 pods find no node even without constraints")

@@ -282,3 +282,8 @@ def test_a_declaration_without_counts_leaves_the_question_of_all_pods() -> None:
         "node-loss": 1,
     }
     assert "NEEDED" not in found.text()
+
+
+def test_no_design_is_suggested_for_a_single_replica() -> None:
+    found = of(*nodes(*"abc"), web(replicas=1))
+    assert (found.verdict, found.next) == ("no", ())

@@ -73,9 +73,8 @@ def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
         yield Fact("cheapest", f"{rule}; {ground}")
         kept = listed([f"{each.nodes + each.add} for {each.name}" for each in sizing.pools if each.add], 3)
         if not by_shape:
-            yield Fact(
-                "next", f"with min {kept} in the pools file, drill --each zone --pools FILE tries each zone's loss"
-            )
+            says = f"with min {kept} in the pools file and the new replicas in the manifests"
+            yield Fact("next", f"{says}, drill --each zone --pools FILE tries each zone's loss")
     elif sizing.verdict == "no":
         few = "pools may not have as many nodes as are needed (AT MOST); " if sizing.limited else ""
         ruled = f"{simulated}, counting ruled out all others" if sizing.simulated else "counting rules out every set"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from topospread.answers.promise_design import DesignedWorkload, DesignLine, PromiseDesign
 from topospread.answers.words import counted, listed
 from topospread.render.blocks import Cell, Code, Fact, Page, Part, Section, Span, Table, Verdict
+from topospread.text import shell_line
 
 from .pending import unjudged_facts
 
@@ -23,6 +24,8 @@ def page(answer: PromiseDesign) -> Page:
         parts += [Section(f"{each.namespace}/{each.name}", tuple(_whole(each)), wide=True) for each in answer.workloads]
     if answer.edited:
         parts.append(Fact("edited", listed(answer.edited, 5)))
+    elif answer.folder:
+        parts.append(Fact("next", "", shell_line(("kubectl", "diff", "--server-side", "-f", answer.folder))))
     elif any(each.manifest for each in answer.workloads):
         parts.append(Fact("next", "--out DIR writes the YAML for kubectl diff --server-side -f DIR"))
     parts += [Fact("warning", each) for each in answer.warnings]
@@ -41,7 +44,9 @@ def _whole(one: DesignedWorkload) -> list[Part]:
         parts.append(Section("", (Code(yaml, "yaml"),)))
     title = "Wished, but not kept" if one.verdict == "yes" else f"{counted(one.tried, 'design')} failed"
     if one.unmet:
-        parts.append(Section(title, tuple(Fact("-", each) for each in one.unmet), wide=one.verdict != "no"))
+        parts.append(
+            Section(title, tuple(Fact("-", each) for each in one.unmet), wide=one.verdict == "yes" or bool(one.lines))
+        )
     checks = tuple(Fact("-", each) for each in one.checked)
     return [*parts, Section(f"Checked for each of {counted(one.tried, 'design')}", checks, wide=True)]
 
@@ -59,6 +64,8 @@ def _row(one: DesignedWorkload) -> tuple[Cell, ...]:
     name = Span(f"{one.namespace}/{one.name}", "name")
     if one.verdict == "no":
         return name, Span("no design", "bad"), one.unmet[0]
+    if one.verdict == "unknown" and one.unmet and not one.lines:
+        return name, Span("none found", "unsure"), one.unmet[0]
     added = "; ".join(_short(each.line) for each in one.lines)
     word = Span("designed", "good") if one.verdict == "yes" else Span("not judged", "unsure")
     return name, word, added or "nothing has to be added"
