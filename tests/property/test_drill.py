@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.drawn import drawn
 from tests.unit.drill.builders import at, budget, inventory, node, spread, workload
 from topospread.drill.drill_run import DrillRun
-from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
+from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, Recover, Rollout, Scale, Step, Uncordon, Wait
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
@@ -96,7 +96,11 @@ def test_a_simulation_of_what_is_left_changes_nothing(objects: list[Json], steps
 
 
 @drawn(20)
-@given(objects=clusters(), steps=st.lists(STEPS, max_size=5), most=st.integers(1, 16))
+@given(
+    objects=clusters(),
+    steps=st.lists(STEPS | st.builds(Rollout, st.just("deploy/web")), max_size=5),
+    most=st.integers(1, 16),
+)
 def test_pods_fill_a_quota_and_never_exceed_it(objects: list[Json], steps: list[Step], most: int) -> None:
     limit = {"kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "shop"}, "spec": {"hard": {"pods": most}}}
     pods = _played([*objects, limit], steps).state.pods.by_key.values()
