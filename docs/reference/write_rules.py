@@ -50,7 +50,10 @@ def rule_page(rule: Rule) -> str:
 
 
 def difference(rule: Rule) -> list[str]:
-    """Return both examples as one diff: of one object the lines near a change, of several all but dull lines."""
+    """Return both examples as one diff.
+
+    Examples of one object show the lines near each change, others every line but unchanged ones that match ``DULL``.
+    """
     wrong, right = (each.manifests.splitlines() for each in (rule.wrong, rule.right))
     several = "---" in wrong + right
     context = len(wrong) if several else NEAR

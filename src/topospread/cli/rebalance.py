@@ -53,7 +53,7 @@ Examples:
     type=click.FloatRange(min=0),
     default=10.0,
     metavar="S",
-    help="Time to prove the plan shortest (10); 0: a bound from counts only.",
+    help="Time to prove that no plan has fewer evictions (10); 0: count only.",
 )
 @click.option("--apply", is_flag=True, help="Evict the pods in the cluster; needs the extra 'live'.")
 @click.option(

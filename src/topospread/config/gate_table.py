@@ -132,11 +132,11 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     ),
     "InPlacePodVerticalScaling": (
         _BOTH,
-        "a running pod counts with the larger of its requests and its allocated resources",
+        "a resized pod counts with the largest of its requested, allocated and running resources",
     ),
     "InPlacePodLevelResourcesVerticalScaling": (
         _BOTH,
-        "a running pod counts with the larger of requests and allocation at pod level",
+        "a pod resized at pod level counts with the largest of its requested, allocated and running resources",
     ),
     "InPlacePodVerticalScalingSchedulerPreemption": (
         _SCHEDULER,

@@ -43,8 +43,8 @@ class NodeVolumeLimitsRules:
     hints_on_changes: bool = since(
         "1.33",
         "Queueing hints: a CSINode that allows more volumes moves pods that NodeVolumeLimits "
-        "rejected. A deleted VolumeAttachment moves only pods that it may help. Before, it moved all, "
-        "and the CSINode none.",
+        "rejected. A deleted VolumeAttachment moves only pods that it may help. Before, every deleted one "
+        "moved all of them, and an update of a CSINode moved none.",
     )
     nominated_pods_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
     drivers: bool = gated("VolumeLimitScaling")

@@ -33,7 +33,7 @@ def page(answer: PromiseShow) -> Page:
     else:
         rows = tuple(_row(each, with_ready=answer.on.pods > 0) for each in answer.workloads)
         heads = "WORKLOAD", "READY" if answer.on.pods else "PODS", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT"
-        title = "Fewest pods that each event leaves ready; without a mark: proved, also after rollouts"
+        title = "Fewest pods that stay ready; a number alone is proved, for losses also after rollouts"
         parts.append(Section(title, (Table(heads, rows, more="workloads"), *_needed(answer), *_marks(rows))))
         parts += [
             Section(f"{each.namespace}/{each.name}", (_events(each), *_worst(each)), wide=True)
@@ -53,10 +53,10 @@ _MARKS = {
     "now": "as the pods are placed at the beginning",
     "played": "in one simulated course",
     "drawn": "in several courses with random draws",
-    "pending": "afterwards pods find no node",
+    "pending": "in addition, pods find no node afterwards",
     "blocked": "a pod may not be evicted",
     "stuck": "the rollout may not end",
-    "not back": "pods are not replaced while their node is lost",
+    "not back": "in addition, pods are not replaced while their node is lost",
     "budget": "a disruption budget is broken",
 }
 _GROUNDS = {"seen": " now", "played": " played", "drawn": " drawn"}
