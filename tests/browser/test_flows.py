@@ -89,7 +89,7 @@ def test_figures_say_what_is_wrong_and_filter_the_matrix(page: Page, demo: str) 
     expect(figures).to_have_count(4)
     expect(figures.first).to_contain_text("6 pending pods of 2 workloads")
     expect(page.locator("#matrix tbody tr")).to_have_count(5)
-    expect(page.locator("#matrix tbody tr").first).to_contain_text("! 2 over, 3 pending")
+    expect(page.locator("#matrix tbody tr").first).to_contain_text("! zone skew 3, max 1, 3 pending")
     expect(page.locator("#matrix td.over").first).to_have_attribute("title", "3 − 0 (minimum) = 3, maxSkew 1")
 
     figures.nth(1).click()

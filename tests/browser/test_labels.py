@@ -57,7 +57,7 @@ def test_every_name_on_the_map_is_whole(new_page: NewPage, clouds: Clouds, width
         assert "…" not in text
         assert cut_words(page) == []
         assert page.evaluate(_OUTSIDE) == []
-        assert ("~ skew " in text and " of 1, soft" in text) == bool(chosen)
+        assert ("~ skew " in text and ", max 1, soft" in text) == bool(chosen)
     page.goto("about:blank")
 
 
