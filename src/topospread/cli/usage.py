@@ -185,8 +185,9 @@ class Explained(_Examples):
         """Return the context. The project file sets options that the command line and environment do not."""
         asks_cluster = any(each.name == "cluster" for each in self.params)
         # `plan` uses the old state's project file. `lint` uses none if --settings names other settings.
-        elsewhere = self.name == "plan" or any(each.partition("=")[0] == "--settings" for each in args)
-        if asks_cluster and not elsewhere and not extra.get("resilient_parsing") and not {"-h", "--help"} & set(args):
+        own = args[: args.index("--")] if "--" in args else args
+        elsewhere = self.name == "plan" or any(each.partition("=")[0] == "--settings" for each in own)
+        if asks_cluster and not elsewhere and not extra.get("resilient_parsing") and not {"-h", "--help"} & set(own):
             from .project import project_defaults, project_settings
 
             extra.setdefault("default_map", project_defaults(project_settings()))

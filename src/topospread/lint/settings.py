@@ -198,7 +198,7 @@ class _SettingsParser(TypedFields):
         folder = os.path.dirname(self.path)
         for name in ("cluster", "config"):
             if name in fields and not is_synthetic(fields[name]):
-                path = os.path.join(folder, fields[name])
+                path = os.path.join(folder or os.curdir, fields[name])  # "-" is a file, too
                 fields[name] = self.within(path, root_of(self.path), f"lint.{name}", "give it on the command line")
         promises = self._promises(whole.get("promises") or [])
         return Settings(**fields, folder=folder, source=self.path, promises=promises)

@@ -20,7 +20,7 @@ from typing import Final
 from topospread.errors import InputError, UsageError
 
 from .chart_schemas import NO_VALIDATION, has_outside_references
-from .roots import check_links, is_of_git, is_within
+from .roots import check_links, check_name, is_of_git, is_within
 from .text import shown_path
 
 HELM_HOMES: Final = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
@@ -131,6 +131,7 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
     for chart in charts:
         if not is_within(chart, roots[0]):
             raise _outside(chart, roots)
+        check_name(chart)
         check_links(chart, roots[0])
     return [NO_VALIDATION] if any(map(has_outside_references, charts)) else []
 

@@ -19,7 +19,7 @@ from .helm_gate import PARTS_FILES, write_gate
 from .kustomizations import Kustomization, check_reach
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, RENDER_HELM, find_renderer, scrubbed_environment
-from .roots import GIT, check_inside_repository, check_links, is_of_git
+from .roots import GIT, check_inside_repository, check_links, check_name, is_of_git
 from .text import Text, shown_path
 from .yaml import read_documents
 
@@ -102,8 +102,9 @@ class ChartUnit(msgspec.Struct, frozen=True):
         """Check that the chart can be rendered.
 
         Raises:
-            InputError: if Helm is missing, the release name is invalid, or a link in the chart leaves the root.
+            InputError: if Helm is missing, a name is invalid, or a link in the chart leaves the root.
         """
+        check_name(self.path)
         find_renderer(HELM, self._place)
         if self.rendering.helm_release and not _is_release(self.rendering.helm_release):
             # The name may come from a Drill file, and Helm would read --set-file=a=/etc/passwd as an option.
@@ -163,9 +164,10 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         """Check that the kustomization can be built.
 
         Raises:
-            InputError: if a program is missing, Helm is needed but not allowed, or the kustomization reads outside its
-                root or from the network without permission.
+            InputError: if a program is missing, Helm is needed but not allowed, a name is invalid, or the kustomization
+                reads outside its root or from the network without permission.
         """
+        check_name(os.path.abspath(self.path))
         find_renderer(KUSTOMIZE, self._place)
         if self.kustomization.chart_home and not self.rendering.helm_in_kustomizations:
             raise InputError(RENDER_HELM, self._place)

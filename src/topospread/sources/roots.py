@@ -98,6 +98,17 @@ def leaves(path: str, root: str) -> InputError:
     return InputError(words, Place(shown_path(path)))
 
 
+def check_name(path: str) -> None:
+    """Check that Helm and kustomize read this path and no other: Helm drops outer white space, YAML folds line breaks.
+
+    Raises:
+        InputError: if the path begins or ends with white space, or has a line break or another invisible character.
+    """
+    if path != path.strip() or not path.isprintable():
+        words = "the path begins or ends with white space, or has an invisible character; rename it"
+        raise InputError(words, Place(shown_path(path)))
+
+
 def check_links(folder: str, root: str, *, beside_git: bool = False) -> None:
     """Reject a folder that contains a link out of the root, or a ``.git``, at any depth.
 

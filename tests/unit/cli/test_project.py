@@ -35,6 +35,21 @@ def nodes_of(done: Result) -> int:
     return len({each["node"] for each in json.loads(done.stdout)["placements"]})
 
 
+def test_a_file_named_like_an_option_switches_it_off_nowhere(folder: Path) -> None:
+    (folder / "topospread.toml").write_text('on = "zones=3,nodes=6"')
+    for name in ("--settings=x.yaml", "--help"):
+        (folder / "below" / name).write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+        done = run("lint", "-o", "json", "--allow-empty", "--", APP, name)
+        assert json.loads(done.stdout)["on"]["nodes"] == 6
+
+
+def test_settings_do_not_read_standard_input(folder: Path) -> None:
+    (folder / "below" / ".topospread.yaml").write_text('lint: {cluster: "-"}')
+    done = run("lint", APP)
+    assert isinstance(done.exception, InputError)
+    assert "./- is neither a file" in str(done.exception)
+
+
 @pytest.mark.parametrize(
     ("name", "head"), [("topospread.toml", ""), ("pyproject.toml", "[project]\nname = 'x'\n[tool.topospread]\n")]
 )

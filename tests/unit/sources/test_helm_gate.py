@@ -108,6 +108,11 @@ def test_a_link_out_of_a_chart_is_refused(root: Path) -> None:
         check(root, "template", "web", "ROOT/charts/web")
 
 
+def test_a_chart_whose_name_helm_shortens_is_refused(root: Path) -> None:
+    with pytest.raises(InputError, match="white space"):
+        check(root, "template", "web", "ROOT/charts/web ")
+
+
 def test_a_chart_that_is_a_repository_is_refused(root: Path) -> None:
     (root / "charts" / "web" / ".git").mkdir()
     with pytest.raises(InputError, match="Helm would read what git keeps"):

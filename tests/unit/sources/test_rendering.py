@@ -98,6 +98,14 @@ def overlay(tmp_path: Path) -> Path:
     return tmp_path / "prod"
 
 
+def test_a_folder_whose_name_a_program_reads_otherwise_is_refused(
+    programs: FakePrograms, chart: Path, overlay: Path
+) -> None:
+    for found, name in ((chart, "shop "), (overlay, "pr\nod")):
+        with pytest.raises(InputError, match="white space"):
+            text_of(found.rename(found.with_name(name)))
+
+
 def install_kustomize(programs: FakePrograms, overlay: Path, name: str = "kustomize") -> None:
     """One that prints origins as they are from the folder it is asked to build."""
     base = overlay.parent / "base" / "pod.yaml"

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from topospread.errors import InputError
-from topospread.sources.roots import check_inside_repository, check_links, is_within, repository_of, root_of, upwards
+from topospread.sources.roots import (
+    check_inside_repository,
+    check_links,
+    check_name,
+    is_within,
+    repository_of,
+    root_of,
+    upwards,
+)
 
 
 @pytest.fixture
@@ -98,3 +106,10 @@ def test_no_link_leads_to_what_git_keeps_by_another_way(repository: Path, link: 
 def test_settings_are_searched_up_to_the_repository(repository: Path) -> None:
     assert list(upwards(str(repository / "deploy"))) == [str(repository / "deploy"), str(repository)]
     assert list(upwards(str(repository.parent)))[-1] == "/"
+
+
+@pytest.mark.parametrize("name", ["c ", " c", "a\nb", "a\rb", "a\u0085b", "c\u00a0", "a\u2028b", "k\udcff"])
+def test_a_program_may_read_another_path_than_such_a_one(name: str) -> None:
+    with pytest.raises(InputError, match="white space"):
+        check_name(name)
+    check_name("charts/our web")
