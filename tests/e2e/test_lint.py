@@ -349,3 +349,12 @@ def test_the_hooks_take_the_files_of_a_commit(tmp_path: Path, manifest: str) -> 
         assert (python, isolated, module, program) == ("python", "-I", "-m", "topospread")
         done = run(*words, "app.yaml", folder=tmp_path)
         assert done.returncode == int(manifest == WARNED and "--fix" not in words), done.stderr
+
+
+@pytest.mark.parametrize("form", ["json", "yaml", "text", "junit"])
+def test_a_file_name_that_is_not_utf_8_is_escaped(tmp_path: Path, form: str) -> None:
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/k\xff.yaml")).write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+    )
+    done = run("lint", ".", "-o", form, "--allow-empty", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -17,7 +17,7 @@ from topospread.lint.rule import SEVERITIES
 from topospread.lint.rule import Finding as FoundProblem
 from topospread.lint.rules import BY_ID
 from topospread.lint.run import LintReport
-from topospread.sources.text import Text
+from topospread.sources.text import Text, shown_path
 
 from .finding import Finding
 from .words import counted, listed
@@ -106,7 +106,7 @@ def lint_answer(report: LintReport) -> Lint:
         says=_says(report, summary),
         unjudged=tuple(_unjudged(report)),
         on=Asked(
-            source=", ".join(dict.fromkeys(source.path for source, _ in report.read.texts)),
+            source=", ".join(dict.fromkeys(shown_path(source.path) for source, _ in report.read.texts)),
             kube_version=str(report.given.version),
             gates={name: report.given.gates.enabled(name) for name in sorted(report.given.gates.overridden)},
             config=report.given.configuration.source if report.given.configuration is not None else "",
