@@ -72,8 +72,7 @@ class Quotas:
                 self._by_namespace[quota.namespace].append(one)
         self._known: dict[int, tuple[Pod, Requests, list[_Quota], str]] = {}
         for pod in pods if self._by_namespace else ():
-            for each in self.concerning(pod):
-                _charge(each, self._usage(pod, now))
+            self._charge(pod, self._usage(pod, now))
 
     def copy(self) -> Quotas:
         """Return the same quotas with a usage of their own."""
@@ -87,15 +86,15 @@ class Quotas:
 
     def release(self, pod: Pod) -> None:
         """Take back the usage of a deleted pod."""
+        freed = {
+            name: Quantity(-amount.unscaled, amount.exponent, amount.format, wide=amount.wide)
+            for name, amount in self._usage(pod, None).items()
+        }
+        self._charge(pod, freed)
+
+    def _charge(self, pod: Pod, usage: Requests) -> None:
         for each in self.concerning(pod):
-            freed = self._usage(pod, None).items()
-            _charge(
-                each,
-                {
-                    name: Quantity(-amount.unscaled, amount.exponent, amount.format, wide=amount.wide)
-                    for name, amount in freed
-                },
-            )
+            _charge(each, usage)
 
     def concerning(self, pod: Pod) -> list[_Quota]:
         """Return the quotas that count a pod."""
