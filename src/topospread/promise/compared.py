@@ -300,7 +300,7 @@ class _Comparison:
         """Return whether the count is worse although one field has its old value."""
         if change.event.endswith("after"):
             return False
-        after = _left(self._with_old(group).fewest(change.event[:4]), change.event)
+        after = _left(self._with_old(group).fewest(change.event.partition("-")[0]), change.event)
         return replace(change, after=after, kept=None, scaled=None).verdict == "no"
 
     def _with_old(self, group: str, *, others: bool = False) -> WorkloadPromises:

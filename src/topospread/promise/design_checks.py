@@ -101,10 +101,6 @@ class DesignChecks:
             waits = f"{self.intent.replicas - found.begun} of {self.intent.replicas} pods find no node"
             yield DesignFailure("placed", "", waits)
 
-    def _domains(self, key: str) -> list[str]:
-        names = (each.labels.get(key) for each in self.drills.inventory.nodes)
-        return list(dict.fromkeys(each for each in names if each is not None))
-
     def _lost(self, wanted: Survival) -> Iterator[DesignFailure]:
         for domain, fewest, begun in self.unscored.losses(wanted.key):
             if fewest < wanted.left:
@@ -202,7 +198,7 @@ class DesignChecks:
             yield DesignFailure(_CHECKS[want.about], key, text)
 
     def _returned(self, wanted: Survival) -> Iterator[DesignFailure]:
-        for domain in self._domains(wanted.key):
+        for domain in self.drills.domains(wanted.key):
             found = self.drills.lose(wanted.key, domain)
             is_wanted = self.intent.unnoticed and wanted.key == HOSTNAME
             lacking = found.begun - found.ready

@@ -193,7 +193,7 @@ class WorkloadPromises:
                     yield from self._left("", want.least(replicas))  # no strategy keeps a pod that has no node
                 yield found
             case _:
-                least = replicas // 2 + 1 if want.about == "quorum" else want.least(replicas)
+                least = want.least(replicas)
                 if want.about == "drain" and self.budget_least >= least:
                     yield from self._left("", least)  # a budget keeps no pod that has no node
                     says = f"budgets keep {self.budget_least} of {replicas} ready"

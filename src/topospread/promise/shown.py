@@ -116,8 +116,7 @@ class Shown:
         least: dict[str, int] = {}
         for want in self.declared:
             for when in _LOSSES if want.about == "quorum" else (want.about,):
-                number = self.replicas // 2 + 1 if want.about == "quorum" else want.least(self.replicas)
-                least[when] = max(least.get(when, 0), number)
+                least[when] = max(least.get(when, 0), want.least(self.replicas))
         asked = [(each, least[each.when]) for each in self.events if each.when in least]
         return asked or [(each, self.needed) for each in self.events if each.when in _LOSSES]
 

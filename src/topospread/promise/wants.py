@@ -42,7 +42,9 @@ class Want:
         return f"{self.about}{sign}{self.number}{'%' * self.percent}" if sign else self.about
 
     def least(self, replicas: int) -> int:
-        """Return the number of pods of `replicas` that it asks for, rounded up."""
+        """Return the number of pods of `replicas` that it asks for, rounded up; for a quorum more than half."""
+        if self.about == "quorum":
+            return replicas // 2 + 1
         return -(-self.number * replicas // 100) if self.percent else self.number
 
 
@@ -163,7 +165,7 @@ def wanted_of(
     wants = read_wants(want)
     losses = [each for each in wants if each.about in ("zone-loss", "node-loss", "quorum")]
     for each in losses:
-        least = number // 2 + 1 if each.about == "quorum" else each.least(number)
+        least = each.least(number)
         for loss in ("zone", "node") if each.about == "quorum" else (each.about.removesuffix("-loss"),):
             found[loss] = max(found.get(loss, 0), least)
     return tuple(found), tuple(found.values()), tuple(each for each in wants if each not in losses)

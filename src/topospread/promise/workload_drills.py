@@ -90,19 +90,23 @@ class WorkloadDrills:
 
         A failure takes the pods on the domain's nodes, and no more if every pod has a node and none is preempted.
         """
-        names: dict[str, list[str]] = {}
-        for node in self.inventory.nodes:
-            if (domain := node.labels.get(key)) is not None:
-                names.setdefault(domain, []).append(node.name)
         trials = () if self.may_preempt else self._played(steps, runs)
         is_whole = all(not (each.stuck or each.pending) and each.on.total() == each.ready for each in trials)
-        for domain, nodes in names.items():
+        for domain, nodes in self.domains(key).items():
             if trials and is_whole:
                 fewest = min(min(each.fewest, each.ready - sum(each.on[name] for name in nodes)) for each in trials)
                 yield domain, fewest, trials[0].begun
             else:
                 found = self.play(*steps, Fail(self.choice(key, domain)), runs=runs)
                 yield domain, found.fewest, found.begun
+
+    def domains(self, key: str) -> dict[str, list[str]]:
+        """Return each domain of a topology key, with the names of its nodes."""
+        found: dict[str, list[str]] = {}
+        for node in self.inventory.nodes:
+            if (domain := node.labels.get(key)) is not None:
+                found.setdefault(domain, []).append(node.name)
+        return found
 
     @property
     def may_preempt(self) -> bool:
