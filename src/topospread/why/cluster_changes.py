@@ -162,7 +162,8 @@ def _resolvable(obstacles: RejectionsPerNode) -> Bools:
 
 def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
     """A copy of a node in each of the domains that take the pod, those that hold least first."""
-    fit = ~_silent(obstacles)
+    lives = np.fromiter((not is_silent(_node(obstacles, at)) for at in range(len(obstacles.rows))), np.bool_)
+    fit = lives.copy()
     for each in obstacles.says:
         if each.plugin in _OF_THE_NODE - {TAINTS}:
             fit &= each.codes == 0
@@ -173,7 +174,7 @@ def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Ite
     if not shapes:
         return
     spread = [each for each in hard if each.arithmetic.topology_key != HOSTNAME]
-    for key, domain in islice(_wanted_domains(obstacles, spread), _TRIED):
+    for key, domain in islice(_wanted_domains(obstacles, lives, spread), _TRIED):
         shape = _shape_in(obstacles, shapes, key, domain)
         node = _copy_of(_node(obstacles, shape), obstacles, {key: domain} if key else {})
         where = f" in {domain}" if domain else ""
@@ -183,22 +184,22 @@ def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Ite
         yield Change("newNode", title, listed, patch, "cluster", (8.0,), nodes=(node,), alone=alone)
 
 
-def _silent(obstacles: RejectionsPerNode) -> Bools:
-    """Return the nodes that are not ready or unreachable, bool[nodes]."""
-    return np.fromiter((is_silent(_node(obstacles, at)) for at in range(len(obstacles.rows))), np.bool_)
-
-
-def _wanted_domains(obstacles: RejectionsPerNode, spread: list[ConstraintTable]) -> Iterator[tuple[str, str]]:
+def _wanted_domains(
+    obstacles: RejectionsPerNode, lives: Bools, spread: list[ConstraintTable]
+) -> Iterator[tuple[str, str]]:
     """Yield the (key, domain) that the first constraint allows, fewest pods first; empty strings without a
     constraint.
 
-    A domain of which all nodes are silent gets no node; if only such domains are allowed, all others are yielded.
+    A domain without a node that lives gets no node; if only such domains are allowed, all others are yielded.
+
+    Args:
+        lives: whether each node is ready and reachable, bool[nodes].
     """
     if not spread:
         yield "", ""
         return
     key = spread[0].arithmetic.topology_key
-    column, lives = obstacles.cluster.nodes.labels(key), ~_silent(obstacles)
+    column = obstacles.cluster.nodes.labels(key)
     living = {column.values[code] for code in column.codes[obstacles.rows[lives]].tolist() if code >= 0}
     allowed = [each for each in spread[0].domains if each.allowed]
     rows = [each for each in allowed if each.name in living]

@@ -32,7 +32,7 @@ from .owner import owned
 from .rejections_per_node import RejectionsPerNode
 from .result import Further, Suggestion
 from .suggest import spec_changes
-from .what_if import EFFORT, Baseline, OutOfEffortError, looked_at
+from .what_if import EFFORT, Baseline, OutOfEffortError, exceeded, looked_at
 
 _WORKLOADS = 200
 _CHANGES = 12
@@ -169,10 +169,9 @@ class _Search:
         }
         for state in played.workloads:
             workload = state.namespace, f"{state.kind}/{state.name}"
-            for each in state.spread if workload in harmed else ():
-                most = allowed.get((*workload, each.arithmetic.position), each.skew)
-                if each.skew > most:
-                    yield ExceededSkew(topology_key=each.topology_key, max_skew=most, skew=each.skew)
+            if workload in harmed:
+                counted = (each.arithmetic for each in state.spread)
+                yield from exceeded((allowed.get((*workload, each.position)), each) for each in counted)
 
     def _with(self, change: Change) -> BegunDrill:
         """Return the drill with a change carried out.

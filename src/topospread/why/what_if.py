@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace as with_fields
@@ -16,6 +16,7 @@ from topospread.api.pod import Pod
 from topospread.api.rollout import Strategy
 from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.controllers.planned import QueuedPod, Workload
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.plugins.spread_constraints import Constraint
 from topospread.simulation.run import Run, spread_of
 
@@ -199,18 +200,22 @@ class WhatIf:
             lets_in=lets_in,
             newly_pending=tuple(sorted(self.baseline.nodes - there - own)),
             evicted=len(run.evictions),
-            exceeds=tuple(self._exceeded(change, run)),
+            exceeds=tuple(exceeded((self.allowed.get(each.position), each) for each in self._spread(change, run))),
             file=change.file,
             further=tuple(Further(each.kind, each.title, each.object, each.patch) for each in change.parts[1:]),
         )
 
-    def _exceeded(self, change: Change, run: Run) -> Iterator[ExceededSkew]:
-        """Yield the constraints that the pods exceed by their unchanged maxSkew; all else counts as changed."""
+    def _spread(self, change: Change, run: Run) -> tuple[ConstraintArithmetic, ...]:
+        """Return the counts of the changed pods' constraints."""
         pod = change.of_pod(self.pod) if change.of_pod is not None else self.pod
-        for each in spread_of(run.scheduler, run.cluster.shared_class(pod)):
-            most = self.allowed.get(each.position, each.skew)
-            if each.skew > most:
-                yield ExceededSkew(topology_key=each.topology_key, max_skew=most, skew=each.skew)
+        return spread_of(run.scheduler, run.cluster.shared_class(pod))
+
+
+def exceeded(constraints: Iterable[tuple[int | None, ConstraintArithmetic]]) -> Iterator[ExceededSkew]:
+    """Yield the constraints whose skew is above the given maxSkew, which is ``None`` for a constraint without one."""
+    for most, each in constraints:
+        if most is not None and each.skew > most:
+            yield ExceededSkew(topology_key=each.topology_key, max_skew=most, skew=each.skew)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,12 +41,6 @@ def _whose(groups: Sequence[PendingPods]) -> str:
     return f"{listed(names, 2)} ({counted(sum(len(each.pods) for each in groups), 'pod')})"
 
 
-NONE_FOUND = (
-    "none found; tried: its constraints, requests and claims, a toleration, room on a node, another node; up to three "
-    "at once"
-)
-
-
 def fix_facts(
     remedies: Sequence[Remedy], untried: int = 0, whose: Mapping[str, str] = EMPTY, *, searched: bool = False
 ) -> Iterator[Fact]:
@@ -70,7 +64,8 @@ def fix_facts(
     if untried and not remedies:
         yield Fact("fix", f"unknown: the budget ended before {counted(untried, 'change')} could be tried")
     elif searched and not remedies:
-        yield Fact("fix", NONE_FOUND)
+        tried = "its constraints, requests and claims, a toleration, room on a node, another node; up to three at once"
+        yield Fact("fix", f"none found; tried: {tried}")
 
 
 def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps") -> Iterator[Section]:

@@ -15,7 +15,7 @@ from topospread.render.blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Se
 from topospread.text import shell_line
 from topospread.why.result import NodeScores, PluginVerdict, SpreadNodeScore
 
-from .pending import NONE_FOUND
+from .pending import fix_facts
 
 _MOST = 11
 """Maximum number of domains with their own rows without ``-o wide``."""
@@ -109,10 +109,7 @@ def _fix(answer: Why) -> Iterator[Fact]:
             yield Fact("fix", "none tried; if the pod exceeds a quota, raise the quota or request less")
         return
     if not answer.remedies:
-        if answer.untried:
-            yield Fact("fix", f"unknown: the budget ended before {counted(answer.untried, 'change')} could be tried")
-            return
-        yield Fact("fix", NONE_FOUND)
+        yield from fix_facts((), answer.untried, searched=True)
         return
     first = answer.remedies[0]
     words = outcome_words(first, answer.pods.pending)
