@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from conformance.generators.draw import HOST, REGION, ZONE, Draw, Json
 
 DRIVERS = ["disk.example.com", "file.example.com"]
@@ -18,7 +20,7 @@ class Claims:
         self.hosts = sorted({each[HOST] for each in labels if HOST in each}) or ["nowhere"]
         self.names = [node["metadata"]["name"] for node in nodes]
         self.zones = sorted({each[ZONE] for each in labels if ZONE in each}) or ["z0"]
-        self.number = 0
+        self.numbers = count(1)
         # What a plugin fails on: one such thing a case, because of several failures kube-scheduler reports any.
         self.failure = draw.choice(["", "", "owner", "azure", "gce"])
         self.volumes: list[Json] = []
@@ -49,10 +51,6 @@ class Claims:
                 self._ephemeral(pod, placed)
             else:
                 self._claimed(pod, placed)
-
-    def _next(self) -> int:
-        self.number += 1
-        return self.number
 
     def _fails(self, failure: str) -> bool:
         """Whether to let kube-scheduler fail here; once a case."""
@@ -116,7 +114,7 @@ class Claims:
         self.claims.append(claim)
 
     def _claimed(self, pod: Json, placed: bool) -> None:
-        name = f"claim-{self._next()}"
+        name = f"claim-{next(self.numbers)}"
         claim = self._claim(pod["metadata"]["namespace"], name, placed)
         if not self.draw.chance(0.03):
             self.claims.append(claim)
@@ -129,7 +127,7 @@ class Claims:
         claim: Json = {
             "apiVersion": "v1",
             "kind": "PersistentVolumeClaim",
-            "metadata": {"name": name, "namespace": namespace, "uid": f"uid-claim-{self._next()}"},
+            "metadata": {"name": name, "namespace": namespace, "uid": f"uid-claim-{next(self.numbers)}"},
             "spec": {
                 "accessModes": modes,
                 "resources": {"requests": {"storage": draw.choice(["1Gi", "2Gi", "5Gi", "1500M"])}},
@@ -226,7 +224,7 @@ class Claims:
 
     def _plain_volume(self, class_name: str) -> Json:
         draw = self.draw
-        number = self._next()
+        number = next(self.numbers)
         modes = draw.choice([["ReadWriteOnce"], ["ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"]])
         size = draw.choice([1, 1, 2, 3, 6]) * 1024 + number
         return {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from conformance.generators.draw import ZONE, Draw, Json
 
 DRIVER = "gpu.example.com"
@@ -15,7 +17,7 @@ class GroupDevices:
 
     def __init__(self, draw: Draw, nodes: list[Json]) -> None:
         self.draw = draw
-        self.number = 0
+        self.numbers = count(1)
         self.extended = draw.chance(0.35)
         gpu: Json = {"selectors": [{"cel": {"expression": f"device.driver == '{DRIVER}'"}}]}
         if self.extended:
@@ -43,7 +45,7 @@ class GroupDevices:
         draw = self.draw
         kind = draw.choice(["own", "template", "template", "extended", "shared", "mixed", "none"])
         spec = self._spec()
-        template = f"template-{self._next()}"
+        template = f"template-{next(self.numbers)}"
         self.objects.append(_object("ResourceClaimTemplate", template, namespace=True, spec={"spec": spec}))
         for pod in pods:
             how = draw.choice(["own", "template", "extended", "none"]) if kind == "mixed" else kind
@@ -56,7 +58,7 @@ class GroupDevices:
             elif how == "template":
                 self._claim(pod, {"resourceClaimTemplateName": template})
             elif how == "own":
-                name = f"claim-{self._next()}"
+                name = f"claim-{next(self.numbers)}"
                 claim = _object("ResourceClaim", name, namespace=True, spec=spec if draw.chance(0.7) else self._spec())
                 (self.late if draw.chance(0.04) else self.objects).append(claim)
                 self._claim(pod, {"resourceClaimName": name})
@@ -71,7 +73,7 @@ class GroupDevices:
         node = pod["spec"]["nodeName"]
         if not self.free.get(node):
             return
-        device, name = self.free[node].pop(), f"claim-{self._next()}"
+        device, name = self.free[node].pop(), f"claim-{next(self.numbers)}"
         spec = {"devices": {"requests": [{"name": "r0", "exactly": {"deviceClassName": "gpu"}}]}}
         claim = _object("ResourceClaim", name, namespace=True, spec=spec)
         field = {"key": "metadata.name", "operator": "In", "values": [node]}
@@ -91,10 +93,6 @@ class GroupDevices:
         """Return steps after the first pods settled: claims that come late."""
         steps: list[Json] = [{"create": each} for each in self.late]
         return [*steps, {"settle": True}] if steps else []
-
-    def _next(self) -> int:
-        self.number += 1
-        return self.number
 
     def _claim(self, pod: Json, source: Json) -> None:
         claims = pod["spec"].setdefault("resourceClaims", [])

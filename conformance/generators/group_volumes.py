@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from conformance.generators.draw import HOST, ZONE, Draw, Json
 
 DRIVER = "disk.example.com"
@@ -15,7 +17,7 @@ class GroupVolumes:
         self.draw = draw
         self.nodes = nodes
         self.zones = sorted({each["metadata"]["labels"][ZONE] for each in nodes})
-        self.number = 0
+        self.numbers = count(1)
         self.objects = self._classes()
         self.shared: list[str] = []
         for node in nodes:
@@ -57,10 +59,6 @@ class GroupVolumes:
             steps.append({"create": self._volume()})
         return [*steps, {"settle": True}] if steps else []
 
-    def _next(self) -> int:
-        self.number += 1
-        return self.number
-
     def _mount(self, pod: Json, claim: str) -> None:
         volumes = pod["spec"].setdefault("volumes", [])
         volumes.append({"name": f"v{len(volumes)}", "persistentVolumeClaim": {"claimName": claim}})
@@ -75,7 +73,7 @@ class GroupVolumes:
         draw = self.draw
         if kind == "bound":
             return self._bound(["ReadWriteOnce"])
-        name = f"claim-{self._next()}"
+        name = f"claim-{next(self.numbers)}"
         spec: Json = {
             "accessModes": ["ReadWriteOnce"],
             "resources": {"requests": {"storage": draw.choice(["1Gi", "1Gi", "2Gi", "5Gi"])}},
@@ -86,7 +84,7 @@ class GroupVolumes:
 
     def _bound(self, modes: list[str], zone: str = "") -> str:
         draw = self.draw
-        number = self._next()
+        number = next(self.numbers)
         name, volume = f"claim-{number}", f"pv-{number}"
         terms = [{"key": ZONE, "operator": "In", "values": [zone or draw.choice(self.zones)]}]
         if not zone and draw.chance(0.2):
@@ -117,7 +115,7 @@ class GroupVolumes:
     def _volume(self) -> Json:
         """A volume that a waiting claim may get; sizes differ, because kube-scheduler draws among equal ones."""
         draw = self.draw
-        number = self._next()
+        number = next(self.numbers)
         key = draw.choice([HOST, HOST, ZONE])
         values = [draw.choice(self.nodes)["metadata"]["labels"][key]]
         term = {"matchExpressions": [{"key": key, "operator": "In", "values": values}]}
