@@ -84,7 +84,8 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     ]
     declared: Annotated[str, Meta(description="Declared promise that decides the verdict; empty without one.")]
     verdict: Annotated[
-        Word, Meta(description="Whether the declared promise is kept, or as many pods are left as before.")
+        Word,
+        Meta(description="Whether the declared promise is kept; without one, whether as many pods are left as before."),
     ]
     better: Annotated[bool, Meta(description="Whether more pods are left than before.")]
     lines: Annotated[tuple[ChangedField, ...], Meta(description="Changed fields that make it worse.")]

@@ -46,13 +46,13 @@ class DesignedWorkload(Base, frozen=True, kw_only=True):
     replicas: Annotated[int, Meta(description="Pods that it is to have.")]
     verdict: Annotated[Word, Meta(description="Whether a design keeps everything that is wanted.")]
     asked: Annotated[tuple[str, ...], Meta(description="What is wanted, a phrase each.")]
-    lines: Annotated[tuple[DesignLine, ...], Meta(description="What is added, each line with what fails without it.")]
+    lines: Annotated[tuple[DesignLine, ...], Meta(description="Added lines, each with the want that fails without it.")]
     manifest: Annotated[str, Meta(description="The lines as YAML for server-side apply; empty if nothing is added.")]
     file: Annotated[str, Meta(description="Name of the manifest's file with `--out`.")]
     checked: Annotated[tuple[str, ...], Meta(description="What the design was checked for, a phrase each.")]
     unmet: Annotated[
         tuple[str, ...],
-        Meta(description="What fails: of what is wanted if the verdict is not yes, else of what was only wished."),
+        Meta(description="Wants that fail if the verdict is not yes; with yes, wishes that are not kept."),
     ]
     conflict: Annotated[
         tuple[str, ...],

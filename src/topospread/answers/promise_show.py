@@ -43,8 +43,8 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
     needed: Annotated[
         int | None,
         Meta(
-            description="Pods that the event must leave: as declared, else 1 or the quorum after a loss; null if it "
-            "decides nothing."
+            description="Pods that the event must leave: the declared number; without a declaration 1 or the quorum, "
+            "for losses alone. Null if the verdict does not depend on the event."
         ),
     ] = None
     of: Annotated[int, Meta(description="Pods that the workload wants after the event; 0 for `more`.")]

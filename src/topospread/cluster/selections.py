@@ -58,7 +58,7 @@ class Selection:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = make()
-            if len(self._counters) >= 2 * len(self._known):  # half of them are gone
+            if len(self._counters) >= 2 * len(self._known):  # at least half of them refer to nothing
                 self._counters = [each for each in self._counters if each() is not None]
             self._counters.append(ref(known))
         return known  # type: ignore[return-value]  # a key belongs to one kind of counter
