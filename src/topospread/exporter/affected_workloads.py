@@ -14,6 +14,7 @@ from topospread.api.meta import KubeObject
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
+from topospread.cluster.selections import Selection
 from topospread.controllers.planned import Workload
 from topospread.plugins.affinity_terms import Term, terms_of
 from topospread.status.members import Members
@@ -38,6 +39,7 @@ class Followed:
         keys: keys of its placed pods.
         classes: classes of its placed pods and its template.
         selectors: selectors of its constraints, with their numbers in the index of selectors.
+        counted: the pods that its constraints count; kept, so that the cluster does not select them anew.
         terms: required affinity and anti-affinity terms of its pods.
         refused_on: names of nodes that would reject their pod of this workload.
         rules: rules of its constraints that select nodes; None to evaluate it after every node change.
@@ -49,6 +51,7 @@ class Followed:
     members: Members
     classes: tuple[PodClass, ...] = ()
     selectors: Mapping[Selector, int] = field(default_factory=dict)
+    counted: tuple[Selection, ...] = ()
     terms: tuple[Term, ...] = ()
     refused_on: frozenset[str] = frozenset()
     rules: tuple[NodesOfDomains, ...] | None = None

@@ -345,6 +345,7 @@ class Tracker:
         lost = losses(found.kind, members, keys_at_risk([found], cluster), cluster)
         self.figures[each] = with_fields(found, losses=lost)
         counted = [constraint for _, spread in spreads.of for constraint in (*spread.hard, *spread.soft)]
+        each.counted = tuple(one.pods for one in counted)
         self._select(each, {one.constraint.selector for one in counted})
         template = each.workload.template
         own = () if template is None else (cluster.shared_class(template),)
