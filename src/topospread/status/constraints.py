@@ -78,7 +78,8 @@ def constraints_of(
     found: list[ConstraintStatus] = []
     for revision, spread in spreads.of:
         known = [replace(each, revision="") for each in found]
-        counted = zip((*spread.hard, *spread.soft), arithmetic_as_counted(spread, names_left_out=whose is not None), strict=True)
+        arithmetic = arithmetic_as_counted(spread, names_left_out=whose is not None)
+        counted = zip((*spread.hard, *spread.soft), arithmetic, strict=True)
         stated = [_constraint(*each, spread, whose) for each in counted]
         found += [replace(each, revision=revision) for each in stated if each not in known]
     return tuple(found)
