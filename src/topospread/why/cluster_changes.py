@@ -229,9 +229,7 @@ def _copy_of(node: Node, obstacles: RejectionsPerNode, labels: dict[str, str]) -
     name = next(name for name in (f"{node.name}-new{i or ''}" for i in range(len(names) + 1)) if name not in names)
     own = {key: name if key == HOSTNAME or value == node.name else value for key, value in node.labels.items()} | labels
     annotations = replace(node.metadata.annotations or Annotations(), added="true")
-    metadata = replace(
-        node.metadata, name=name, labels=own, annotations=annotations, uid=None, creation_timestamp=None
-    )
+    metadata = replace(node.metadata, name=name, labels=own, annotations=annotations, uid=None, creation_timestamp=None)
     return replace(node, metadata=metadata, status=replace(node.status, images=None, conditions=None))
 
 
