@@ -173,10 +173,9 @@ class NodeAllocations:
                 raise NotJudgedError(WHAT, "spec.resourceClaims", f"a selector of the pod's claims: {error}") from None
             except SearchTooLongError:
                 raise NotJudgedError(WHAT, "spec.resourceClaims", "claims with so many ways to allocate them") from None
-            if allocations is None and not elsewhere and _is_added(node):
-                return Allocated(0 if self._rules.assumes_unjudged else ADDED)
             if allocations is None:
-                return Allocated(CANNOT_ALLOCATE)
+                is_open = not elsewhere and _is_added(node)
+                return Allocated(CANNOT_ALLOCATE if not is_open else 0 if self._rules.assumes_unjudged else ADDED)
         if elsewhere:
             return Allocated(NOT_HERE)
         return Allocated(0, tuple(allocations or ()))
