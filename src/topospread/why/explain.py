@@ -55,8 +55,6 @@ _NAMED_REASONS = (AFFINITY, "DynamicResources")
 """Plugins with one status for several reasons. The nearest nodes of one kind share the reason."""
 _SITUATIONS = 5
 """Number of situations of a workload's pending pods that are explained. The others are counted."""
-ADMITTED = 12
-"""Number of kinds of admitted nodes that an explanation keeps."""
 
 
 def explain(  # noqa: PLR0913 - keyword arguments
@@ -343,7 +341,7 @@ class _Explainer:
             "constraints": self._tables(obstacles, ended.queue, queued.workload),
             "plugins": obstacles.rejections(),
             "nearest": obstacles.nearest(NEAREST, by_details=_NAMED_REASONS),
-            "admitted": obstacles.admitted(ADMITTED),
+            "admitted": obstacles.admitted(),
             "core": obstacles.core(),
         }
         if self.suggests:

@@ -225,16 +225,16 @@ class RejectionsPerNode:
         shortages = getattr(room, "shortages", None)
         return [Shortage(*each) for each in shortages(int(self.rows[position]))] if shortages else []
 
-    def admitted(self, most: int) -> tuple[NearestNode, ...]:
+    def admitted(self) -> tuple[NearestNode, ...]:
         """Return the kinds of nodes that topology spread passes, those that lack least first.
 
         If no node is rejected by topology spread alone, all nodes are considered, because relaxing it would not help.
         """
         spread = self.rejected_by(SPREAD)
-        return self.nearest(most, ~spread if np.any(spread & (self.count == 1)) else None)
+        return self.nearest(None, ~spread if np.any(spread & (self.count == 1)) else None)
 
     def nearest(
-        self, most: int, among: Bools | None = None, by_details: tuple[str, ...] = ()
+        self, most: int | None, among: Bools | None = None, by_details: tuple[str, ...] = ()
     ) -> tuple[NearestNode, ...]:
         """Return the nodes with the fewest rejections, those that lack least first; one node for each kind of
         rejections. ``by_details``: plugins whose details make a kind of their own.
