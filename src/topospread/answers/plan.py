@@ -338,7 +338,7 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
 def _shortened(kept_less: Sequence[str], others: Sequence[str]) -> list[str]:
     """Return the reasons for the first line, with a few of the workloads that keep less."""
     more = len(kept_less) - _MOST_CAUSES
-    if more < 2:  # noqa: PLR2004 - one more is shorter than its number
+    if more <= 1:
         return [*kept_less, *others]
     return [*kept_less[:_MOST_CAUSES], f"{more} more workloads keep less", *others]
 

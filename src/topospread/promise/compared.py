@@ -164,7 +164,7 @@ def promise_changes(
     """
     choices: tuple[AutoscaleChoice, ...] = (options.autoscale, "min")
     given, smallest = (
-        [_Side(each, replace(options, preemption=False, autoscale=choice), budget) for each in (before, after)]
+        tuple(_Side(each, replace(options, preemption=False, autoscale=choice), budget) for each in (before, after))
         for choice in choices
     )
     for kind, attribute in LISTS.items():
@@ -176,7 +176,8 @@ def promise_changes(
             key = (kind, new.namespace or "default", new.name)
             is_rescaled = _autoscalers(before, key) != _autoscalers(after, key)
             if is_rescaled or _budgets(before, was) != _budgets(after, new) or _terms(was) != _terms(new):
-                yield from _Comparison(*(smallest if is_rescaled else given), key, wants_of).changes()
+                old_side, new_side = smallest if is_rescaled else given
+                yield from _Comparison(old_side, new_side, key, wants_of).changes()
 
 
 def default_changes(
