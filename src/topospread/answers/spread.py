@@ -149,7 +149,7 @@ class Pool(Base, frozen=True, kw_only=True):
     may_grow: Annotated[bool, Meta(description="Whether no limit is reached and its domain is not lost.")]
     why_not_more: Annotated[
         str,
-        Meta(description="Why no more nodes are added: a limit, a lost domain, or why a new node takes no pending pod."),
+        Meta(description="Why no node is added: a limit, a lost domain, or why a new node takes no pending pod."),
     ]
 
 
