@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
 
 SPREAD = "PodTopologySpread"
-_MOST = 3
+_MOST = 4
 _NAMES = 3
 _WAITS = {
     "waits for its scheduling gates": "scheduling-gate",
@@ -43,7 +43,7 @@ _OF_SPREAD = frozenset({"spread-domain-full", "zone-gone-counts", "min-domains",
 
 
 def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
-    """Return up to three causes of pending pods; empty if topospread cannot judge them."""
+    """Return up to four causes of pending pods; empty if topospread cannot judge them."""
     verdict = group.verdict
     if verdict is None or verdict.error or not verdict.nodes or verdict.pre_filter:
         return _without_filters(group.message, verdict)
@@ -75,7 +75,7 @@ def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
 
 
 def causes_of_pod(found: Explanation) -> tuple[Cause, ...]:
-    """Return up to three causes for an explained pod; empty if topospread cannot judge it."""
+    """Return up to four causes for an explained pod; empty if topospread cannot judge it."""
     verdict = found.verdict
     if verdict is None or verdict.error or not verdict.nodes or verdict.pre_filter:
         return _without_filters(found.message, verdict)
@@ -141,8 +141,12 @@ def node_words(obstacles: Sequence[NodeObstacle]) -> str:
 def _chosen(
     constraints: Sequence[Cause], nodes: Sequence[Cause], together: Literal["", "all-of", "any-of"]
 ) -> tuple[Cause, ...]:
-    found = (*constraints[: _MOST - bool(nodes)], *nodes)[:_MOST]
-    return tuple(replace(each, together=together) for each in found) if len(found) > 1 else found
+    found = [*constraints[: _MOST - bool(nodes)], *nodes]
+    if len(found) > _MOST:
+        rest = sum(each.nodes or 0 for each in found[_MOST - 1 :])
+        says = f"{counted(rest, 'node')} {agreeing('are rejected for other reasons', rest)}"
+        found[_MOST - 1 :] = [Cause(code="filter", says=says, nodes=rest)]
+    return tuple(replace(each, together=together if len(found) > 1 else "") for each in found)
 
 
 def _without_filters(message: str, verdict: Verdict | None) -> tuple[Cause, ...]:
@@ -252,32 +256,58 @@ def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict:
 
 
 def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[Cause]:
-    """Yield a cause for each kind of obstacle on nodes that the constraints admit, most nodes first."""
-    kinds: dict[tuple[str, str], list[tuple[NearestNode, NodeObstacle]]] = {}
-    for near in found.admitted:
-        for each in _told(near.obstacles):
-            kinds.setdefault((_code(each), _many(each.plugin, each.reasons)), []).append((near, each))
-    order = sorted(kinds.items(), key=lambda kind: (-sum(1 + near.alike for near, _ in kind[1]), kind[1][0][0].node))
-    told: dict[str, NearestNode] = {}
+    """Yield a cause for each kind of obstacle on nodes that the constraints admit, most nodes first.
+
+    Each node counts once, under the first plugin that rejects it. If all these nodes have an obstacle in common, it
+    comes first, and the most frequent other obstacle follows. Up to three nodes are named with all obstacles.
+    """
+    kinds = _kinds(found, every=True)
+    named = scope <= _NAMES and len(found.admitted) == scope
+    first: dict[tuple[str, str], list[str]] = {}
+    if not named and found.verdict is not None and all(_nodes(each) < scope for each in kinds.values()):
+        kinds = _kinds(found, every=False)
+        for node, each in found.verdict.rejected.items():
+            first.setdefault((code_of(each.plugin, each.reasons), _many(each.plugin, each.reasons)), []).append(node)
+    order = sorted(kinds.items(), key=lambda kind: (-_nodes(kind[1]), kind[1][0][0].node))
+    counted_before = 0
     for (code, many), members in order:
-        nodes = sum(1 + near.alike for near, _ in members)
-        again = sum(1 + near.alike for near, _ in members if near.node in told)
-        # Named nodes, and nodes after "all nodes", overlap visibly.
-        seen = sum(1 + near.alike for near in told.values())
-        told |= {near.node: near for near, _ in members}
-        names = tuple(near.node for near, _ in members) if nodes == len(members) <= _NAMES else ()
+        nodes = _nodes(members)
+        names = tuple(in_order(near.node for near, _ in members)) if nodes == len(members) <= _NAMES else ()
+        if not names and nodes == len(first.get((code, many), ())) <= _NAMES:
+            names = tuple(in_order(first[code, many]))
         wanted = next((each.details for each in found.plugins if each.plugin == members[0][1].plugin), ())
         if code == "label-missing" and everywhere and nodes == scope and wanted:
             says = f"no node has {joined(wanted)}{_only(found, members[0][1].plugin)}"
-        elif names and len(set(names)) == 1:
+        elif len(names) == 1:
             says = f"{names[0]} {_one(members[0][1])}"
         else:
             near, nearest = members[0]
-            detail = ", ".join(each.removesuffix(" short") for each in nearest.details) if "short" in code else ""
-            least = f" ({near.node} {detail})" if detail else ""
-            too = f" ({again} counted before)" if again and not names and seen < scope else ""
-            says = f"{_subject(names, nodes, scope)}{too} {agreeing(many, nodes)}{least}"
+            short = [each.removesuffix(" short") for each in nearest.details] if "short" in code else []
+            least = f" ({near.node}: {joined(short)} missing)" if short else ""
+            again = not names and nodes < scope <= counted_before
+            subject = f"{nodes} of them" if again else _subject(names, nodes, scope)
+            says = f"{subject} {agreeing(many, nodes)}{', too' if again else ''}{least}"
+        counted_before += nodes
         yield Cause(code=code, says=says, nodes=nodes, objects=names)
+        if not named and nodes < scope < counted_before:
+            return
+
+
+_Kinds = dict[tuple[str, str], list[tuple["NearestNode", "NodeObstacle"]]]
+"""Code and words of a kind of obstacle → the nodes that have it."""
+
+
+def _kinds(found: Explanation, *, every: bool) -> _Kinds:
+    """Return the kinds of obstacles of admitted nodes: of ``every`` plugin, or of the first that rejects each node."""
+    kinds: _Kinds = {}
+    for near in found.admitted:
+        for each in _told(near.obstacles) if every else near.obstacles[:1]:
+            kinds.setdefault((_code(each), _many(each.plugin, each.reasons)), []).append((near, each))
+    return kinds
+
+
+def _nodes(members: Iterable[tuple[NearestNode, NodeObstacle]]) -> int:
+    return sum(1 + near.alike for near, _ in members)
 
 
 def _only(found: Explanation, plugin: str) -> str:

@@ -64,26 +64,36 @@ def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[Obj
         yield _group("unknown", pods, says, ())
 
 
-def fixes_of(simulation: Simulation, namespace: str | None) -> tuple[tuple[Remedy, ...], int, bool]:
-    """Return the first working fix for each cause of pending pods, the number of causes without an attempt, and
-    whether changes were tried.
+Fixes = tuple[tuple[Remedy, ...], int, bool, dict[str, tuple[Cause, ...]]]
+"""The first working fix for each cause of pending pods, the number of causes without an attempt, whether changes were
+tried, and NAMESPACE/NAME of a pod → its causes."""
+
+
+def fixes_of(simulation: Simulation, namespace: str | None) -> Fixes:
+    """Return fixes for the pending pods of a simulation, and their causes as `why` explains them.
 
     Args:
         simulation: the simulation.
         namespace: the namespace of the pods; by default all.
     """
     if simulation.begun is None or not simulation.pending:
-        return (), 0, False
+        return (), 0, False, {}
     inventory, options = simulation.begun
     run = prepare(inventory, replace(options, watch=()), with_spreads=False)
     chosen = {each for each in run.plan.workloads if namespace in (None, each.namespace)}
     if 2 * len(run.queue) > EFFORT:
-        return (), len(simulation.pending), False
+        return (), len(simulation.pending), False, {}
     waiting = explain_pending(inventory, run, chosen, suggest=True)
-    found = [each.remedies[0] for each in _rejected(waiting.pending) if each.remedies]
+    found = tuple(each.remedies[0] for each in _rejected(waiting.pending) if each.remedies)
     searched = [each.explanation for each in waiting.pending]
     tried = [each for each in searched if each.state == "pending" and not _waits_for_its_group(each)]
-    return tuple(found), sum(each.untried or not each.searched for each in tried), bool(tried)
+    causes = {
+        f"{each.workload.namespace}/{name}": of_pod
+        for each in waiting.pending
+        if (of_pod := causes_of_pod(each.explanation))
+        for name in each.pods
+    }
+    return found, sum(each.untried or not each.searched for each in tried), bool(tried), causes
 
 
 def _waits_for_its_group(found: Explanation) -> bool:

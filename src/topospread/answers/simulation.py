@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 from msgspec.structs import replace
 
-from topospread.answer import Answer, Remedy
+from topospread.answer import Answer
 from topospread.base import Base, Bounds
 from topospread.errors import InputError, UsageError
 from topospread.simulation.result import EvictedPod, Placement
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from topospread.admission.dropped_fields import UnusedField
     from topospread.simulation.result import Simulation as Simulated
     from topospread.simulation.result import WorkloadResult
+
+    from .pending_pods import Fixes
 
 
 class AutoscalerBounds(Base, frozen=True, kw_only=True):
@@ -165,10 +167,14 @@ def simulation_answer(
     def of_shown(pod: str) -> bool:
         return shown(pod.partition("/")[0])
 
-    pending = tuple(pending_pods(each) for each in result.pending if shown(each.namespace))
+    remedies, untried, searched, causes = _fixes(result, namespace)
+    pending = tuple(
+        pending_pods(each, causes.get(f"{each.namespace}/{each.pods[0]}"))
+        for each in result.pending
+        if shown(each.namespace)
+    )
     workloads = tuple(_workload(each, result) for each in result.workloads if shown(each.namespace))
     elsewhere = sum(len(each.pods) for each in result.pending if not shown(each.namespace))
-    remedies, untried, searched = _fixes(result, namespace)
     worst = max(pending, key=lambda each: len(each.pods) if each.causes else -1, default=None)
     return Simulation(
         kind="Simulation",
@@ -202,9 +208,9 @@ def simulation_answer(
     )
 
 
-def _fixes(result: Simulated, namespace: str | None) -> tuple[tuple[Remedy, ...], int, bool]:
+def _fixes(result: Simulated, namespace: str | None) -> Fixes:
     if not result.pending:
-        return (), 0, False
+        return (), 0, False, {}
     from .pending_pods import fixes_of  # imports the search, which is not needed if every pod is placed
 
     return fixes_of(result, namespace)

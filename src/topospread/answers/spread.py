@@ -213,15 +213,15 @@ def left_out_nodes(arithmetic: ConstraintArithmetic) -> tuple[LeftOutNodes, ...]
     return tuple(LeftOutNodes(reason=each.reason, nodes=tuple(each.nodes)) for each in arithmetic.left_out)
 
 
-def pending_pods(group: PendingGroup) -> PendingPods:
-    """Return a group of pending pods as data."""
+def pending_pods(group: PendingGroup, causes: tuple[Cause, ...] | None = None) -> PendingPods:
+    """Return a group of pending pods as data. ``causes``: by default those of the verdict alone."""
     return PendingPods(
         namespace=group.namespace,
         workload=group.workload,
         pods=tuple(group.pods),
         message=group.message,
         preemption=group.preemption,
-        causes=causes_of(group),
+        causes=causes_of(group) if causes is None else causes,
         rejections=rejections_of(group.verdict) if group.verdict is not None else (),
         constraints=tuple(
             spread_sums(arithmetic, tuple((each.domain, each.rejected) for each in outcomes))

@@ -169,7 +169,7 @@ def why_answer(found: Explanation) -> Why:
         message=found.message,
         preemption=found.preemption,
         pods=ReplicaCounts(wanted=found.wanted, pending=found.pending, placed=Bounds(least=placed[0], most=placed[-1])),
-        situations=tuple(map(_situation, found.situations)),
+        situations=tuple(_situation(each, found) for each in found.situations),
         rejections=rejections_of(judged) if judged is not None else (),
         constraints=tuple(map(_constraint, found.constraints)),
         plugins=found.plugins,
@@ -192,8 +192,10 @@ def why_answer(found: Explanation) -> Why:
 _ASSUMED = ("pods that are not judged take no node, or any node that judged filters admit",)
 
 
-def _situation(each: PodSituation) -> Situation:
-    causes = causes_of(each.group) if each.group is not None and each.verdict == "no" else ()
+def _situation(each: PodSituation, found: Explanation) -> Situation:
+    causes: tuple[Cause, ...] = ()
+    if each.group is not None and each.verdict == "no":
+        causes = causes_of_pod(found) if found.name in each.pods else causes_of(each.group)
     says = "have nodes" if len(each.pods) > 1 else "has a node"
     if each.group is not None:
         says = why_words(causes) if causes else each.group.message

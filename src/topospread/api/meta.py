@@ -64,6 +64,7 @@ class Annotations(KubeStruct):
     whole: str | None = msgspec.field(default=None, name="topospread.dev/whole")
     made_of: str | None = msgspec.field(default=None, name="topospread.dev/made-of")
     pool: str | None = msgspec.field(default=None, name="topospread.dev/pool")
+    added: str | None = msgspec.field(default=None, name="topospread.dev/added")
     max_per_domain: str | None = msgspec.field(default=None, name="topospread.dev/max-per-domain")
     shares: str | None = msgspec.field(default=None, name="topospread.dev/shares")
     domain_hierarchy: str | None = msgspec.field(default=None, name="topospread.dev/hierarchy")

@@ -6,7 +6,7 @@ from dataclasses import replace as with_fields
 
 from msgspec.structs import replace
 
-from topospread.api.meta import ObjectMeta
+from topospread.api.meta import Annotations, ObjectMeta
 from topospread.api.node import Node, NodeSpec
 from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.api.well_known_labels import HOSTNAME, ZONE
@@ -64,8 +64,9 @@ def node_like(model: Node, name: str, zone: str) -> Node:
         labels[ZONE] = zone
     well = as_well(model)
     taints = [each for each in well.spec.taints or () if each != UNSCHEDULABLE_TAINT]
+    annotations = replace(model.metadata.annotations or Annotations(), added="true")
     return replace(
         model,
-        metadata=ObjectMeta(name=name, labels=labels, annotations=model.metadata.annotations),
+        metadata=ObjectMeta(name=name, labels=labels, annotations=annotations),
         spec=NodeSpec(taints=taints or None),
     )

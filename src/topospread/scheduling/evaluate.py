@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from topospread.cluster.arrays import Ints, distinct
+from topospread.plugins.dynamic_resources.claims import ON_ADDED_NODE
 from topospread.plugins.interface import UNRESOLVABLE, CanFail, NotJudgedError, PluginError, Status, offers
 from topospread.plugins.spread_arithmetic import arithmetic_as_counted
 from topospread.plugins.spread_counts import Spread
@@ -33,6 +34,9 @@ def verdict_of(pod: str, view: View, framework: Framework, within: Ints | None =
     rejected = None if framework.rules.counts_pre_filter else view.plugins.rejected
     spread = view.plugins.prepared.get("PodTopologySpread")
     unjudged = view.plugins.unjudged
+    may_fit = len(feasible) or any(ON_ADDED_NODE in each.reasons for each in rejections.rejections)
+    if may_fit and not len(feasible):
+        unjudged = (*unjudged, NotJudgedError("addedDevices", "spec.resourceClaims", "resource claims", ON_ADDED_NODE))
     return Verdict(
         pod=pod,
         nodes=names,
@@ -44,7 +48,7 @@ def verdict_of(pod: str, view: View, framework: Framework, within: Ints | None =
         arithmetic=arithmetic_as_counted(spread.watcher) if spread and isinstance(spread.watcher, Spread) else (),
         narrowing=view.plugins.narrowing,
         unjudged=unjudged,
-        error="; ".join(map(str, unjudged)) if len(feasible) or any(each.changes_pod for each in unjudged) else "",
+        error="; ".join(map(str, unjudged)) if may_fit or any(each.changes_pod for each in unjudged) else "",
     )
 
 

@@ -20,11 +20,12 @@ from .result import PendingGroup, Simulation
 TO_KNOW = {
     "resourceClaims": "kubectl get resourceslices,resourceclaims -A",
     "extendedResources": "kubectl get deviceclasses,resourceslices",
+    "addedDevices": "-f FILE with the new nodes and their ResourceSlices",
     "schedulerName": "--config FILE, its own KubeSchedulerConfiguration, if it is a kube-scheduler",
     "podGroups": "kubectl get podgroups,workloads -A",
     "volumes": "kubectl get pv,pvc,sc,csinode,csidriver,csistoragecapacity -A -o yaml",
 }
-"""Key of a part that is not modelled → command that shows the objects that decide it."""
+"""Key of a part that is not modelled → command, or option, that gives the objects that decide it."""
 
 
 def has_open_pods(simulation: Simulation) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from topospread.api.meta import Annotations
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.taints import UNSCHEDULABLE_TAINT
@@ -227,7 +228,8 @@ def _copy_of(node: Node, obstacles: RejectionsPerNode, labels: dict[str, str]) -
     names = obstacles.cluster.nodes.row_of
     name = next(name for name in (f"{node.name}-new{i or ''}" for i in range(len(names) + 1)) if name not in names)
     own = {key: name if key == HOSTNAME or value == node.name else value for key, value in node.labels.items()} | labels
-    metadata = replace(node.metadata, name=name, labels=own, uid=None, creation_timestamp=None)
+    annotations = replace(node.metadata.annotations or Annotations(), added="true")
+    metadata = replace(node.metadata, name=name, labels=own, annotations=annotations, uid=None, creation_timestamp=None)
     return replace(node, metadata=metadata, status=replace(node.status, images=None, conditions=None))
 
 

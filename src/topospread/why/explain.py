@@ -40,7 +40,7 @@ from .cluster_changes import surplus_pods
 from .domains import constraint_tables
 from .owner import exists, is_older
 from .placement_without_constraint import without_each
-from .rejections_per_node import RejectionsPerNode
+from .rejections_per_node import AFFINITY, RejectionsPerNode
 from .repeated_simulation import RepeatedSimulation, tried_pods
 from .replacement import MADE_OF_TEMPLATE
 from .result import ConstraintTable, Explanation, NearestNode, PodSituation
@@ -51,10 +51,10 @@ from .what_if import EFFORT, Baseline, looked_at
 
 NEAREST = 3
 """Number of kinds of nearest nodes that an explanation keeps."""
+_NAMED_REASONS = (AFFINITY, "DynamicResources")
+"""Plugins with one status for several reasons. The nearest nodes of one kind share the reason."""
 _SITUATIONS = 5
 """Number of situations of a workload's pending pods that are explained. The others are counted."""
-ADMITTED = 12
-"""Number of kinds of admitted nodes that an explanation keeps."""
 
 
 def explain(  # noqa: PLR0913 - keyword arguments
@@ -340,8 +340,8 @@ class _Explainer:
         facts |= {
             "constraints": self._tables(obstacles, ended.queue, queued.workload),
             "plugins": obstacles.rejections(),
-            "nearest": obstacles.nearest(NEAREST),
-            "admitted": obstacles.admitted(ADMITTED),
+            "nearest": obstacles.nearest(NEAREST, by_details=_NAMED_REASONS),
+            "admitted": obstacles.admitted(),
             "core": obstacles.core(),
         }
         if self.suggests:

@@ -225,17 +225,19 @@ class RejectionsPerNode:
         shortages = getattr(room, "shortages", None)
         return [Shortage(*each) for each in shortages(int(self.rows[position]))] if shortages else []
 
-    def admitted(self, most: int) -> tuple[NearestNode, ...]:
+    def admitted(self) -> tuple[NearestNode, ...]:
         """Return the kinds of nodes that topology spread passes, those that lack least first.
 
         If no node is rejected by topology spread alone, all nodes are considered, because relaxing it would not help.
         """
         spread = self.rejected_by(SPREAD)
-        return self.nearest(most, ~spread if np.any(spread & (self.count == 1)) else None)
+        return self.nearest(None, ~spread if np.any(spread & (self.count == 1)) else None)
 
-    def nearest(self, most: int, among: Bools | None = None) -> tuple[NearestNode, ...]:
+    def nearest(
+        self, most: int | None, among: Bools | None = None, by_details: tuple[str, ...] = ()
+    ) -> tuple[NearestNode, ...]:
         """Return the nodes with the fewest rejections, those that lack least first; one node for each kind of
-        rejections.
+        rejections. ``by_details``: plugins whose details make a kind of their own.
 
         Nodes that PreFilter excluded come last, because no change of these nodes makes them feasible.
         """
@@ -249,9 +251,11 @@ class RejectionsPerNode:
         columns = (rank, shortage, excess, np.bitwise_count(refusing), self.count, left_out)
         order = positions[np.lexsort([column[positions] for column in columns])]
         codes = np.column_stack([each.codes for each in self.says] + [refusing])
-        groups: dict[bytes, list[int]] = {}
+        detailed = [each for each in self.says if each.plugin in by_details]
+        groups: dict[object, list[int]] = {}
         for position in order.tolist():
-            groups.setdefault(codes[position].tobytes(), []).append(position)
+            details = [self._details(each, position) for each in detailed if each.codes[position]]
+            groups.setdefault((codes[position].tobytes(), *details), []).append(position)
         keys = [each.topology_key for each in self.verdict.arithmetic]
         found = list(groups.values())[:most]
         return tuple(self.near_node(each[0], keys, len(each) - 1) for each in found)

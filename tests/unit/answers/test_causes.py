@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
+import topospread
 from tests.plain_inventory import inventory
-from tests.unit.why.builders import GPU, HOST, ZONE, Json, constraint, explained, node, pod, spec, zones
+from tests.unit.why.builders import GPU, HOST, ZONE, Json, constraint, explained, node, pod, spec, workload, zones
 from topospread.answer import Cause
 from topospread.answers.cause_codes import CODES
 from topospread.answers.causes import causes_of, causes_of_pod, why_words
@@ -69,7 +70,7 @@ REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
         ),
         pytest.param(
             spec(cpu="9"), zones("abcd"), (["cpu-short"], ""),
-            "all 4 nodes lack cpu (a 5 cpu)", "all 4 nodes lack cpu",
+            "all 4 nodes lack cpu (a: 5 cpu missing)", "all 4 nodes lack cpu",
             id="room nowhere",
         ),
         pytest.param(
@@ -84,7 +85,7 @@ REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
             spec(cpu="9", nodeSelector={"disktype": "ssd"}),
             zones(),
             (["label-missing", "cpu-short"], "all-of"),
-                        "no node has disktype=ssd and all 3 nodes lack cpu (a 5 cpu)",
+                        "no node has disktype=ssd and all 3 nodes lack cpu (a: 5 cpu missing)",
             "no node matches the pod's node selector or affinity",
             id="two things everywhere",
         ),
@@ -177,10 +178,48 @@ def test_codes_are_no_names_of_rules() -> None:
     assert CODES.keys().isdisjoint(BY_ID)
 
 
-def test_nodes_with_two_obstacles_are_said_to_be_counted_twice() -> None:
+def test_a_node_with_two_obstacles_counts_once_under_the_first_plugin_that_rejects_it() -> None:
     gpu = [node(f"g{number}", "zone-a", taints=[GPU], cpu="1") for number in range(4)]
-    small = [node(f"n{number}", "zone-b", cpu="1") for number in range(3)]
-    own, _ = causes(spec(cpu="2"), *gpu, *small, node("h", "zone-c", taints=[GPU]))
+    small = [node(f"n{number}", "zone-b", cpu="1") for number in range(4)]
+    nodes = [*gpu, *small, node("h", "zone-c", taints=[GPU], cordoned=True)]
+    own, group = causes(spec(cpu="2"), *nodes)
+    says = "4 nodes have a taint that the pod does not tolerate, 4 nodes lack cpu{} and h is cordoned"
+    assert why_words(own) == says.format(" (n0: 1 cpu missing)")
+    assert why_words(group) == says.format("")
+    assert sum(each.nodes or 0 for each in own) == len(nodes)
+
+
+def test_what_all_nodes_lack_comes_first_and_the_rest_are_some_of_them() -> None:
+    nodes = [node(f"n{number}", "zone-a", cpu="1" if number else "4") for number in range(5)]
+    term = TERM | {"labelSelector": {"matchLabels": {"app": "db"}}}
+    near_db = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    own, _ = causes(spec(cpu="2", affinity=near_db), *nodes)
     assert why_words(own) == (
-        "7 nodes lack cpu (n0 1 cpu) and 5 nodes (4 counted before) have a taint that the pod does not tolerate"
+        "all 5 nodes have no pod that the pod affinity asks for and 4 of them lack cpu, too (n1: 1 cpu missing)"
     )
+
+
+def test_simulate_why_and_status_name_the_same_causes() -> None:
+    term = TERM | {"labelSelector": {"matchLabels": {"app": "db"}}}
+    of = spec(cpu="2", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+    nodes = [node(f"n{number}", "zone-a", cpu="1" if number else "4") for number in range(5)]
+    session = topospread.Session([*nodes, workload("Deployment", 2, of)])
+    (simulated,), explained = session.simulate().pending, session.why("deploy/web")
+    assert explained.causes[0].says == "all 5 nodes have no pod that the pod affinity asks for"
+    assert explained.causes == simulated.causes == session.status().pending[0].causes
+    assert explained.situations[0].causes == explained.causes
+
+
+def test_the_rarest_of_more_than_four_kinds_of_obstacles_are_one_cause() -> None:
+    of = spec(cpu="2", nodeSelector={ZONE: "zone-a"})
+    of["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
+    nodes = [
+        *(node(f"c{number}", "zone-a", cordoned=True) for number in range(5)),
+        *(node(f"t{number}", "zone-a", taints=[GPU]) for number in range(4)),
+        *(node(f"n{number}", "zone-a", cpu="1") for number in range(4)),
+        *(node(f"z{number}", "zone-b") for number in range(2)),
+        node("p", "zone-a", cpu="8"),
+    ]
+    for found in causes(of, *nodes, pod("port", "p", of)):
+        assert [each.nodes for each in found] == [5, 4, 4, 3]
+        assert found[-1].says == "3 nodes are rejected for other reasons"

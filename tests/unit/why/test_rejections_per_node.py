@@ -84,6 +84,14 @@ def test_of_full_nodes_the_one_that_lacks_least_is_nearest() -> None:
     assert [(each.node, each.alike) for each in nearest] == [("b", 1)]
 
 
+def test_nodes_that_lack_different_labels_are_not_of_one_kind() -> None:
+    nodes = [node("a", "zone-a"), node("b", "zone-a"), node("c", "zone-c")]
+    found = obstacles_of(*nodes, pod("web", of=spec(nodeSelector={ZONE: "zone-b"})))
+    kinds = [(each.node, each.alike) for each in found.nearest(9, by_details=("NodeAffinity",))]
+    assert kinds == [("a", 1), ("c", 0)]
+    assert [each.alike for each in found.nearest(9)] == [2]
+
+
 def test_a_node_that_pre_filter_left_out_is_rejected_once_and_comes_last() -> None:
     fields = [{"key": "metadata.name", "operator": "In", "values": ["b"]}]
     term = {"nodeSelectorTerms": [{"matchFields": fields}]}

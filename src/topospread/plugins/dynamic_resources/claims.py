@@ -22,6 +22,7 @@ from topospread.cluster.objects import ClusterObjects, ObjectKey
 NAME: Final = "DynamicResources"
 WHAT: Final = "resourceClaims"
 """Key under which answers name pods with resource claims."""
+ON_ADDED_NODE: Final = "devices of a node that a command adds are not known"
 EXTENDED: Final = "<extended-resources>"
 """Name of the claim for extended resources before it is written."""
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")

@@ -28,16 +28,22 @@ class DeviceEvidence:
         node: the node.
         pools: the node's.
         rules: gates.
+        holders: the claim that holds each device alone (`holders_of`).
     """
 
     def __init__(
-        self, objects: ClusterObjects, node: Node, pools: Sequence[DevicePool], rules: DynamicResourcesRules
+        self,
+        objects: ClusterObjects,
+        node: Node,
+        pools: Sequence[DevicePool],
+        rules: DynamicResourcesRules,
+        holders: Mapping[DeviceID, str],
     ) -> None:
         self._objects = objects
         self._node = node
         self._pools = pools
         self._rules = rules
-        self._holders = _holders(objects)
+        self._holders = holders
 
     def of(self, claims: Sequence[ResourceClaim]) -> Iterator[str]:
         """Return a phrase for each request of claims that have no devices yet."""
@@ -80,7 +86,7 @@ class DeviceEvidence:
         if by and not reaches(self._node, of.node_name, of.all_nodes, of.node_selector):
             return "for other nodes"
         if failed is not None:
-            return f"fails {failed}"
+            return f"not matching {failed}"
         holder = self._holders.get(device.id)
         if holder is not None and not request.admin_access:
             return f"allocated to {holder}"
@@ -100,7 +106,7 @@ class DeviceEvidence:
         return _USABLE
 
 
-def _holders(objects: ClusterObjects) -> dict[DeviceID, str]:
+def holders_of(objects: ClusterObjects) -> dict[DeviceID, str]:
     """Return the claim that holds each device alone."""
     return {
         (each.driver, each.pool, each.device): f"{claim.namespace}/{claim.name}"

@@ -16,7 +16,7 @@ from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from topospread.api.node import Node
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows, grown
-from topospread.cluster.device_use import PoolID
+from topospread.cluster.device_use import DeviceID, PoolID
 from topospread.plugins.group_columns import GroupColumn
 from topospread.plugins.interface import (
     UNRESOLVABLE,
@@ -31,7 +31,7 @@ from topospread.plugins.interface import (
 from topospread.plugins.node_matching import matches_node
 
 from .allocator import NODE_OPERATIONS, AllocationError, Allocator, InvalidPoolError, SearchTooLongError
-from .claims import NAME, WHAT, ClaimsWanted, requests_of
+from .claims import NAME, ON_ADDED_NODE, WHAT, ClaimsWanted, requests_of
 from .pools import catalog_of
 from .rules import DynamicResourcesRules
 from .selectors import CannotEvaluateError
@@ -39,7 +39,7 @@ from .selectors import CannotEvaluateError
 MOST_ALTERNATIVES: Final = 8
 """``FirstAvailableDeviceRequestMaxSize``."""
 
-CANNOT_ALLOCATE, NOT_HERE, INVALID, NO_RESOURCE = 1, 2, 3, 4
+CANNOT_ALLOCATE, NOT_HERE, INVALID, NO_RESOURCE, ADDED = 1, 2, 3, 4, 5
 _FAILED: Final = 16
 _UNKNOWN: Final = -1
 _WORDS: Final = {
@@ -47,6 +47,7 @@ _WORDS: Final = {
     NOT_HERE: "resourceclaim not available on the node",
     INVALID: "invalid resource pools were encountered",
     NO_RESOURCE: "cannot fit resource",
+    ADDED: ON_ADDED_NODE,
 }
 
 
@@ -173,7 +174,8 @@ class NodeAllocations:
             except SearchTooLongError:
                 raise NotJudgedError(WHAT, "spec.resourceClaims", "claims with so many ways to allocate them") from None
             if allocations is None:
-                return Allocated(CANNOT_ALLOCATE)
+                is_open = not elsewhere and _is_added(node)
+                return Allocated(CANNOT_ALLOCATE if not is_open else 0 if self._rules.assumes_unjudged else ADDED)
         if elsewhere:
             return Allocated(NOT_HERE)
         return Allocated(0, tuple(allocations or ()))
@@ -200,6 +202,12 @@ class NodeAllocations:
             for place, each in enumerate(self._wanted.claims)
             if any(node is not None and not self._is_reached(each.claim, node) for node in nodes)
         ]
+
+
+def _is_added(node: Node) -> bool:
+    """Return whether a command added the node, so that its own devices are not known."""
+    annotations = node.metadata.annotations
+    return annotations is not None and bool(annotations.added or annotations.pool)
 
 
 def _stamps(cluster: Cluster) -> tuple[int, ...]:
@@ -264,6 +272,7 @@ class DeviceFilter:
         self.wanted = wanted
         self._key = (NAME, rules, wanted.key)
         self._rules = rules
+        self._holders: tuple[int, dict[DeviceID, str]] = (-1, {})
 
     @property
     def allocations(self) -> NodeAllocations:
@@ -297,9 +306,11 @@ class DeviceFilter:
         node = self._cluster.nodes.nodes[row]
         if node is None:
             return []
-        from .evidence import DeviceEvidence
+        from .evidence import DeviceEvidence, holders_of
 
         objects = self._cluster.objects
+        if self._holders[0] != objects.devices.version:
+            self._holders = (objects.devices.version, holders_of(objects))
         claims, _ = on_node(self.wanted, row, self._cluster)
         pools = catalog_of(objects, self._rules).pools(node)
         elsewhere = [
@@ -309,7 +320,7 @@ class DeviceFilter:
             and allocation.node_selector is not None
             and not matches_node(allocation.node_selector, node)
         ]
-        return [*elsewhere, *DeviceEvidence(objects, node, pools, self._rules).of(claims)]
+        return [*elsewhere, *DeviceEvidence(objects, node, pools, self._rules, self._holders[1]).of(claims)]
 
     # Counts no pods: devices are taken and given back with claims.
 

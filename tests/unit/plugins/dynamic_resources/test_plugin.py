@@ -286,7 +286,7 @@ def test_what_is_against_each_device_is_told() -> None:
     assert scheduler.schedule(waiting).message == FULL
     of = "3 devices of class gpu"
     assert evidence(scheduler, waiting) == [
-        f"request r wants 1: {of}; 1 allocated to default/a, 1 fails {big}, 1 tainted sick:NoSchedule",
+        f"request r wants 1: {of}; 1 allocated to default/a, 1 not matching {big}, 1 tainted sick:NoSchedule",
         f"request s wants 2: {of}; 1 allocated to default/a, 1 tainted sick:NoSchedule, 1 usable",
     ]
 
