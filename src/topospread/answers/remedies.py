@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from topospread.answer import Remedy, RemedyPart, Tried
+from topospread.why.changes import UNTAINT
 
 from .words import counted, joined, noun_of
 
@@ -77,8 +78,10 @@ def _command(tried: Suggestion | Further, *, of_spec: bool = False) -> tuple[str
     scope = ("-n", target["namespace"]) if target.get("namespace") else ()
     if target.get("name", "").startswith("-"):
         return ()  # kubectl reads a name that starts with - as an option; snapshots may have any name
-    if kind == "uncordon":
-        return ("kubectl", "uncordon", target["name"])
+    if kind in ("uncordon", "untaint"):
+        taints = tried.title.removeprefix(UNTAINT).rpartition(" from ")[0].split(" and ")
+        lifted = ("taint", "nodes", target["name"], *(f"{each}-" for each in taints))
+        return ("kubectl", *(lifted if kind == "untaint" else ("uncordon", target["name"])))
     if kind == "deletePod":
         return ("kubectl", *scope, "delete", "pod", target["name"])
     if kind == "restart":

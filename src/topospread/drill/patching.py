@@ -75,7 +75,8 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
     """
     applied: dict[str, Inventory] = {}
     steps: list[Step] = []
-    for number, part in enumerate(remedy.parts):
+    latest = inventory  # several parts may change one object
+    for part in remedy.parts:
         target = part.object
         kind, namespace, name = (target.get(each, "") for each in ("kind", "namespace", "name"))
         change = PatchedObject(kind, namespace, name, json.dumps(list(part.patch)))
@@ -83,12 +84,15 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
             steps.append(Rollout(f"{namespace}/{kind.lower()}/{name}"))
         elif not part.patch:
             raise UsageError(f"{part.says}: it does not patch an object")
-        elif part.command and kind != "Pod":
-            applied[str(number)] = patched(inventory, change)
-            steps.append(Apply(str(number)))
-        else:  # no rollout: the object is replaced, a pod, or a node's state
-            made = Inventory() if part.patch == _REMOVED else patched(inventory, change)
-            inventory = replaced(inventory, change, made)
+        else:
+            made = Inventory() if part.patch == _REMOVED else patched(latest, change)
+            latest = replaced(latest, change, made)
+            if part.command and kind != "Pod":
+                steps += [Apply(change.object)] if change.object not in applied else []
+                applied[change.object] = made
+            else:  # no rollout: the object is replaced, a pod, or a node's state
+                inventory = replaced(inventory, change, made)
+                applied |= {change.object: made} if change.object in applied else {}
     play = DrillRun(inventory, options, applied)
     play.begin()
     for step in steps:

@@ -29,6 +29,10 @@ from .owner import Owned
 from .rejections_per_node import Shortage, shown_taint
 from .result import Json, Means
 
+TAINTS_OF_HEALTH = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Prefixes of taints of unhealthy nodes. No suggestion tolerates or removes them."""
+UNTAINT = "remove the taint "
+"""Begin of the title of the change that removes taints from a node."""
 What = tuple[str, str, tuple[float, ...]]
 """Kind, title and size of a change."""
 

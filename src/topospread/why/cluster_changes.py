@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace as replace_fields
 from functools import partial
 from itertools import islice
 
@@ -25,9 +26,17 @@ from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
 from topospread.plugins.interface import UNRESOLVABLE
 from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
 
-from .changes import Change, pointer
+from .changes import TAINTS_OF_HEALTH, UNTAINT, Change, combined, pointer
 from .claim_changes import claim_changes
-from .rejections_per_node import RESOURCES, TAINTS, UNSCHEDULABLE, RejectionsPerNode, Shortage, amount_words
+from .rejections_per_node import (
+    RESOURCES,
+    TAINTS,
+    UNSCHEDULABLE,
+    RejectionsPerNode,
+    Shortage,
+    amount_words,
+    shown_taint,
+)
 from .result import ConstraintTable, Json
 
 _TRIED = 4
@@ -46,6 +55,7 @@ def cluster_changes(
     yield from claim_changes(obstacles)
     yield from _cordoned(obstacles, hard)
     yield from _room(obstacles, hard)
+    yield from _reopened(obstacles, hard)
     yield from _new_nodes(obstacles, hard)
 
 
@@ -83,24 +93,60 @@ def _cordoned(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iter
     """Cordoned nodes, first those that nothing else closes."""
     others = obstacles.count - obstacles.rejected_by(UNSCHEDULABLE) - obstacles.tainted_by_cordon_alone()
     for position in _one_a_domain(obstacles, hard, _fewest_first(obstacles, UNSCHEDULABLE, others)):
-        node = _node(obstacles, position)
-        taints = list(node.spec.taints or ())
-        left = [each for each in taints if each.key != UNSCHEDULABLE_TAINT.key]
-        # The taint that its controller adds is that very object, and in no file.
-        written = [each for each in taints if each is not UNSCHEDULABLE_TAINT]
-        lifted = [f"/spec/taints/{i}" for i, each in reversed(list(enumerate(written))) if each not in left]
-        patch: list[Json] = [{"op": "remove", "path": path} for path in ("/spec/unschedulable", *lifted)]
         title = f"uncordon {_named(obstacles, hard, position)}"
-        yield Change(
-            "uncordon",
-            title,
-            _reference(node),
-            tuple(patch),
-            "cluster",
-            (1.0,),
-            of_node=_uncordoned,
-            alone=not others[position],
-        )
+        yield _uncordon(_node(obstacles, position), title, alone=not others[position])
+
+
+def _uncordon(node: Node, title: str, *, alone: bool) -> Change:
+    taints = list(node.spec.taints or ())
+    left = [each for each in taints if each.key != UNSCHEDULABLE_TAINT.key]
+    # The taint that its controller adds is that very object, and in no file.
+    written = [each for each in taints if each is not UNSCHEDULABLE_TAINT]
+    lifted = [f"/spec/taints/{i}" for i, each in reversed(list(enumerate(written))) if each not in left]
+    patch = tuple({"op": "remove", "path": path} for path in ("/spec/unschedulable", *lifted))
+    return Change("uncordon", title, _reference(node), patch, "cluster", (1.0,), of_node=_uncordoned, alone=alone)
+
+
+def _reopened(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
+    """Yield nodes that two or three things close and nothing else: a cordon, taints, too little room. A change undoes
+    all of them at once."""
+    cordoned, tainted = obstacles.rejected_by(UNSCHEDULABLE), obstacles.rejected_by(TAINTS)
+    tainted &= ~obstacles.tainted_by_cordon_alone()
+    short = obstacles.rejected_by(RESOURCES)
+    number = cordoned.astype(np.int64) + tainted + short
+    others = obstacles.count - number - (obstacles.rejected_by(TAINTS) & ~tainted)
+    closed = np.flatnonzero((number > 1) & (others == 0) & (~short | _resolvable(obstacles)))
+    for position in _one_a_domain(obstacles, hard, closed[np.argsort(number[closed], kind="stable")].tolist()):
+        node, named = _node(obstacles, position), _named(obstacles, hard, position)
+        parts = [_uncordon(node, f"uncordon {named}", alone=False)] if cordoned[position] else []
+        if tainted[position]:
+            untaint = _untaint(obstacles, position)
+            if untaint is None:
+                continue
+            parts.append(untaint)
+        if short[position]:
+            parts.append(_free(obstacles, position, obstacles.shortages(position), named, alone=False))
+        yield replace_fields(combined(parts), size=(7.5 if short[position] else 3.5, float(len(parts))))
+
+
+def _untaint(obstacles: RejectionsPerNode, position: int) -> Change | None:
+    """Return the removal of a node's untolerated taints; ``None`` if a taint shows that the node is not healthy."""
+    node = _node(obstacles, position)
+    untolerated = obstacles.untolerated(int(obstacles.cluster.nodes.taints[obstacles.rows[position]]))
+    lifted = [each for each in untolerated if each.key != UNSCHEDULABLE_TAINT.key]
+    if any(each.key.startswith(TAINTS_OF_HEALTH) for each in lifted):
+        return None
+
+    def of_node(changed: Node) -> Node:
+        left = [each for each in changed.spec.taints or () if each not in lifted]
+        return replace(changed, spec=replace(changed.spec, taints=left or None))
+
+    written = list(_uncordoned(node).spec.taints or ())
+    paths = [f"/spec/taints/{i}" for i, each in reversed(list(enumerate(written))) if each in lifted]
+    words = " and ".join(shown_taint(each.key, each.value, each.effect) for each in lifted)
+    title = f"{UNTAINT}{words} from {node.name}"
+    patch = tuple({"op": "remove", "path": path} for path in paths)
+    return Change("untaint", title, _reference(node), patch, "cluster", (3.0,), of_node=of_node, alone=False)
 
 
 def _uncordoned(node: Node) -> Node:
@@ -133,17 +179,19 @@ def _room(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator
     resolvable = _resolvable(obstacles)
     short_of = {at: (short, alone) for at, short, alone in short_nodes(obstacles) if resolvable[at]}
     for position in _one_a_domain(obstacles, hard, short_of):
-        node, (short, alone) = _node(obstacles, position), short_of[position]
-        more = {each.resource: _text(each, each.allocatable + each.missing) for each in short}
-        patch: tuple[Json, ...] = tuple(
-            {"op": "add", "path": f"/status/allocatable/{pointer(name)}", "value": text} for name, text in more.items()
-        )
-        words = " and ".join(amount_words(each.resource, each.missing) for each in short)
-        title = f"free {words} on {_named(obstacles, hard, position)}"
-        size = (7.0, max((each.share for each in short), default=0.0))
-        yield Change(
-            "free", title, _reference(node), patch, "cluster", size, of_node=partial(_with_room, more), alone=alone
-        )
+        short, alone = short_of[position]
+        yield _free(obstacles, position, short, _named(obstacles, hard, position), alone=alone)
+
+
+def _free(obstacles: RejectionsPerNode, position: int, short: list[Shortage], named: str, *, alone: bool) -> Change:
+    more = {each.resource: _text(each, each.allocatable + each.missing) for each in short}
+    patch = tuple(
+        {"op": "add", "path": f"/status/allocatable/{pointer(name)}", "value": text} for name, text in more.items()
+    )
+    words = " and ".join(amount_words(each.resource, each.missing) for each in short)
+    size = (7.0, max((each.share for each in short), default=0.0))
+    reference, of_node = _reference(_node(obstacles, position)), partial(_with_room, more)
+    return Change("free", f"free {words} on {named}", reference, patch, "cluster", size, of_node=of_node, alone=alone)
 
 
 def _with_room(more: dict[str, str], node: Node) -> Node:
@@ -182,6 +230,8 @@ def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Ite
         title = f"a new node{where}, of the shape of {obstacles.verdict.nodes[shape]}"
         listed = {"apiVersion": "v1", "kind": "NodeList", "namespace": "", "name": ""}
         patch: tuple[Json, ...] = ({"op": "add", "path": "/items/-", "value": msgspec.to_builtins(node)},)
+        added = replace(node.metadata.annotations or Annotations(), added="true")
+        node = replace(node, metadata=replace(node.metadata, annotations=added))
         yield Change("newNode", title, listed, patch, "cluster", (8.0,), nodes=(node,), alone=alone)
 
 
@@ -228,8 +278,7 @@ def _copy_of(node: Node, obstacles: RejectionsPerNode, labels: dict[str, str]) -
     names = obstacles.cluster.nodes.row_of
     name = next(name for name in (f"{node.name}-new{i or ''}" for i in range(len(names) + 1)) if name not in names)
     own = {key: name if key == HOSTNAME or value == node.name else value for key, value in node.labels.items()} | labels
-    annotations = replace(node.metadata.annotations or Annotations(), added="true")
-    metadata = replace(node.metadata, name=name, labels=own, annotations=annotations, uid=None, creation_timestamp=None)
+    metadata = replace(node.metadata, name=name, labels=own, uid=None, creation_timestamp=None)
     return replace(node, metadata=metadata, status=replace(node.status, images=None, conditions=None))
 
 

@@ -234,7 +234,7 @@ class _Search:
                 first = with_fields(combined(changes), kind=kind, title=title, size=first.size)
             yield first
         cordoned = {each.name for each in self._begun.inventory.nodes if each.spec.unschedulable}
-        yield from (each for each in cluster if each.kind != "uncordon" or each.object["name"] in cordoned)
+        yield from (each for each in cluster if not each.kind.startswith("uncordon") or each.object["name"] in cordoned)
 
     def _rejected(self) -> Iterator[tuple[QueuedPod, RejectionsPerNode]]:
         """Yield a pending pod of each workload with newly pending pods, most pods first, in its final state."""

@@ -88,7 +88,9 @@ def suggestions(
     for worked in by_kind.values():
         kept += sorted(worked, key=lambda each: not each[1].complete)[:_OF_A_KIND]
     if not any(tried.complete for _, tried in kept):
-        kept[:0] = _together(search, owner, found, [*items, *found.cluster_changes], some=not kept)
+        kept[:0] = _together(
+            search, owner, found, [*items, *(each for each in found.cluster_changes if not each.parts)], some=not kept
+        )
     elif not by_spec:
         kept += _together(search, owner, found, items, some=False)
     kept.sort(key=lambda each: (each[1].worse, each[0].size, each[1].title))

@@ -20,7 +20,7 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.plugins.spread_constraints import Constraint
 from topospread.simulation.run import Run, spread_of
 
-from .changes import Change, strategy_change
+from .changes import TAINTS_OF_HEALTH, Change, strategy_change
 from .cluster_changes import cluster_changes, short_nodes, surplus_pods
 from .domains import constraint_tables
 from .own_constraints import in_force
@@ -36,8 +36,6 @@ EFFORT = 20_000
 _OVERHEAD = 20
 """Fixed cost of a simulation, in pods; of a pod with more constraints, one for each."""
 _TAINT_SETS = 4
-_OTHERS_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Prefixes of taints of unhealthy nodes. No suggestion tolerates them."""
 
 
 class OutOfEffortError(Exception):
@@ -279,5 +277,5 @@ def _taint_sets(obstacles: RejectionsPerNode) -> Iterator[list[Taint]]:
         )
         counts[left] = counts.get(left, 0) + 1
     order = sorted(counts, key=lambda each: (len(each), -counts[each], str(each)))
-    fit = [each for each in order if each and not any(one.key.startswith(_OTHERS_TAINTS) for one in each)]
+    fit = [each for each in order if each and not any(one.key.startswith(TAINTS_OF_HEALTH) for one in each)]
     yield from (list(each) for each in fit[:_TAINT_SETS])

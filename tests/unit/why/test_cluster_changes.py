@@ -57,6 +57,28 @@ def test_a_node_that_something_else_closes_too_is_not_uncordoned_alone() -> None
     assert not change.alone, "only beside a toleration"
 
 
+def test_a_node_that_a_cordon_and_a_taint_close_is_reopened_by_one_change() -> None:
+    closed = node("b", cordoned=True, taints=[GPU, {"key": "soft", "effect": "PreferNoSchedule"}])
+    (change,) = proposed(node("a", taints=[GPU]), closed, pod("web"))["uncordon+untaint"]
+    assert change.alone
+    assert change.title == "uncordon b, and remove the taint dedicated=gpu:NoSchedule from b"
+    assert [part.patch[-1]["path"] for part in change.parts] == ["/spec/taints/2", "/spec/taints/0"]
+    opened = msgspec.convert(closed, Node)
+    for part in change.parts:
+        assert part.of_node is not None
+        opened = part.of_node(opened)
+    assert (opened.spec.unschedulable, [each.key for each in opened.spec.taints or ()]) == (None, ["soft"])
+
+
+def test_three_obstacles_of_a_node_are_undone_together_and_a_taint_of_its_health_never() -> None:
+    web = pod("web", of=spec(cpu="2"))
+    there = pod("there", "a", spec(cpu="3"))
+    (change,) = proposed(node("a", cordoned=True, taints=[GPU]), there, web)["uncordon+untaint+free"]
+    assert change.title == "uncordon a, remove the taint dedicated=gpu:NoSchedule from a, and free 1 cpu on a"
+    silent = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
+    assert not [kind for kind in proposed(node("a", cordoned=True, taints=[silent]), web) if "+" in kind]
+
+
 def test_room_is_what_is_missing_and_no_more() -> None:
     (change,) = proposed(node("a", cpu="1"), pod("there", "a", spec(cpu="700m")), pod("web"))["free"]
     assert change.title == "free 200m cpu on a"

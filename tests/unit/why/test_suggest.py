@@ -290,3 +290,27 @@ def test_sets_are_within_the_effort(monkeypatch: pytest.MonkeyPatch) -> None:
     explanation = explained("web", node("a", taints=[GPU]), pod("web", of=spec(cpu="5")))
     assert explanation.suggestions == ()
     assert explanation.untried == 2
+
+
+def test_two_obstacles_of_one_node_are_undone_together_although_another_change_suffices() -> None:
+    nodes = [*zones("ab"), node("c", "zone-c", taints=[GPU], cordoned=True)]
+    session = topospread.Session([*nodes, workload("Deployment", 3, OF)])
+    why = session.why("deploy/web")
+    found = {each.code: each for each in why.remedies}
+    assert found["nodeTaintsPolicy"].tried.verdict == "yes"
+    both = found["uncordon+untaint"]
+    assert [" ".join(each.command) for each in both.parts] == [
+        "kubectl uncordon c",
+        "kubectl taint nodes c dedicated=gpu:NoSchedule-",
+    ]
+    assert both.tried.verdict == session.with_patch(both).why("deploy/web").verdict == "yes"
+
+
+def test_a_taint_and_too_little_room_of_one_node_are_undone_together() -> None:
+    full = [pod("full", "b", spec(cpu="3900m"), labels={"app": "full"})]
+    for cordoned, code in ((False, "untaint+free"), (True, "uncordon+untaint+free")):
+        nodes = [node("a", "zone-a"), node("b", "zone-b", taints=[GPU], cordoned=cordoned)]
+        session = topospread.Session([*nodes, pod("web-0", "a", OF), *full, pod("web", of=OF)])
+        both = {each.code: each for each in session.why("web").remedies}[code]
+        assert both.says.endswith("remove the taint dedicated=gpu:NoSchedule from b, and free 400m cpu on b in zone-b")
+        assert session.with_patch(both).why("web").verdict == "yes"
