@@ -11,12 +11,10 @@ from msgspec import Meta
 from topospread.answer import Cause, Remedy
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word
-from topospread.scheduling.verdict import GANG
 from topospread.simulation.result import Placement, Simulation
 from topospread.simulation.run import prepare
 from topospread.why.explain import PendingPods, Waiting, explain_pending
 from topospread.why.owner import exists
-from topospread.why.result import Explanation
 from topospread.why.what_if import EFFORT
 
 from .causes import causes_of_pod, why_words
@@ -86,7 +84,7 @@ def fixes_of(simulation: Simulation, namespace: str | None) -> Fixes:
     waiting = explain_pending(inventory, run, chosen, suggest=True)
     found = tuple(each.remedies[0] for each in _rejected(waiting.pending) if each.remedies)
     searched = [each.explanation for each in waiting.pending]
-    tried = [each for each in searched if each.state == "pending" and not _waits_for_its_group(each)]
+    tried = [each for each in searched if each.state == "pending"]
     causes = {
         f"{each.workload.namespace}/{name}": of_pod
         for each in waiting.pending
@@ -94,10 +92,6 @@ def fixes_of(simulation: Simulation, namespace: str | None) -> Fixes:
         for name in each.pods
     }
     return found, sum(each.untried or not each.searched for each in tried), bool(tried), causes
-
-
-def _waits_for_its_group(found: Explanation) -> bool:
-    return found.verdict is not None and found.verdict.rejectors == {GANG}
 
 
 def key_of(placement: Placement) -> ObjectKey:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from topospread.answer import Answer, Cause, Remedy
 from topospread.base import Base, Bounds, Word
@@ -29,6 +29,8 @@ from .spread import (
 from .words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from topospread.why.result import ConstraintTable, Explanation, PodSituation, Suggestion
 
 
@@ -169,7 +171,7 @@ def why_answer(found: Explanation) -> Why:
         message=found.message,
         preemption=found.preemption,
         pods=ReplicaCounts(wanted=found.wanted, pending=found.pending, placed=Bounds(least=placed[0], most=placed[-1])),
-        situations=tuple(_situation(each, found) for each in found.situations),
+        situations=_merged(_situation(each, found) for each in found.situations),
         rejections=rejections_of(judged) if judged is not None else (),
         constraints=tuple(map(_constraint, found.constraints)),
         plugins=found.plugins,
@@ -200,6 +202,15 @@ def _situation(each: PodSituation, found: Explanation) -> Situation:
     if each.group is not None:
         says = why_words(causes) if causes else each.group.message
     return Situation(verdict=each.verdict, pods=len(each.pods), example=each.pods[0], says=says, causes=causes)
+
+
+def _merged(situations: Iterable[Situation]) -> tuple[Situation, ...]:
+    """Return the situations; those with equal words as one."""
+    found: dict[tuple[Word, str], Situation] = {}
+    for each in situations:
+        known = found.get((each.verdict, each.says))
+        found[each.verdict, each.says] = replace(known, pods=known.pods + each.pods) if known else each
+    return tuple(found.values())
 
 
 def _verdict(found: Explanation) -> Word:

@@ -12,7 +12,7 @@ from topospread.api.node import Node
 from topospread.api.pools import at_least
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import pod_key
-from topospread.config.gates import Gates
+from topospread.config.gates import Gates, gates_known
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
@@ -30,10 +30,14 @@ from topospread.scheduling.sampling import nodes_to_find
 from topospread.scheduling.topology_labels import GATE, TopologyLabels, selects_by_topology
 from topospread.scheduling.verdict import Verdict
 from topospread.scheduling.watching import WatchingScheduler
+from topospread.text import listed
 
 from .budgets import KeepsBudgets, complete_budgets
 from .options import SimulationOptions
 from .result import EvictedPod
+
+POD_GROUPS = "GenericWorkload"
+"""Gate with which kube-scheduler tries the pods of a PodGroup together."""
 
 
 class PodOutcome(msgspec.Struct):
@@ -145,6 +149,10 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
         control_plane=options.control_plane(gates),
     )
     planned.warnings += [*configuration.warnings, *unused_sentences(planned.unused, gates.kube_version)]
+    if inventory.pod_groups and not gates.enabled(POD_GROUPS):
+        names = listed([f"{each.namespace}/{each.name}" for each in inventory.pod_groups], 3)
+        on = f"; --feature-gates {POD_GROUPS}=true turns it on" if POD_GROUPS in gates_known(gates.kube_version) else ""
+        planned.warnings.append(f"{names}: a PodGroup plays no part, because the gate {POD_GROUPS} is off{on}")
     frameworks = {
         profile.scheduler_name: Framework(
             profile, gates, assumes_unjudged=options.assumes_unjudged, tries_groups=options.tries_groups

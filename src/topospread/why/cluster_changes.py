@@ -126,7 +126,7 @@ def _reopened(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iter
             parts.append(untaint)
         if short[position]:
             parts.append(_free(obstacles, position, obstacles.shortages(position), named, alone=False))
-        yield replace_fields(combined(parts), size=(7.5 if short[position] else 3.5, float(len(parts))))
+        yield replace_fields(combined(parts), size=(7.5 if short[position] else 5.5, float(len(parts))))
 
 
 def _untaint(obstacles: RejectionsPerNode, position: int) -> Change | None:

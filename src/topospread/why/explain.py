@@ -323,9 +323,7 @@ class _Explainer:
             "wanted": baseline.wanted,
         }
         verdict = scheduler.verdict(queued.pod, queued.name)
-        refused = _refusal_of_group(ended, queued)
-        if refused is not None and verdict.feasible:
-            return self._explanation(queued, "pending", None, refused, facts)
+        refused = _refusal_of_group(ended, queued) if verdict.feasible else None
         if verdict.error:
             return self._explanation(queued, "pending", None, verdict, facts)
         obstacles = _obstacles(scheduler, queued.pod, verdict)
@@ -337,13 +335,14 @@ class _Explainer:
         waiting = sum(each.workload is queued.workload for each in simulation.queue)
         older = template is not None and is_older(queued.pod, template)
         found = looked_at(baseline, obstacles, newest, surplus_pods(queued.workload, waiting), older=older)
-        facts |= {
-            "constraints": self._tables(obstacles, ended.queue, queued.workload),
-            "plugins": obstacles.rejections(),
-            "nearest": obstacles.nearest(NEAREST, by_details=_NAMED_REASONS),
-            "admitted": obstacles.admitted(),
-            "core": obstacles.core(),
-        }
+        if refused is None:
+            facts |= {
+                "constraints": self._tables(obstacles, ended.queue, queued.workload),
+                "plugins": obstacles.rejections(),
+                "nearest": obstacles.nearest(NEAREST, by_details=_NAMED_REASONS),
+                "admitted": obstacles.admitted(),
+                "core": obstacles.core(),
+            }
         if self.suggests:
             simulation.restore()
             known = self._run.cluster.nodes.row_of  # nodes that pools added are gone again
@@ -355,7 +354,7 @@ class _Explainer:
             found = replace(found, cluster_changes=there)
             facts["searched"] = True
             facts["suggestions"], facts["untried"] = suggestions(simulation, self._inventory, queued, found)
-        return self._explanation(queued, "pending", None, verdict, facts)
+        return self._explanation(queued, "pending", None, refused or verdict, facts)
 
     def _watched(
         self, simulation: RepeatedSimulation, queued: QueuedPod, placement: Placement | None

@@ -87,10 +87,9 @@ def suggestions(
             worked.append((change, tried))
     for worked in by_kind.values():
         kept += sorted(worked, key=lambda each: not each[1].complete)[:_OF_A_KIND]
-    if not any(tried.complete for _, tried in kept):
-        kept[:0] = _together(
-            search, owner, found, [*items, *(each for each in found.cluster_changes if not each.parts)], some=not kept
-        )
+    if not any(tried.complete for change, tried in kept if not change.parts):
+        single = [each for each in found.cluster_changes if not each.parts]
+        kept[:0] = _together(search, owner, found, [*items, *single], some=not kept)
     elif not by_spec:
         kept += _together(search, owner, found, items, some=False)
     kept.sort(key=lambda each: (each[1].worse, each[0].size, each[1].title))

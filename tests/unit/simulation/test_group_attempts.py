@@ -436,3 +436,32 @@ def test_why_says_the_same_of_every_member_of_a_group_that_waits(member: str, tm
 def test_what_is_said_of_fixes_is_not_that_a_budget_ended(tmp_path: Path) -> None:
     result = simulated(tmp_path, node("n1"), group("g", 6), *pods("g", 6))
     assert fixes_of(result, None)[1] == 0
+
+
+def test_a_change_with_which_the_whole_group_finds_nodes_is_a_fix(tmp_path: Path) -> None:
+    closed = node("n2") | {"spec": {"unschedulable": True}}
+    objects = [node("n1"), closed, group("g", 6), *pods("g", 6)]
+    (remedy,) = fixes_of(simulated(tmp_path, *objects), None)[0]
+    assert (remedy.says, remedy.tried.verdict) == ("uncordon n2", "yes")
+    found = explained(tmp_path, "g-0", *objects)
+    assert {each.code for each in why_answer(found).causes} == {"pod-group"}
+    assert [each.kind for each in found.suggestions] == ["uncordon", "newNode"]
+
+
+def test_without_the_gate_a_group_plays_no_part_and_a_warning_says_so(tmp_path: Path) -> None:
+    objects = [node("n1"), group("g", 6), *pods("g", 6)]
+    result = simulated(tmp_path, *objects, GenericWorkload=False)
+    assert sum(placed(result).values()) == 4
+    says = "default/g: a PodGroup plays no part, because the gate GenericWorkload is off"
+    assert f"{says}; --feature-gates GenericWorkload=true turns it on" in result.warnings
+    assert not [each for each in simulated(tmp_path, *objects).warnings if "plays no part" in each]
+    older = topospread.Session(str(tmp_path / "cluster.json"), kube_version="1.33").simulate()
+    assert says in older.warnings
+
+
+def test_situations_that_say_the_same_are_one(tmp_path: Path) -> None:
+    template = {"metadata": {"labels": {"app": "g"}}, "spec": pod("x", "g")["spec"] | {"restartPolicy": "Never"}}
+    spec = {"parallelism": 8, "completions": 8, "template": template}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "g", "uid": "g"}, "spec": spec}
+    says = [each.says for each in why_answer(explained(tmp_path, "job/g", node("n1"), group("g", 8), job)).situations]
+    assert len(says) == len({*says}) == 2

@@ -272,8 +272,9 @@ def test_a_new_revision_has_all_its_pods_whether_a_surplus_pod_is_deleted_or_not
     pods = [*replicas("old", OF, ["a"] * 3), *replicas("new", new, [""])]
     for cpu, changes in (("1", "toleration+uncordon+free"), ("2", "toleration+uncordon")):
         closed = node("a", cpu=cpu, taints=[GPU], cordoned=True)
-        (found,) = explained("deploy/web", closed, *objects, *pods).suggestions
-        assert (found.kind, found.placed, found.wanted) == (changes, 3, 3)
+        found = by_kind(explained("deploy/web", closed, *objects, *pods))
+        assert (found[changes].placed, found[changes].wanted) == (3, 3)
+        assert found.keys() == {changes, changes.replace("toleration+uncordon", "uncordon+untaint")}
 
 
 def test_three_changes_are_the_most() -> None:

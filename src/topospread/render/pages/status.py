@@ -62,7 +62,9 @@ def _has_lines(section: Section) -> bool:
 
 
 def _untried(group: Pending) -> str:
-    return "none tried" if any(each.code == "refused" for each in group.causes) else ""
+    """Return ``none tried``; empty if no change of the cluster or the spec is needed, or if that is not known."""
+    waits = any(each.code in ("not-placed-yet", "scheduling-gate", "not-created") for each in group.causes)
+    return "" if waits or group.verdict == "unknown" else "none tried"
 
 
 def _pending(groups: Sequence[Pending]) -> Table:
