@@ -162,6 +162,33 @@ def test_a_session_of_what_is_left_can_be_asked_again() -> None:
     assert {"simulate", "why", "plan", "lint", "promises"} <= set(dir(session))
 
 
+def test_a_command_never_names_standard_input_for_objects() -> None:
+    labels = {"app": "web"}
+    spread = {"topologyKey": "kubernetes.io/hostname", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+    constraint = spread | {"labelSelector": {"matchLabels": labels}}
+    spec = {"containers": [{"name": "c", "image": "i"}], "topologySpreadConstraints": [constraint]}
+    own = {
+        "replicas": 4,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": spec},
+    }
+    metadata = {"name": "web", "uid": "u", "namespace": "default"}
+    controller = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": own}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"web-{i}", "labels": labels, "ownerReferences": [owner]},
+            "spec": spec | {"nodeName": "a"},
+        }
+        for i in range(4)
+    ]
+    found = topospread.Session([node("a"), node("b"), controller, *pods]).status()
+    assert [(each.code, each.command) for each in found.remedies] == [("rebalance", ())]
+    assert "fix: session.rebalance() (tried: 2 evictions let every hard constraint hold)" in found.text()
+
+
 def test_each_remedy_does_as_a_session_what_its_trial_says() -> None:
     prod = topospread.Session(ROOT / "docs/how-to/on-call/cluster.yaml", namespace="shop")
     why = prod.why("deploy/checkout")

@@ -43,11 +43,11 @@ def asked_of(inventory: Inventory, options: SimulationOptions) -> Asked:
     )
 
 
-def input_words(inventory: Inventory) -> list[str]:
-    """Return the command-line words for the same input; empty if the input was not read from files."""
+def input_words(inventory: Inventory) -> list[str] | None:
+    """Return the command-line words for the same input; ``None`` if it came from objects or from standard input."""
     read = inventory.read_from
-    if not isinstance(read, ReadFrom):
-        return []
+    if not isinstance(read, ReadFrom) or "-" in (*read.paths, read.cluster):
+        return None
     return [*(word for path in read.paths for word in ("-f", path)), *(["--on", read.cluster] if read.cluster else [])]
 
 

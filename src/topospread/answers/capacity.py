@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, ClassVar
 
@@ -13,7 +14,7 @@ from topospread.base import Base, Bounds, Word, worst
 from topospread.capacity import result
 from topospread.capacity.wanted import pods_asked
 from topospread.controllers.planned import is_refusal
-from topospread.simulation.result import DomainOutcome
+from topospread.simulation.result import DomainOutcome, PendingGroup
 from topospread.simulation.unknown import is_unjudged, merged
 
 from .causes import causes_of
@@ -47,7 +48,7 @@ class DomainRoom(Base, frozen=True, kw_only=True):
     nodes: Annotated[int, Meta(description="Nodes of the domain.")]
     rejected: Annotated[dict[str, int], Meta(description="Reason → nodes that reject the next pod.")]
     matching: Annotated[
-        int | None, Meta(description="Pods that the hard constraint of the next pod counts there; null without one.")
+        int | None, Meta(description="Pods that the constraint counts there; null without a constraint.")
     ] = None
     skew: Annotated[int | None, Meta(description="Skew if the next pod were placed there.")] = None
     allowed: Annotated[bool | None, Meta(description="Whether that skew is allowed.")] = None
@@ -130,6 +131,9 @@ class Sizing(Base, frozen=True, kw_only=True):
     simulated: Annotated[int, Meta(description="Sets that were simulated; counting excluded all other cheaper ones.")]
     seconds: Annotated[float | None, Meta(description="Time after which the search ended; null if it sufficed.")]
     pools: Annotated[tuple[SizedPool, ...], Meta(description="Pools in the order of the files.")]
+    taken: Annotated[
+        dict[str, int], Meta(description="NAMESPACE/NAME of another workload → its pending pods that take room there.")
+    ]
     zones: Annotated[tuple[SizedZone, ...], Meta(description="Zones with the set; empty if no set is known.")]
 
     @property
@@ -170,7 +174,7 @@ def capacity_answer(report: result.CapacityReport) -> Capacity:
         NodePurchase(shape=each.shape, zone=each.zone, gain=each.gain, rounds=each.rounds)
         for each in (report.purchases if verdict != "unknown" else ())
     )
-    sized = _sizing(report.sizing) if report.sizing is not None else None
+    sized = _sizing(report.sizing, report.capacity.waiting) if report.sizing is not None else None
     return Capacity(
         kind="Capacity",
         verdict=verdict,
@@ -218,15 +222,15 @@ def _room(report: result.CapacityReport, found: result.Capacity, assumed: result
         "limited": found.pending is None,
         "nodes": found.nodes,
         "targets": targets,
-        "keys": tuple(map(_key, found.keys)),
+        "keys": tuple(_key(each, found.pending) for each in found.keys),
         "ends": _ends(found),
         "message": found.pending.message if found.pending is not None else "",
-        "waiting": found.waiting,
+        "waiting": found.waiting.total(),
         "evicts": found.evicts,
     }
 
 
-def _sizing(found: result.Sizing) -> Sizing:
+def _sizing(found: result.Sizing, waiting: Counter[str]) -> Sizing:
     pools = tuple(_sized(each, found.verdict) for each in found.pools)
     prices = [each.price * each.add for each in found.pools if each.price is not None]
     keys = found.capacity.keys if found.capacity is not None else ()
@@ -240,6 +244,7 @@ def _sizing(found: result.Sizing) -> Sizing:
         simulated=found.simulated,
         seconds=found.seconds,
         pools=pools,
+        taken=dict((waiting - found.capacity.waiting).most_common()) if found.capacity is not None else {},
         zones=tuple(SizedZone(name=each.name, nodes=each.nodes, more=each.more) for each in zones),
     )
 
@@ -299,15 +304,16 @@ def _losses(report: result.CapacityReport) -> Iterator[ZoneLossRoom]:
         )
 
 
-def _key(key: result.KeyRoom) -> KeyRoom:
+def _key(key: result.KeyRoom, pending: PendingGroup | None) -> KeyRoom:
+    tells = key.arithmetic is not None and pending is not None and pending.verdict is not None
     return KeyRoom(
         topology_key=key.topology_key,
         max_skew=key.arithmetic.max_skew if key.arithmetic is not None else None,
-        domains=tuple(_domain(each, key.outcomes.get(each.name)) for each in key.domains),
+        domains=tuple(_domain(each, key.outcomes.get(each.name), tells=tells) for each in key.domains),
     )
 
 
-def _domain(room: result.DomainRoom, outcome: DomainOutcome | None) -> DomainRoom:
+def _domain(room: result.DomainRoom, outcome: DomainOutcome | None, *, tells: bool) -> DomainRoom:
     domain = outcome.domain if outcome is not None else None
     return DomainRoom(
         name=room.name,
@@ -316,7 +322,7 @@ def _domain(room: result.DomainRoom, outcome: DomainOutcome | None) -> DomainRoo
         rejected=dict(room.rejected),
         matching=domain.matching if domain is not None else None,
         skew=domain.skew if domain is not None else None,
-        allowed=domain.allowed if domain is not None else None,
+        allowed=domain.allowed if domain is not None and tells else None,
     )
 
 

@@ -243,6 +243,9 @@ def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict:
         key = (code_of(plugin, (reason,)), _many(plugin, (reason,)))
         found.setdefault(key, []).append(reason)
         nodes_of[key] = nodes_of.get(key, 0) + nodes
+    # A domain of a constraint counts fewer nodes than it has, so that its number is that of all only of a single kind.
+    if len(found) > 1 and all(len(each.reasons) == 1 for each in verdict.rejections):
+        scope = 0
     for (code, many), reasons in sorted(found.items(), key=lambda each: -nodes_of[each[0]]):
         nodes = nodes_of[code, many]
         names: tuple[str, ...] = ()

@@ -179,12 +179,14 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     )
 
 
-def _next(found: Sequence[Shown], further: Sequence[str], typed: Sequence[str]) -> tuple[str, ...]:
-    """Return the suggested next command.
+def _next(found: Sequence[Shown], further: Sequence[str], typed: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the suggested next command; empty if no words name the input.
 
     For the first workload with a problem it explains pods without a node, else designs constraints. Else it searches
     longer for the first undecided workload.
     """
+    if typed is None:
+        return ()
     for each in found:
         if each.verdict == "no" and _cause(each).code == "pods-pending":
             return ("topospread", "why", short_target(each.key), *typed)

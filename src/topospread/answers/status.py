@@ -180,7 +180,7 @@ def _causes(pending: Iterable[Pending], exceeded: Sequence[WorkloadStatus]) -> I
 
 
 def _evictions(
-    inventory: Inventory, options: SimulationOptions, exceeded: Sequence[WorkloadStatus], typed: Sequence[str]
+    inventory: Inventory, options: SimulationOptions, exceeded: Sequence[WorkloadStatus], typed: Sequence[str] | None
 ) -> Iterator[Remedy]:
     """Yield the evictions that fix all hard constraints, if a short search finds them."""
     from topospread.rebalance.at_once import moves_at_once
@@ -193,7 +193,7 @@ def _evictions(
     yield Remedy(
         code="rebalance",
         says=f"{counted(len(found.moves), 'eviction')} {verb} every hard constraint hold",
-        command=("topospread", "rebalance", *typed),
+        command=() if typed is None else ("topospread", "rebalance", *typed),
         tried=Tried(verdict="yes", places=wanted, of=wanted, evicts=len(found.moves)),
     )
 

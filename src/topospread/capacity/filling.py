@@ -19,12 +19,13 @@ from topospread.controllers.planned import QueuedPod, Workload
 from topospread.drill.forked import answers, can_fork, cores
 from topospread.drill.interruption import Interrupted
 from topospread.errors import UsageError
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import not_asked
 from topospread.simulation.pending import pending_group, reasons_by_domain_of
 from topospread.simulation.placing import place_all
-from topospread.simulation.result import PendingGroup
+from topospread.simulation.result import DomainOutcome, PendingGroup
 from topospread.simulation.run import PodOutcome, Run, prepare, spreads
 
 from .result import Capacity, DomainRoom, KeyRoom, TargetRoom
@@ -131,7 +132,7 @@ class FilledCluster:
 
     run: Run
     wanted: list[_TargetPods]
-    waiting: int
+    waiting: Counter[str]
     rounds: int = 0
     nodes: list[str] = field(default_factory=list)
     last: tuple[QueuedPod, PodOutcome] | None = None
@@ -210,12 +211,15 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
     return FilledCluster(run, wanted, _place_others(run, {_key(each.row) for each in wanted}))
 
 
-def _place_others(run: Run, targets: set[WorkloadKey]) -> int:
-    """Place other pending pods, such as DaemonSet pods on new nodes. Return how many stay pending."""
+def _place_others(run: Run, targets: set[WorkloadKey]) -> Counter[str]:
+    """Place other pending pods, such as DaemonSet pods on new nodes. Return how many stay pending by workload,
+    ``NAMESPACE/NAME``.
+    """
     others = [each for each in run.queue if _key(each.workload) not in targets]
     run.queue = others
     place_all(run)
-    return sum(run.outcomes[id(each)].pending for each in others)
+    pending = (each.workload for each in others if run.outcomes[id(each)].pending)
+    return Counter(f"{each.namespace}/{each.name}" for each in pending)
 
 
 def fill(
@@ -315,14 +319,19 @@ def _keys(filled: FilledCluster, pending: PendingGroup | None, verdict: Verdict 
     run = filled.run
     rows = {id(each.row) for each in filled.wanted}
     found = [one for row, each in spreads(run).items() if row in rows for one in each]
-    keys = dict.fromkeys(one.topology_key for one in sorted(found, key=lambda one: not one.hard))
+    first: dict[str, ConstraintArithmetic | None] = {}
+    for one in sorted(found, key=lambda one: not one.hard):
+        first.setdefault(one.topology_key, one)
     if any(node is not None and ZONE in node.labels for node in run.cluster.nodes.nodes):
-        keys.setdefault(ZONE)
+        first.setdefault(ZONE, None)
     outcomes = {one.topology_key: (one, each) for one, each in (pending.outcomes if pending is not None else ())}
-    for key in keys:
-        arithmetic, domains = outcomes.get(key, (None, ()))
+    for key, constraint in first.items():
+        arithmetic, domains = outcomes.get(key, (constraint, ()))
+        if arithmetic is not None and not domains:
+            domains = tuple(DomainOutcome(each, {}) for each in arithmetic.domains)
+        hard = arithmetic if arithmetic is not None and arithmetic.hard else None
         rooms = tuple(_domains(filled, key, verdict))
-        yield KeyRoom(key, rooms, arithmetic, {each.domain.name: each for each in domains})
+        yield KeyRoom(key, rooms, hard, {each.domain.name: each for each in domains})
 
 
 def _domains(filled: FilledCluster, key: str, verdict: Verdict | None) -> Iterator[DomainRoom]:

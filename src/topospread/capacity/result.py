@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -81,7 +82,7 @@ class Capacity:
         targets: the targets, in the order given.
         keys: domains by the targets' topology keys, and by zone.
         pending: the pending pod and the reason; None if the limit on rounds was reached.
-        waiting: number of pods of other workloads that are already pending.
+        waiting: other workload, ``NAMESPACE/NAME`` → its pods that find no node.
         nodes: number of nodes.
         evicts: lower-priority pods that the pending pod could preempt; "" if it could preempt none.
     """
@@ -90,7 +91,7 @@ class Capacity:
     targets: tuple[TargetRoom, ...]
     keys: tuple[KeyRoom, ...]
     pending: PendingGroup | None
-    waiting: int
+    waiting: Counter[str]
     nodes: int
     evicts: str = ""
 

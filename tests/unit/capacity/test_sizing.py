@@ -217,3 +217,35 @@ def test_many_pools_are_one_knapsack_in_each_zone() -> None:
     found = sizing([*nodes("a", "b", "c"), workload("Deployment", spec=SPREAD)], *pools, more=300)
     assert (found.verdict, found.cheapest, found.simulated) == ("yes", True, 1)
     assert {each.more for each in found.zones} == {100}
+
+
+def test_other_pending_pods_take_part_of_the_new_nodes_and_are_named() -> None:
+    large = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "9"}}}]}
+    objects = [*nodes("a"), workload("Deployment"), workload("Deployment", "fill", 2, large)]
+    found = sized(objects, pool("large"), more=8)
+    assert found.sizing is not None
+    assert (added(found.sizing), found.room.waiting, found.sizing.taken) == ({"large": 1}, 2, {"shop/fill": 1})
+    text = found.text()
+    assert "note: part of the new nodes goes to other pending pods: 1 pod of shop/fill\n" in text
+    assert "note: 1 other pod has no node, before and afterwards\n" in text
+
+
+def test_domains_have_pods_where_a_quota_or_the_limit_ends_the_room() -> None:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "shop"}}
+    quota["spec"] = {"hard": {"requests.cpu": "5"}}
+    for more in ([quota], []):
+        report = capacity(
+            inventory(*nodes("a", "b"), workload("Deployment", spec=SPREAD), *more), "deploy/web", limit=3
+        )
+        (zone,) = capacity_answer(report).room.keys
+        assert [each.matching for each in zone.domains] == ([3, 2] if more else [3, 3])
+        assert {each.allowed for each in zone.domains} == {None}
+
+
+def test_a_soft_constraint_has_pods_and_no_verdict_on_the_next_one() -> None:
+    soft = {"topologySpreadConstraints": [spread(whenUnsatisfiable="ScheduleAnyway")]}
+    found = sized([*nodes("a", "b"), workload("Deployment", spec=soft)], more=30)
+    (zone,) = found.room.keys
+    assert [(each.matching, each.allowed) for each in zone.domains] == [(10, None), (10, None)]
+    plain = sized([*nodes("a", "b"), workload("Deployment", spec={"topologySpreadConstraints": []})], more=30)
+    assert [each.matching for each in plain.room.keys[-1].domains] == [10, 10]

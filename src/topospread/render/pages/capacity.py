@@ -50,9 +50,15 @@ def _facts(answer: Capacity) -> Iterator[Part]:
         yield from unjudged_facts(answer.unjudged, rest=rest)
     if room.evicts:
         yield Fact("note", f"no pod is evicted here; preemption would evict {room.evicts} for the next one")
-    if room.waiting:
-        waiting = "other pods have" if room.waiting > 1 else "other pod has"
-        yield Fact("note", f"{room.waiting} {waiting} no node, before and afterwards")
+    taken = answer.sizing.taken if answer.sizing is not None else {}
+    if taken:
+        pods = listed([f"{counted(number, 'pod')} of {name}" for name, number in taken.items()], 3)
+        yield Fact("note", f"part of the new nodes goes to other pending pods: {pods}")
+    left = room.waiting - sum(taken.values())
+    if left:
+        yield Fact(
+            "note", f"{left} {'other pods have' if left > 1 else 'other pod has'} no node, before and afterwards"
+        )
     if any(each.not_replaced for each in answer.losses):
         yield Fact("note", STATEFUL_SETS_WAIT)
     yield from (Fact("warning", each) for each in answer.warnings)
@@ -147,7 +153,9 @@ def _key(key: KeyRoom, *, is_judged: bool) -> Section:
         )
         for each in sorted(key.domains, key=lambda each: natural(each.name))
     )
-    heads = (noun, "more", "nodes", "pods", f"skew, max {limit}" if limit is not None else "skew", "", "the next one")
+    is_counted = any(each.matching is not None for each in key.domains)
+    skew = f"skew, max {limit}" if limit is not None else "skew"
+    heads = (noun, "more", "nodes", "pods" if is_counted else "", skew if is_counted else "", "", "the next one")
     return Section(f"{key.topology_key}{rule}", (Table(heads, rows, may_drop=(5, 2)),))
 
 

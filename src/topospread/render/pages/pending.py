@@ -56,6 +56,8 @@ def fix_facts(
         words = each.says if each.code == "rebalance" else _tried(each, whose.get(each.says, ""))
         if each.command and not each.further and "-p" not in each.command:
             yield Fact("fix", f"tried: {words}", shell_line(each.command))
+        elif each.code == "rebalance":
+            yield Fact("fix", f"session.rebalance() (tried: {words})")
         else:
             owner = f"{each.object['namespace']}/{each.object['name']}: " if each.object.get("namespace") else ""
             yield Fact("fix", f"{owner if len(remedies) > 1 else ''}{each.says} (tried: {words})")
