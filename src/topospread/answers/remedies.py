@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from topospread.answer import Remedy, RemedyPart, Tried
-from topospread.why.changes import UNTAINT
 
 from .words import counted, joined, noun_of
 
@@ -79,7 +78,7 @@ def _command(tried: Suggestion | Further, *, of_spec: bool = False) -> tuple[str
     if target.get("name", "").startswith("-"):
         return ()  # kubectl reads a name that starts with - as an option; snapshots may have any name
     if kind in ("uncordon", "untaint"):
-        taints = tried.title.removeprefix(UNTAINT).rpartition(" from ")[0].split(" and ")
+        taints = tried.title.partition(" taint ")[2].rpartition(" from ")[0].split(" and ")
         lifted = ("taint", "nodes", target["name"], *(f"{each}-" for each in taints))
         return ("kubectl", *(lifted if kind == "untaint" else ("uncordon", target["name"])))
     if kind == "deletePod":

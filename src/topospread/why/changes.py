@@ -31,8 +31,6 @@ from .result import Json, Means
 
 TAINTS_OF_HEALTH = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Prefixes of taints of unhealthy nodes. No suggestion tolerates or removes them."""
-UNTAINT = "remove the taint "
-"""Begin of the title of the change that removes taints from a node."""
 What = tuple[str, str, tuple[float, ...]]
 """Kind, title and size of a change."""
 

@@ -26,7 +26,7 @@ from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
 from topospread.plugins.interface import UNRESOLVABLE
 from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
 
-from .changes import TAINTS_OF_HEALTH, UNTAINT, Change, combined, pointer
+from .changes import TAINTS_OF_HEALTH, Change, combined, pointer
 from .claim_changes import claim_changes
 from .rejections_per_node import (
     RESOURCES,
@@ -130,11 +130,11 @@ def _reopened(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iter
 
 
 def _untaint(obstacles: RejectionsPerNode, position: int) -> Change | None:
-    """Return the removal of a node's untolerated taints; ``None`` if a taint shows that the node is not healthy."""
+    """Return the removal of a node's untolerated taints; ``None`` if kubectl or the node's controller must not remove one."""
     node = _node(obstacles, position)
     untolerated = obstacles.untolerated(int(obstacles.cluster.nodes.taints[obstacles.rows[position]]))
     lifted = [each for each in untolerated if each.key != UNSCHEDULABLE_TAINT.key]
-    if any(each.key.startswith(TAINTS_OF_HEALTH) for each in lifted):
+    if any(each.key.startswith((*TAINTS_OF_HEALTH, "-")) for each in lifted):
         return None
 
     def of_node(changed: Node) -> Node:
@@ -144,7 +144,7 @@ def _untaint(obstacles: RejectionsPerNode, position: int) -> Change | None:
     written = list(_uncordoned(node).spec.taints or ())
     paths = [f"/spec/taints/{i}" for i, each in reversed(list(enumerate(written))) if each in lifted]
     words = " and ".join(shown_taint(each.key, each.value, each.effect) for each in lifted)
-    title = f"{UNTAINT}{words} from {node.name}"
+    title = f"remove the taint {words} from {node.name}"
     patch = tuple({"op": "remove", "path": path} for path in paths)
     return Change("untaint", title, _reference(node), patch, "cluster", (3.0,), of_node=of_node, alone=False)
 
