@@ -37,6 +37,7 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run
 
 from .alike_states import AlikeStates, keys_of_profiles
+from .fresh import REVISION, Designed
 from .order_answer import OrderStep
 from .orders import SearchBudget, Searched, may_preempt, rows_of
 from .questions import EndQuestion, LeftAfterLoss, OrderEnd
@@ -113,6 +114,29 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         why,
         [each.queued for each in state.pods.waiting.values() if each.queued is not None],
     )
+
+
+def counted_rollout(
+    run: Run, workload: Workload, item: Designed | None, own: Sequence[QueuedPod], others: Sequence[QueuedPod]
+) -> RolloutBegin | None:
+    """Return a rollout whose courses can be counted, but not searched; ``None`` if pods are not replaced one by one.
+
+    Args:
+        run: the cluster without the workload's pods.
+        item: the workload's object, if it is a Deployment or StatefulSet.
+        own: the workload's pods.
+        others: pending pods of other workloads.
+    """
+    strategy = None
+    if isinstance(item, Deployment):
+        strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
+    if strategy is None:
+        return None
+    old = []
+    for each in own:
+        labels = {**(each.pod.metadata.labels or {}), REVISION: "old"}
+        old.append(replace(each.pod, metadata=replace(each.pod.metadata, labels=labels, name=f"{each.name}-old")))
+    return RolloutBegin(run, workload, strategy, list(own), old, [], 0.0, waiting=others)
 
 
 class RolloutSearch:
