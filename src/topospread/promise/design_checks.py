@@ -20,6 +20,7 @@ from .asking import Asking
 from .fresh import counts_revisions_alone, workload_of
 from .kept import Kept, WorkloadPromises, budgets_over
 from .orders import SearchBudget
+from .questions import LOSSES
 from .wants import Intent, Survival, Want
 from .workload_drills import WorkloadDrills
 
@@ -109,7 +110,7 @@ class DesignChecks:
         """Return the pods that a loss leaves in every drill, by counting; a proof spares drills. 0 without a proof."""
         given = self.drills.inventory
         changes = given.resource_quotas or self.drills.options.pools or self.drills.may_preempt
-        if changes or any(map(is_silent, given.nodes)):
+        if changes or any(map(is_silent, given.nodes)) or (loss and loss not in LOSSES):
             return 0
         return self._judge.surely_left(loss, rolled=rolled)
 
