@@ -262,7 +262,7 @@ class _Search:
         fallback: tuple[DesignRules, DesignFailure] | None = None
         constraints = workload_of(self.begin.inventory, self.begin.key).spec.template.spec.topology_spread_constraints
         own = [
-            SpreadRule(each.topology_key or "", each.max_skew or 1)
+            SpreadRule(each.topology_key or "", each.max_skew or 1, each.min_domains or 0)
             for each in constraints or ()
             if each.when_unsatisfiable == DO_NOT_SCHEDULE
         ]

@@ -150,8 +150,9 @@ class DesignChecks:
             self.undecided[f"whether {wanted} after every rollout: rollouts are drilled {RUNS} times each"] = False
         elif not self._counts_revisions_alone(wanted.key):
             text = f"old pods count beside new ones in a rollout: what it leaves over {wanted.key} has no bound"
-            drilled = self._rolled(wanted)
-            yield DesignFailure("after rollout", wanted.key, lambda: next((each.text for each in drilled), text))
+            yield DesignFailure(
+                "after rollout", wanted.key, lambda: next((each.text for each in self._rolled(wanted)), text)
+            )
         elif min(self._rolled_least, self._surely_left(wanted.word)) < wanted.left:
             yield from self._rolled(wanted)
 
