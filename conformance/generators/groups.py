@@ -13,11 +13,16 @@ from collections.abc import Iterator
 
 from conformance.generators.draw import HOST, ZONE, Draw, Json
 from conformance.generators.group_devices import GroupDevices
+from conformance.generators.group_gates import GroupGates
 from conformance.generators.group_volumes import GroupVolumes
 
 GATES = {"GenericWorkload": True, "TopologyAwareWorkloadScheduling": True}
 
-_NEEDS: dict[str, type[GroupDevices] | type[GroupVolumes]] = {"devices": GroupDevices, "volumes": GroupVolumes}
+_NEEDS: dict[str, type[GroupDevices] | type[GroupGates] | type[GroupVolumes]] = {
+    "devices": GroupDevices,
+    "gates": GroupGates,
+    "volumes": GroupVolumes,
+}
 
 
 def cases(seed: int, count: int, needs: str = "") -> Iterator[Json]:

@@ -59,7 +59,10 @@ def test_pods_end_where_kube_scheduler_has_them_with_scores_of_the_pods_before(m
     assert sum(others) > len(cases) // 4, "without batches many pods end elsewhere"
 
 
-GROUPS = ["whole-gangs", "whole-tas", "whole-group-volumes", "whole-group-devices", "whole-alone"]
+GROUPS = [
+    *("whole-gangs", "whole-tas", "whole-alone"),
+    *("whole-group-volumes", "whole-group-devices", "whole-group-gates"),
+]
 
 
 @pytest.mark.parametrize("name", GROUPS)

@@ -72,7 +72,7 @@ def command(in_process: Command, tmp_path: Path) -> Command:
             ("status", "--kubeconfig", "kubeconfig", "--context", "nosuch"),
             'kubeconfig: there is no context "nosuch"; there are prod, stage',
         ),
-        (("status", "--custer", "x"), "--custer: there is --on"),
+        (("status", "--custer", "x"), "--custer: no such option; did you mean --on?"),
         (("status", "--pending"), "--pending: there is --waiting"),
         (("simulate", "--replicas", "3"), "--replicas: write --scale deploy/web=12"),
         (("drill", "--lose", "zone=a"), "--lose: there is --fail"),

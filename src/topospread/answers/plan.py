@@ -184,7 +184,8 @@ def plan_answer(
     comparison = review.comparison
     open_pods = {*comparison.before.open_pods, *comparison.after.open_pods}
     pending = [each for each in review.pending if _key(each) not in open_pods]
-    reasons = [*_promise_reasons(changes), *_reasons(review, len(pending))]
+    kept_less, others = [*_promise_reasons(changes)], [*_reasons(review, len(pending))]
+    reasons = [*kept_less, *others]
     unjudged = merged(
         *(each.unjudged for each in (comparison.before, comparison.after)),
         *(each.unjudged or (_ENDED_EARLY,) for each in changes if each.verdict == "unknown"),
@@ -196,7 +197,7 @@ def plan_answer(
     return Plan(
         kind="Plan",
         verdict=verdict,
-        says=_says(verdict, reasons, changes, unjudged),
+        says=_says(verdict, _shortened(kept_less, others), changes, unjudged),
         causes=tuple(_causes(review, fields))[:_MOST_CAUSES] if verdict == "no" else (),
         unjudged=unjudged,
         on=Asked(nodes=comparison.after.nodes, pods=len(comparison.after.placements)),
@@ -334,6 +335,14 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
         yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"
 
 
+def _shortened(kept_less: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the reasons for the first line, with a few of the workloads that keep less."""
+    more = len(kept_less) - _MOST_CAUSES
+    if more <= 1:
+        return [*kept_less, *others]
+    return [*kept_less[:_MOST_CAUSES], f"{more} more workloads keep less", *others]
+
+
 def _open(review: Review, is_same_input: bool) -> Iterator[Word]:
     """Yield for each workload with unjudged pods: does it keep its number of nodes?"""
     before, after = review.comparison.before, review.comparison.after
@@ -382,8 +391,11 @@ def _causes(review: Review, fields: Mapping[PromiseChange, Sequence[ChangedLine]
     for found in own:  # a misspelt field, for example, is why fewer pods are left
         yield Cause(code="new-finding", says=f"{found.where} {found.rule}: {found.says}", objects=(found.object,))
     ranked = [(rank, key, each) for key, words in worse.items() for rank, each in enumerate(words)]
+    same: dict[str, list[str]] = {}
     for _, key, said in sorted(ranked, key=lambda one: one[0]):  # the first cause of every workload comes first
-        yield Cause(code="keeps-less", says=said, objects=("/".join(key),))
+        same.setdefault(said, []).append("/".join(key))
+    for said, keys in same.items():
+        yield Cause(code="keeps-less", says=said, objects=tuple(keys))
     messages: dict[str, list[str]] = {}
     for pod in review.pending:
         if pod.after is not None:

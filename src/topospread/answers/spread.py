@@ -146,10 +146,10 @@ class Pool(Base, frozen=True, kw_only=True):
         dict[str, str],
         Meta(description="Topology key → domain that a node of the pool would add and that no node has."),
     ]
-    may_grow: Annotated[bool, Meta(description="Whether no limit is reached.")]
+    may_grow: Annotated[bool, Meta(description="Whether no limit is reached and its domain is not lost.")]
     why_not_more: Annotated[
         str,
-        Meta(description="Why no more nodes are added: a limit, or why a new node takes no pending pod."),
+        Meta(description="Why no node is added: a limit, a lost domain, or why a new node takes no pending pod."),
     ]
 
 
@@ -304,6 +304,8 @@ def pool_of(use: PoolUse) -> Pool:
 
 
 def _why_not_more(use: PoolUse) -> str:
+    if use.lost:
+        return f"{use.lost} is lost"
     if not use.may_grow:
         is_full = use.most is not None and use.there + len(use.added) >= use.most
         return "it has all the nodes it may have" if is_full else "its limits are reached"

@@ -63,7 +63,7 @@ def explain(name: str, output: str, color: str) -> int:
     elif name == "options":
         root = click.get_current_context().find_root()
         assert isinstance(root.command, click.Group)
-        click.echo("Options that several commands share.")
+        click.echo("Options that several commands share, though not all; a command's --help lists its own.")
         for heading, options in shared_options(root.command, root).items():
             click.echo("\n".join(["", heading, *option_rows(options)]))
     elif name == "clusters":

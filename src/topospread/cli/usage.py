@@ -376,7 +376,7 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
         if meant in own:
             known = words
         elif near:
-            known = f"there is {near[0]}"
+            known = f"no such option; did you mean {near[0]}?"
         else:
             known = f"no such option; {error.ctx.command_path} --help lists them" if error.ctx else ""
         return UsageError(f"{error.option_name}: {known}")

@@ -10,8 +10,9 @@ from functools import partial
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.pools import NodePool
-from topospread.api.well_known_labels import ZONE
+from topospread.api.well_known_labels import REGION, ZONE
 from topospread.config.gates import gates_for
+from topospread.controllers.fallback import Domain
 from topospread.controllers.planned import Workload
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.cycle import Placement
@@ -60,6 +61,21 @@ class PoolGrowth:
     def __init__(self, state: DrillState, pools: Sequence[NodePool]) -> None:
         self._state = state
         self._scaler = PoolScaler.of(pools)
+        self._failed: set[Domain] = set()
+        self.fail(sorted(state.down))
+
+    def fail(self, names: Collection[str], choice: NodeChoice | None = None) -> None:
+        """Record the domains of failed nodes: zones, regions and the label of their choice, unless it names a node."""
+        if choice is not None and (choice.key == "node" or [*names] == [choice.value]):
+            return
+        keys = {ZONE, REGION, *(choice.labels if choice is not None else ())}
+        for each in map(self._state.node, names):
+            self._failed |= {(key, each.labels[key]) for key in keys if key in each.labels}
+
+    def _lost(self) -> set[Domain]:
+        """Return the failed domains in which no node is up."""
+        live = (each for each in self._state.cluster.nodes.nodes if each and each.name not in self._state.down)
+        return self._failed - {label for each in live for label in each.labels.items()}
 
     def rest(self) -> None:
         """Let time pass until the cluster is stable and no new node would help a pending pod."""
@@ -74,12 +90,14 @@ class PoolGrowth:
         if not self._scaler.pools:
             return ()
         nodes = [each for each in self._state.cluster.nodes.nodes if each is not None]
+        self._scaler.lost = self._lost()
         return tuple(self._scaler.uses(nodes, {ZONE, *keys}))
 
     def _wanted(self) -> Node | None:
         if not self._scaler.pools:
             return None
         run = self._state.run
+        self._scaler.lost = self._lost()
         pods = self._state.pods.waiting.values()
         waiting = [each.queued for each in pods if each.queued is not None and not each.is_refused]
         waiting.sort(key=lambda queued: -queued.priority)
@@ -222,7 +240,9 @@ class DrillRun:
         state = self.state
         match step:
             case Fail():
-                self._failures.fail(self._chosen(step.nodes, step))
+                names = self._chosen(step.nodes, step)
+                self._growth.fail(names, step.nodes)
+                self._failures.fail(names)
             case Recover():
                 self._fallback.end()
                 self._failures.recover(self._chosen(step.nodes, step))

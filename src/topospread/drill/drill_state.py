@@ -111,8 +111,9 @@ class DrillState:
             InputError: if the API server denies an object.
             UsageError: if ``scale`` names a missing workload.
         """
-        inventory = self.inventory()
+        inventory, health = self.inventory(), self.health
         self._begin(change(inventory) if change else inventory, with_fields(self._options, scale=scale))
+        self.health.fewest, self.health.breaches = health.fewest, health.breaches
 
     def _begin(self, inventory: Inventory, options: SimulationOptions) -> None:
         before, removed = self.pods, []

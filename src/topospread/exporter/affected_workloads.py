@@ -6,13 +6,15 @@ It may return too many workloads, but never too few, because only these are eval
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from topospread.api.label_index import SelectorIndex
 from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
+from topospread.cluster.selections import Selection
 from topospread.controllers.planned import Workload
 from topospread.plugins.affinity_terms import Term, terms_of
 from topospread.status.members import Members
@@ -36,7 +38,8 @@ class Followed:
     Attributes:
         keys: keys of its placed pods.
         classes: classes of its placed pods and its template.
-        selectors: selectors of its constraints.
+        selectors: selectors of its constraints, with their numbers in the index of selectors.
+        counted: the pods that its constraints count; kept, so that the cluster does not select them anew.
         terms: required affinity and anti-affinity terms of its pods.
         refused_on: names of nodes that would reject their pod of this workload.
         rules: rules of its constraints that select nodes; None to evaluate it after every node change.
@@ -47,7 +50,8 @@ class Followed:
     keys: tuple[PodKey, ...]
     members: Members
     classes: tuple[PodClass, ...] = ()
-    selectors: tuple[Selector, ...] = ()
+    selectors: Mapping[Selector, int] = field(default_factory=dict)
+    counted: tuple[Selection, ...] = ()
     terms: tuple[Term, ...] = ()
     refused_on: frozenset[str] = frozenset()
     rules: tuple[NodesOfDomains, ...] | None = None
@@ -60,6 +64,7 @@ class AffectedWorkloads:
         cluster: the state after the changes.
         followed: namespace → workloads.
         of_pod: placed pod → workload.
+        selecting: selectors of constraints → workload.
         repelling: workloads with required affinity or anti-affinity terms.
     """
 
@@ -68,11 +73,13 @@ class AffectedWorkloads:
         cluster: Cluster,
         followed: Mapping[str, Mapping[int, Followed]],
         of_pod: Mapping[PodKey, Followed],
+        selecting: SelectorIndex[Followed],
         repelling: Collection[Followed],
     ) -> None:
         self._cluster = cluster
         self._followed = followed
         self._of_pod = of_pod
+        self._selecting = selecting
         self._repelling = repelling
 
     def by(self, touched: DirtySet) -> Iterator[Followed]:
@@ -116,13 +123,8 @@ class AffectedWorkloads:
                 yield found
 
     def _by_class(self, pod_class: PodClass) -> Iterator[Followed]:
-        labels, space = pod_class.labels, pod_class.namespace
-        for each in self._followed.get(space, {}).values():
-            for selector in each.selectors:
-                if selector.matches(labels):
-                    yield each
-                    break
-        of_space = self._labels_of(space)
+        yield from self._selecting.matching(pod_class.namespace, pod_class.labels)
+        of_space = self._labels_of(pod_class.namespace)
         keeps_away = terms_of(pod_class).anti_affinity
         for each in self._repelling:
             if any(term.matches(pod_class, of_space) for term in each.terms):

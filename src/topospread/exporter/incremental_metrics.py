@@ -22,7 +22,7 @@ from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools
 from topospread.plugins.node_inclusion import Inclusion
 from topospread.plugins.spread_counts import CountedConstraint, Spread
-from topospread.status.result import MOST_NAMED, ConstraintStatus, DomainPods, WorkloadStatus
+from topospread.status.result import MOST_NAMED, ConstraintStatus, WorkloadStatus
 
 from .node_changes import NodeChanges
 
@@ -156,12 +156,3 @@ def _carried(known: ConstraintStatus, moved: Moved) -> ConstraintStatus | None:
         return None
     names = islice((each for each in moved.names if each not in holding), MOST_NAMED)
     return replace(known, empty=empty, empty_names=tuple(names))
-
-
-def without_nodes(figures: WorkloadStatus) -> WorkloadStatus:
-    """Return metrics without node counts and excluded nodes, which are not exported and change with every node."""
-    slim = [
-        replace(each, left_out=(), domains=tuple(DomainPods(one.name, one.matching, 0) for one in each.domains))
-        for each in figures.constraints
-    ]
-    return replace(figures, constraints=tuple(slim))

@@ -7,7 +7,7 @@ A workload's metrics are computed by the code of `status`. The caller passes cha
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +15,8 @@ from typing import Any
 from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory
+from topospread.api.label_index import SelectorIndex
+from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.node import Namespace, Node, NodeCondition, NodeStatus
 from topospread.api.pod import Pod
@@ -35,7 +37,7 @@ from topospread.status.risk import keys_at_risk, losses
 
 from .affected_workloads import AffectedWorkloads, Followed
 from .groups import PLANNED, GroupedNamespace, PlanGroup, inventory_of
-from .incremental_metrics import IncrementalMetrics, rules_of, without_nodes
+from .incremental_metrics import IncrementalMetrics, rules_of
 from .latest_time import LatestTime
 from .pending import BlockedPods, blocked_by
 from .planned_cluster import PlannedCluster, PlannedGroup
@@ -91,6 +93,7 @@ class Tracker:
         self._followed: dict[str, dict[int, Followed]] = {}
         self._of_group: dict[PlanGroup, list[Followed]] = {}
         self._of_pod: dict[PodKey, Followed] = {}
+        self._selecting: SelectorIndex[Followed] = SelectorIndex()
         self._repelling: dict[Followed, None] = {}
         self._unseen: dict[Followed, None] = {}
         self._ask_pending = False
@@ -192,7 +195,7 @@ class Tracker:
                 touched = self.planned_cluster.take_touched()
                 if touched.any:
                     found = AffectedWorkloads(
-                        self.planned_cluster.cluster, self._followed, self._of_pod, self._repelling
+                        self.planned_cluster.cluster, self._followed, self._of_pod, self._selecting, self._repelling
                     )
                     self._unseen.update(dict.fromkeys(found.by(touched)))
                 if touched.nodes.any:
@@ -286,6 +289,7 @@ class Tracker:
                 self._unseen.pop(each, None)
                 self.figures.pop(each, None)
                 self._repelling.pop(each, None)
+                self._select(each, set())
                 for key in each.keys:
                     if self._of_pod.get(key) is each:
                         del self._of_pod[key]
@@ -306,6 +310,14 @@ class Tracker:
                 del self._of_pod[key]
         known.workload, known.keys = workload, keys
         self._of_pod.update(dict.fromkeys(keys, known))
+
+    def _select(self, known: Followed, selectors: Set[Selector]) -> None:
+        """Replace the selectors of a workload's constraints in the index."""
+        namespace = known.group.namespace
+        if known.selectors.keys() != selectors:
+            for selector, number in known.selectors.items():
+                self._selecting.remove(namespace, selector, number)
+            known.selectors = {each: self._selecting.add(namespace, each, known) for each in selectors}
 
     def _is_of_class(self, one: Pod | None, other: Pod) -> bool:
         shared_class = self.planned_cluster.cluster.shared_class
@@ -331,9 +343,10 @@ class Tracker:
         spreads = spreads_of(scheduler, each.workload, members)
         found = looked_at(each.workload, members, spreads, Asked(self._refusals, None))
         lost = losses(found.kind, members, keys_at_risk([found], cluster), cluster)
-        self.figures[each] = without_nodes(with_fields(found, losses=lost))
+        self.figures[each] = with_fields(found, losses=lost)
         counted = [constraint for _, spread in spreads.of for constraint in (*spread.hard, *spread.soft)]
-        each.selectors = tuple(dict.fromkeys(one.constraint.selector for one in counted))
+        each.counted = tuple(one.pods for one in counted)
+        self._select(each, {one.constraint.selector for one in counted})
         template = each.workload.template
         own = () if template is None else (cluster.shared_class(template),)
         each.classes = tuple(dict.fromkeys((*members.classes, *own)))

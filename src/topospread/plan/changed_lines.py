@@ -34,7 +34,8 @@ class ChangedLine:
     says: str
 
     def __str__(self) -> str:
-        return f"{self.place.source}:{self.place.line}  {self.says}" if self.place.source else self.says
+        where = ":".join(map(str, filter(None, (self.place.source, self.place.line))))
+        return f"{where}  {self.says}" if where else self.says
 
 
 class ChangedLines:

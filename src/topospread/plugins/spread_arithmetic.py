@@ -206,9 +206,13 @@ def spread_arithmetic(
     return arithmetic_as_counted(prepared.watcher)
 
 
-def arithmetic_as_counted(spread: Spread) -> tuple[ConstraintArithmetic, ...]:
-    """Return the current counts as data, which later changes of the cluster do not affect."""
-    excluded: LeftOutOf = {}
+def arithmetic_as_counted(spread: Spread, *, names_left_out: bool = True) -> tuple[ConstraintArithmetic, ...]:
+    """Return the current counts as data, which later changes of the cluster do not affect.
+
+    Args:
+        names_left_out: whether to find the excluded nodes, which takes time on large clusters.
+    """
+    excluded: LeftOutOf | None = {} if names_left_out else None
     return tuple(_arithmetic_of(each, spread, excluded) for each in (*spread.hard, *spread.soft))
 
 
@@ -216,14 +220,17 @@ LeftOutOf = dict[tuple[tuple[str, ...], bool, bool], tuple[LeftOut, ...]]
 """(keys, honors_affinity, honors_taints) → excluded nodes. The constraints of one pod mostly have the same key."""
 
 
-def _arithmetic_of(counted: CountedConstraint, spread: Spread, excluded: LeftOutOf) -> ConstraintArithmetic:
-    """Return the counts of one constraint as data. ``excluded`` caches excluded nodes for the constraints of a pod."""
+def _arithmetic_of(counted: CountedConstraint, spread: Spread, excluded: LeftOutOf | None) -> ConstraintArithmetic:
+    """Return the counts of one constraint as data.
+
+    ``excluded`` caches excluded nodes for the constraints of a pod; None finds none.
+    """
     constraint = counted.constraint
     column = spread.nodes.labels(constraint.topology_key)
     counts = counted.counts_by_domain()
     minimum = minimum_of(counted)
     taking_no_part: tuple[LeftOut, ...] = ()
-    if not counts.membership.is_of_all_nodes:
+    if excluded is not None and not counts.membership.is_of_all_nodes:
         policies = tuple(counted.keys), constraint.honors_affinity, constraint.honors_taints
         if policies not in excluded:
             excluded[policies] = left_out(constraint, counted.keys, spread)

@@ -1,7 +1,8 @@
 """The pods that a workload keeps after the loss of a zone or node, before and after a change, by what filters force.
 
-A workload whose own object and budgets are the same on both sides is not compared. A declared promise is the yardstick
-for its event: a count that still satisfies the promise is not worse.
+A workload whose own object, budgets and autoscalers are the same on both sides is not compared. If an autoscaler's
+minimum differs, both sides are compared at their smallest number of replicas. A declared promise is the yardstick for
+its event: a count that still satisfies the promise is not worse.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word
 from topospread.config.args import DefaultConstraint
 from topospread.config.load import default_configuration
+from topospread.controllers.autoscaling import AutoscaleChoice, target_of
 from topospread.controllers.planned import Workload
 from topospread.drill.drill import drill
 from topospread.drill.result import Drill
@@ -151,7 +153,7 @@ def promise_changes(
     budget: SearchBudget,
     wants_of: WantsOf = lambda *_: (),
 ) -> Iterator[PromiseChange]:
-    """Yield promises before and after, for workloads that are in both states and whose object or budgets differ.
+    """Yield promises before and after, for workloads in both states whose object, budgets or autoscalers differ.
 
     Args:
         before: the objects of the old state and the cluster.
@@ -160,14 +162,22 @@ def promise_changes(
         budget: the limits of each search.
         wants_of: gives the declared promises of a workload.
     """
-    sides = [_Side(each, replace(options, preemption=False), budget) for each in (before, after)]
+    choices: tuple[AutoscaleChoice, ...] = (options.autoscale, "min")
+    given, smallest = (
+        tuple(_Side(each, replace(options, preemption=False, autoscale=choice), budget) for each in (before, after))
+        for choice in choices
+    )
     for kind, attribute in LISTS.items():
         old = {(each.namespace, each.name): each for each in getattr(before, attribute)}
         for new in getattr(after, attribute):
             was = old.get((new.namespace, new.name))
-            if was is not None and (_budgets(before, was) != _budgets(after, new) or _terms(was) != _terms(new)):
-                key = (kind, new.namespace or "default", new.name)
-                yield from _Comparison(sides[0], sides[1], key, wants_of).changes()
+            if was is None:
+                continue
+            key = (kind, new.namespace or "default", new.name)
+            is_rescaled = _autoscalers(before, key) != _autoscalers(after, key)
+            if is_rescaled or _budgets(before, was) != _budgets(after, new) or _terms(was) != _terms(new):
+                old_side, new_side = smallest if is_rescaled else given
+                yield from _Comparison(old_side, new_side, key, wants_of).changes()
 
 
 def default_changes(
@@ -277,21 +287,23 @@ class _Comparison:
 
     @cached_property
     def _differ(self) -> tuple[str, ...]:
-        """Fields, and budgets, that differ."""
+        """Fields, budgets and autoscalers that differ."""
         old, new = self._items
         found = [each for each in _FIELDS if _value(old, each) != _value(new, each)]
-        was, now = _budgets(self.before.inventory, old), _budgets(self.after.inventory, new)
-        names = sorted({name for name in (*was, *now) if was.get(name) != now.get(name)})
-        return (*found, *(f"{BUDGETS}{each}" for each in names))
+        budgets = _budgets(self.before.inventory, old), _budgets(self.after.inventory, new)
+        scalers = _autoscalers(self.before.inventory, self.key), _autoscalers(self.after.inventory, self.key)
+        for kind, (was, now) in ((BUDGETS, budgets), (AUTOSCALERS, scalers)):
+            found += [f"{kind}{each}" for each in sorted({*was, *now}) if was.get(each) != now.get(each)]
+        return tuple(found)
 
     def _parts(self, change: PromiseChange) -> tuple[str, ...]:
         """Return the fields without whose change the count is not worse, or all if no single one decides."""
         if change.event == "drains":
-            return tuple(each for each in self._differ if each.startswith((BUDGETS, "spec.replicas")))
+            return tuple(each for each in self._differ if each.startswith((BUDGETS, *_NUMBERS)))
         if change.event == "rollout":
-            found = tuple(each for each in self._differ if "trategy" in each or each == "spec.replicas")
+            found = tuple(each for each in self._differ if "trategy" in each or each.startswith(_NUMBERS))
             return found or self._differ
-        groups = tuple(each for each in self._differ if each in _FIELDS)
+        groups = tuple(each for each in self._differ if not each.startswith(BUDGETS))
         if len(groups) < 2:
             return groups
         return tuple(each for each in groups if not self._still_worse(change, each)) or groups
@@ -304,7 +316,7 @@ class _Comparison:
         return replace(change, after=after, kept=None, scaled=None).verdict == "no"
 
     def _with_old(self, group: str, *, others: bool = False) -> WorkloadPromises:
-        """Return the judge of the new state if a field, or every other field, had its old value."""
+        """Return the judge of the new state if a field or autoscaler, or every other one, had its old value."""
         old, new = self._items
         made = new
         for path in (path for each in self._differ if (each == group) != others for path in _FIELDS.get(each, ())):
@@ -313,10 +325,14 @@ class _Comparison:
         inventory = replace(self.after.inventory)
         listed = [made if each is new else each for each in getattr(inventory, attribute)]
         setattr(inventory, attribute, listed)
+        if group.startswith(AUTOSCALERS) != others:
+            inventory.horizontal_pod_autoscalers = self.before.inventory.horizontal_pod_autoscalers
         return WorkloadPromises(inventory, self.after.options, self.key, self.after.budget, {})
 
 
-BUDGETS = "PodDisruptionBudget/"
+BUDGETS, AUTOSCALERS = "PodDisruptionBudget/", "HorizontalPodAutoscaler/"
+_NUMBERS = ("spec.replicas", AUTOSCALERS)
+"""What the number of replicas depends on."""
 _POD = ("spec", "template", "spec")
 _FIELDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "spec.replicas": (("spec", "replicas"),),
@@ -364,6 +380,12 @@ def _terms(item: Designed) -> tuple[object, ...]:
 def _budgets(inventory: Inventory, item: Designed) -> dict[str, object]:
     namespace, labels = item.metadata.namespace or "default", item.spec.template.metadata.labels or {}
     return {each.metadata.name or "": each.spec for each, _ in budgets_over(inventory, namespace, labels)}
+
+
+def _autoscalers(inventory: Inventory, key: ObjectKey) -> dict[str, int]:
+    """Return the workload's autoscalers, with the smallest number of replicas that they allow."""
+    scalers = inventory.horizontal_pod_autoscalers
+    return {each.metadata.name or "": each.spec.least for each in scalers if target_of(each) == key}
 
 
 def _lost(

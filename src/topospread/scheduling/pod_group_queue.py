@@ -21,7 +21,7 @@ from topospread.plugins.cluster_event import ADD, UPDATE, ClusterEvent
 from .object_changes import pod_changes
 from .pod_group_members import group_key
 from .pod_groups import Member, min_count, scheduled_count
-from .queue import SchedulingQueue
+from .queue import LONGEST_STAY, SchedulingQueue
 from .queued_pod_info import QueuedPodInfo, remember
 from .requeueing import EventWithObjects, QueueingStrategy, Requeueing, pod_worth_requeuing
 from .verdict import GANG
@@ -219,6 +219,16 @@ class PodGroupQueue:
         for key, info in list(self.gated.items()):
             event = happened.event
             if (event.wildcard or self._concerns(info, event)) and self._wakes(info, happened):
+                self._requeue(key, info, QueueingStrategy.AFTER_BACKOFF)
+
+    def flush(self) -> None:
+        """Reconsider groups that have been gated for more than five minutes."""
+        now = self._queue.clock()
+        for key, info in list(self.gated.items()):
+            if now - info.waits_since > LONGEST_STAY:
+                self._remember()
+                remember(info, self._queue.undo)
+                info.flushed_at = now
                 self._requeue(key, info, QueueingStrategy.AFTER_BACKOFF)
 
     def _concerns(self, info: QueuedPodInfo, event: ClusterEvent) -> bool:

@@ -54,6 +54,9 @@ class KeepsGroups(Protocol):
     def happened(self, happened: EventWithObjects) -> None:
         """Requeue the unschedulable groups that an event may help."""
 
+    def flush(self) -> None:
+        """Reconsider groups that have been gated for more than five minutes."""
+
 
 class SchedulingQueue:
     """The scheduling queue. A pod is in one of its parts, or in flight between `pop` and `done`.
@@ -336,6 +339,8 @@ class SchedulingQueue:
             if strategy:
                 self.unschedulable.delete(info.key)
                 self._requeue(info, strategy)
+        if self.groups is not None:
+            self.groups.flush()
         if leftover:
             self._in_flight.happened(EventWithObjects(UNSCHEDULABLE_TIMEOUT, None, None))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from topospread.cluster.objects import Key
@@ -17,14 +19,15 @@ from topospread.scheduling.pod_groups import (
     try_group,
     unjudged_group,
 )
+from topospread.scheduling.queued_pod_info import QueuedPodInfo
 from topospread.scheduling.verdict import GANG, Rejection, Verdict
 
 from .evictions import MOST_PREEMPTIONS, evict
 from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
 
-_DOMAINS = 3
-"""Number of domains of a topology constraint that a message names."""
+_NAMES = 3
+"""Number of domains of a topology constraint, or of pods, that a message names."""
 
 
 def take_in_groups(run: Run, queue: VirtualQueue) -> None:
@@ -38,19 +41,21 @@ def take_in_groups(run: Run, queue: VirtualQueue) -> None:
         if key is not None:
             groups.setdefault(key, []).append(place)
     unjudged: dict[Key, Exception] = {}
-    gated = {group_key(each.pod) for each in run.plan.gated}
+    gated = [each for each in run.plan.gated if group_key(each.pod) in groups and not each.refused]
+    created_later = {group_key(each.pod) for each in gated if each.after and not each.after.pod.spec.scheduling_gates}
     for key, places in groups.items():
         classes = {id(each): each for each in (cluster.shared_class(run.queue[place].pod) for place in places)}
         found = [unjudged_group(each, cluster, scheduler.framework_of(each)) for each in classes.values()]
-        if key in gated:
-            found.append(NotJudgedError("podGroups", "spec.schedulingGates", "scheduling gates of pods in a PodGroup"))
+        if key in created_later:
+            found.append(NotJudgedError("podGroups", "spec.schedulingGates", "new pods with gates in a StatefulSet"))
         reason = next((each for each in found if each is not None), None)
         if reason is not None:
             unjudged[key] = reason
     objects.judge_groups(groups.keys() - unjudged.keys(), unjudged)
     together = sorted(place for key, places in groups.items() if key not in unjudged for place in places)
     if together:
-        queue.take_in(PodGroupQueue(queue.queue, cluster, queue.plugins_of), dict.fromkeys(together))
+        created = [each for each in gated if each.after is None and group_key(each.pod) not in unjudged]
+        queue.take_in(PodGroupQueue(queue.queue, cluster, queue.plugins_of), dict.fromkeys(together), created)
 
 
 def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
@@ -136,8 +141,8 @@ def _sentence(attempt: GroupAttempt) -> str:
     if not attempt.tried or constraints is None or not constraints.topology:
         return f"{needs}: {fits} find{'s' * (fits == 1)} nodes"
     ranked = sorted(attempt.tried, key=lambda each: -attempt.tried[each])
-    most = ", ".join(f"{attempt.tried[each]} in {each}" for each in ranked[:_DOMAINS])
-    rest = f", fewer or as many in {len(ranked) - _DOMAINS} others" if len(ranked) > _DOMAINS else ""
+    most = ", ".join(f"{attempt.tried[each]} in {each}" for each in ranked[:_NAMES])
+    rest = f", fewer or as many in {len(ranked) - _NAMES} others" if len(ranked) > _NAMES else ""
     return f"{needs} in one {constraints.topology[0].key}: {most} find nodes{rest}"
 
 
@@ -149,15 +154,17 @@ def tell_of_waiting(run: Run, queue: VirtualQueue) -> None:
         group = cluster.objects.pod_groups.get(key)
         for pod in infos:
             queued = queue.member(pod)
-            if run.outcome(queued) is not None:
+            if run.outcome(queued) is not None or queued.pod.spec.scheduling_gates:
                 continue
             name = f"{key[0]}/{key[1]}"
+            there = len(infos) + scheduled_count(cluster, key)
             if group is None:
                 says = f'waiting for pods\'s pod group "{key[1]}" to appear in scheduling queue'
                 why = f"PodGroup {name} does not exist"
+            elif there >= min_count(group):
+                says = why = f"PodGroup {name} waits for {_held(infos.values())}"
             else:
                 says = "waiting for minCount pods from a gang to appear in scheduling queue"
-                there = len(infos) + scheduled_count(cluster, key)
                 why = f"PodGroup {name} needs {_pods(min_count(group))} (minCount): {there} exist{'s' * (there == 1)}"
             run.outcomes[id(queued)] = PodOutcome(
                 Placement(pod, None, message=says), _refused(run, pod, why), stamp=cluster.journal.stamp
@@ -166,6 +173,14 @@ def tell_of_waiting(run: Run, queue: VirtualQueue) -> None:
         if run.outcome(queued) is None and queued.after is not None:
             message = f"not created: its StatefulSet waits for {queued.after.name}, which is pending"
             run.outcomes[id(queued)] = PodOutcome(Placement(f"{queued.namespace}/{queued.name}", None, message=message))
+
+
+def _held(infos: Collection[QueuedPodInfo]) -> str:
+    """Return the pods that PreEnqueue plugins hold, and why."""
+    gated = [each for each in infos if each.pod.spec.scheduling_gates]
+    held = [each.key.partition("/")[2] for each in gated or infos if gated or each.gating_plugin]
+    names = ", ".join(held[:_NAMES]) + (f" and {len(held) - _NAMES} more" if len(held) > _NAMES else "")
+    return f"pods with scheduling gates: {names}" if gated else f"pods whose resource claims do not exist: {names}"
 
 
 def _pods(count: int) -> str:

@@ -16,6 +16,7 @@ from topospread.scheduling.preemption import Preemption
 
 from .budgets import Budgets
 from .evictions import MOST_PREEMPTIONS, evict
+from .outcome import not_asked
 from .run import PodOutcome, Run, note_placed, repeated
 from .virtual_queue import VirtualQueue
 
@@ -47,6 +48,9 @@ def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = No
         from .group_attempts import tell_of_waiting
 
         tell_of_waiting(run, queue)
+    for queued in run.queue:
+        if id(queued) not in run.outcomes:  # its controller recreated it with scheduling gates
+            run.outcomes[id(queued)] = PodOutcome(not_asked(queued))
     # All pods that a StatefulSet has not created wait for its first pending pod.
     first: dict[int, QueuedPod] = {}
     for queued in run.queue:

@@ -271,8 +271,10 @@ class PoolUse(msgspec.Struct, frozen=True):
         added: names of nodes that were added for pending pods.
         most: maximum number of nodes; ``None`` for no limit.
         paper: topology key → the domain that the pool could add and no node has yet; no constraint counts it.
-        may_grow: whether the limits of the pool, and of several pools together, allow one more node.
+        may_grow: whether the limits of the pool, and of several pools together, allow one more node outside of lost
+            domains.
         refused: why an additional node would not take the pods that stay pending.
+        lost: the lost domain of its nodes, "" if there is none.
     """
 
     name: str
@@ -283,6 +285,7 @@ class PoolUse(msgspec.Struct, frozen=True):
     paper: Mapping[str, str] = {}
     may_grow: bool = True
     refused: tuple[PoolRefusal, ...] = ()
+    lost: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 The model processes the pending pods in kube-scheduler's order. For the first pod that a new node of a pool would take,
 it adds one node of the smallest such pool (by CPU, memory, name), with the pods of DaemonSets. Then all pending pods
-are retried. It stops when no new node would help. Nodes are ready at once and never removed. Prices, timeouts, and
-limits of real autoscalers are ignored.
+are retried. It stops when no new node would help. Nodes are ready at once and never removed. No node is added in a lost
+domain. Prices, timeouts, and limits of real autoscalers are ignored.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import msgspec
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.pools import NodePool, new_names, on_paper
-from topospread.api.well_known_labels import ZONE
+from topospread.api.well_known_labels import REGION, ZONE
 from topospread.cluster.cluster import pod_key
 from topospread.controllers.daemon_set import DaemonNodes, for_node
+from topospread.controllers.fallback import Domain, lost_domains
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.scheduling.cycle import Scheduler
 
@@ -33,6 +34,7 @@ from .virtual_queue import VirtualQueue
 def scaled_up(run: Run, progress: Progress | None = None) -> Simulation:
     """Place all pods of a run with growing pools. Return the result."""
     scaler = PoolScaler.of(run.options.pools)
+    scaler.lost = lost_domains((each for each in run.cluster.nodes.nodes if each is not None), (ZONE, REGION))
     place_all(run, progress, scaler.grow)
     result = result_of(run)
     keys = {ZONE, *(each.topology_key for workload in result.workloads for each in workload.spread)}
@@ -48,11 +50,13 @@ class PoolScaler(msgspec.Struct):
         pools: pools, smallest first.
         added: pool → names of its new nodes, in order.
         refused: pool → why a new node would take no pending pod, a reason for each kind of pod.
+        lost: domains in which no node is added.
     """
 
     pools: Sequence[NodePool]
     added: dict[str, list[str]]
     refused: dict[str, list[PoolRefusal]] = {}
+    lost: Collection[Domain] = ()
 
     @classmethod
     def of(cls, pools: Iterable[NodePool]) -> PoolScaler:
@@ -79,7 +83,7 @@ class PoolScaler(msgspec.Struct):
     def wanted(self, scheduler: Scheduler, workloads: Sequence[Workload], waiting: Iterable[QueuedPod]) -> Node | None:
         """Return a new node for the first pod that it would take; ``None`` if it would help no pod."""
         nodes = [each for each in scheduler.cluster.nodes.nodes if each is not None]
-        growing = [each for each in self.pools if each.may_grow(nodes)]
+        growing = [each for each in self.pools if each.may_grow(nodes) and not self._lost_of(each)]
         made = [(each, each.node(next(new_names(each, nodes)), nodes)) for each in growing]
         self.refused = {each.name: [] for each in growing}
         tried: set[tuple[int, str]] = set()
@@ -96,6 +100,10 @@ class PoolScaler(msgspec.Struct):
                 self.refused[pool.name].append(refusal)
         return None
 
+    def _lost_of(self, pool: NodePool) -> str:
+        """Return the lost domain in which a new node of the pool would be."""
+        return next((label[1] for label in pool.labels.items() if label in self.lost), "")
+
     def uses(self, nodes: Sequence[Node], keys: Collection[str]) -> Iterator[PoolUse]:
         """Yield the use of each pool, with the domains that it could add and that no node has."""
         paper = on_paper(self.pools, nodes)
@@ -107,9 +115,10 @@ class PoolScaler(msgspec.Struct):
             }
             there = sum(map(pool.has, nodes))
             added = tuple(self.added[pool.name])
-            may_grow = pool.may_grow(nodes)
+            lost = self._lost_of(pool)
+            may_grow = pool.may_grow(nodes) and not lost
             refused = tuple(self.refused.get(pool.name, ()))
-            yield PoolUse(pool.name, pool.zone, there - len(added), added, pool.most, domains, may_grow, refused)
+            yield PoolUse(pool.name, pool.zone, there - len(added), added, pool.most, domains, may_grow, refused, lost)
 
 
 def with_node(scheduler: Scheduler, workloads: Sequence[Workload], node: Node) -> None:

@@ -9,7 +9,7 @@ since a pod's last attempt. Callers with events of their own limit how far time 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -95,12 +95,17 @@ class VirtualQueue:
         )
         self._batch = BatchedUnschedulablePods(self.queue, judge)
 
-    def take_in(self, groups: PodGroupQueue, places: Mapping[int, object]) -> None:
+    def take_in(self, groups: PodGroupQueue, places: Mapping[int, object], gated: Iterable[QueuedPod]) -> None:
         """Add the pods of groups that are scheduled together, if their controllers have created them.
 
-        ``places``: the pods' positions in the run's queue, in order.
+        Args:
+            groups: the queue of the groups.
+            places: the pods' positions in the run's queue, in order.
+            gated: pods of the groups with scheduling gates.
         """
         self.groups = self.queue.groups = groups
+        for queued in gated:
+            self._enter(queued, self._now)
         for place in places:
             queued = self._run.queue[place]
             if queued.after is None:
@@ -363,7 +368,7 @@ class VirtualQueue:
         hopes: dict[Hashable, bool] = {}
 
         def may_help(info: QueuedPodInfo) -> bool:
-            if info.rejectors <= told_all:
+            if info.pod.spec.scheduling_gates or info.rejectors <= told_all:
                 return False
             if self._tried_at(info) == cluster.journal.stamp:
                 return False

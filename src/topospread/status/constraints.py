@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -70,14 +71,15 @@ def constraints_of(
 ) -> tuple[ConstraintStatus, ...]:
     """Return the constraints in force, hard constraints first.
 
-    Differing constraints of older revisions follow those of the newest. ``owners`` is None if the owners of counted
-    pods are not needed.
+    Differing constraints of older revisions follow those of the newest. If ``owners`` is None, the owners of counted
+    pods, the numbers of nodes and the excluded nodes are left out; the exporter shows none of them.
     """
     whose = partial(owners.counted, workload) if owners is not None else None
     found: list[ConstraintStatus] = []
     for revision, spread in spreads.of:
         known = [replace(each, revision="") for each in found]
-        counted = zip((*spread.hard, *spread.soft), arithmetic_as_counted(spread), strict=True)
+        arithmetic = arithmetic_as_counted(spread, names_left_out=whose is not None)
+        counted = zip((*spread.hard, *spread.soft), arithmetic, strict=True)
         stated = [_constraint(*each, spread, whose) for each in counted]
         found += [replace(each, revision=revision) for each in stated if each not in known]
     return tuple(found)
@@ -106,8 +108,10 @@ def _constraint(
 ) -> ConstraintStatus:
     domains = arithmetic.domains
     assert isinstance(domains, Domains), "of a cluster they are columns"
-    holding, empty = np.flatnonzero(domains.matching > 0), np.flatnonzero(domains.matching == 0)
-    matching, nodes = domains.matching[holding], domains.nodes[holding]
+    counts = domains.matching
+    holding, empty = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+    matching = counts[holding]
+    nodes = repeat(0) if whose is None else domains.nodes[holding].tolist()
     return ConstraintStatus(
         topology_key=arithmetic.topology_key,
         when_unsatisfiable=arithmetic.when_unsatisfiable,
@@ -119,7 +123,7 @@ def _constraint(
         counts_itself=arithmetic.counts_itself,
         minimum=arithmetic.minimum,
         skew=arithmetic.skew,
-        domains=tuple(map(DomainPods, domains.names_at(holding), matching.tolist(), nodes.tolist())),
+        domains=tuple(map(DomainPods, domains.names_at(holding), matching.tolist(), nodes)),
         empty=len(empty),
         empty_names=tuple(domains.names_at(empty[:MOST_NAMED])),
         left_out=tuple(

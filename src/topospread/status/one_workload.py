@@ -16,7 +16,7 @@ from .result import WorkloadStatus
 class Asked(NamedTuple):
     """The shared data for all workloads' statuses: refused pods, and the owners of pods.
 
-    ``owners`` is None if they are not needed.
+    ``owners`` is None if neither they nor counted and excluded nodes are needed.
     """
 
     refusals: Refusals

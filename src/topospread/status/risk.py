@@ -42,8 +42,8 @@ def losses(kind: str, members: Members, keys: Iterable[str], cluster: Cluster) -
         lost: dict[int, int] = {}
         for code, pods in zip(column.codes[rows].tolist(), by_row.values(), strict=True):
             lost[code] = lost.get(code, 0) + pods
-        named = [(column.values[code], pods) for code, pods in lost.items() if code >= 0]
-        found += [Loss(key, name, pods, existing) for name, pods in sorted(named, key=lambda each: (-each[1], each[0]))]
+        largest_first = sorted((-pods, column.values[code]) for code, pods in lost.items() if code >= 0)
+        found += [Loss(key, name, -pods, existing) for pods, name in largest_first]
     return tuple(found)
 
 

@@ -95,7 +95,7 @@ def test_the_help_names_every_command_in_a_screen(
     [
         (["simulat"], "there is no command 'simulat'; did you mean 'simulate'?"),
         (["frobnicate"], "there are status, why, "),
-        (["simulate", "--sclae", "deploy/web=3"], "--sclae: there is --scale"),
+        (["simulate", "--sclae", "deploy/web=3"], "--sclae: no such option; did you mean --scale?"),
         (["simulate", "-o", "jsn"], "-o jsn: json?"),
         (["simulate", "--seed", "x"], "'x' is not a valid integer"),
         (["completion", "tcsh"], "'bash'"),

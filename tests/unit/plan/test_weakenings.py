@@ -207,7 +207,7 @@ def declared(text: str) -> str:
 
 def planned(folder: Path, old: str, new: str, *words: str) -> tuple[int, str]:
     for name, text in (("old", old), ("new", new)):
-        (folder / name).mkdir()
+        (folder / name).mkdir(parents=True)
         (folder / name / "app.yaml").write_text(text)
     states = [str(folder / name) for name in ("old", "new")]
     done = CliRunner().invoke(command, [*states, *CLUSTER, *words], standalone_mode=False)
@@ -283,6 +283,38 @@ def test_plan_says_no_if_a_count_of_promise_show_falls(tmp_path: Path, replicas:
         states = [str(tmp_path / f"{at}.yaml") for at in (old, new)]
         code = CliRunner().invoke(command, [*states, *CLUSTER], standalone_mode=False).return_value
         assert code == 1 or not any(map(gt, before, after)), (texts[old], texts[new], before, after)
+
+
+@pytest.mark.parametrize(("least", "verdict"), [(2, "no"), (5, "no"), (6, "yes"), (7, "yes")])
+def test_an_autoscaler_with_a_smaller_minimum_is_a_weakening(tmp_path: Path, least: int, verdict: str) -> None:
+    """The autoscaler may go down to it without another change of the manifests."""
+    scaler = """\
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec:
+  minReplicas: 6
+  maxReplicas: 12
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+"""
+    old, new = OLD + scaler, OLD + scaler.replace("minReplicas: 6", f"minReplicas: {least}")
+    answer = answer_of(tmp_path, old, new)
+    assert answer["verdict"] == verdict, answer["says"]
+    worse = [each for each in answer["promises"] if each["verdict"] == "no"]
+    assert {each["name"] for each in worse} == ({"web"} if verdict == "no" else set())
+    for each in worse:
+        assert [line["says"] for line in each["lines"]] == [f"minReplicas 6 → {least}"]
+    removed = answer_of(tmp_path / "removed", old.replace("replicas: 6", "replicas: 5", 1), OLD)
+    assert removed["verdict"] == "yes", "the manifest has as many replicas as the autoscaler's minimum"
+
+
+def test_many_workloads_that_keep_less_make_one_short_line(tmp_path: Path) -> None:
+    own = OLD[OLD.rindex("---\n") :]
+    old = "".join(own.replace("slim", f"slim-{each}") for each in range(6))
+    answer = answer_of(tmp_path, old, old.replace("DoNotSchedule", "ScheduleAnyway"))
+    assert len(answer["reasons"]) == 6
+    assert answer["says"].endswith("; 3 more workloads keep less")
 
 
 def test_causes_begin_with_one_of_each_worse_workload_in_the_order_of_the_verdict(tmp_path: Path) -> None:

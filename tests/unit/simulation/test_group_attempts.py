@@ -270,6 +270,54 @@ def test_pods_of_a_gang_take_a_device_each(devices: int, expected: int, tmp_path
     assert sum(placed(result).values()) == expected
 
 
+def owned(by: str) -> Json:
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": by, "uid": by, "controller": True}
+    return {"ownerReferences": [owner]}
+
+
+def stateful_set(name: str, replicas: int, of: str, **spec: Any) -> Json:
+    template = {"metadata": {"labels": {"app": name}}, "spec": pod("", of, **spec)["spec"]}
+    whole = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name, "uid": name}, "spec": whole}
+
+
+def gated(name: str, of: str = "") -> Json:
+    return pod(name, of, schedulingGates=[{"name": "wait"}])
+
+
+def test_a_group_waits_for_the_gates_of_each_of_its_pods(tmp_path: Path) -> None:
+    members = [*pods("g", 2), *(gated(f"gated-{i}", "g") for i in range(4))]
+    result = simulated(tmp_path, node("n1"), group("g"), *members, pod("other"))
+    assert [each.name for each in result.placements if each.node] == ["other"]
+    says = "PodGroup default/g waits for pods with scheduling gates: gated-0, gated-1, gated-2 and 1 more"
+    assert [each.message for each in result.placements if each.name == "g-1"] == [says]
+    assert {cause.says for each in result.pending for cause in causes_of(each)} == {
+        says,
+        "waits for its scheduling gates: wait",
+    }
+    assert result.unjudged == ()
+
+
+@pytest.mark.parametrize(("minimum", "exist"), [(4, 3), (9, 4)])
+def test_gated_pods_count_for_min_count_if_they_exist(minimum: int, exist: int, tmp_path: Path) -> None:
+    set_of_gated = stateful_set("web", 2, "g", schedulingGates=[{"name": "wait"}])
+    more = [set_of_gated] if exist == 4 else []
+    result = simulated(tmp_path, node("n1"), group("g", minimum), *pods("g", 2), gated("gated", "g"), *more)
+    says = f"PodGroup default/g needs {minimum} pods (minCount): {exist} exist"
+    assert says in [cause.says for each in result.pending for cause in causes_of(each)]
+
+
+def test_a_group_waits_for_a_pod_whose_claim_does_not_exist(tmp_path: Path) -> None:
+    kind = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"}}
+    pool = {"name": "n1", "generation": 1, "resourceSliceCount": 1}
+    devices = {**kind, "spec": {"driver": "d", "nodeName": "n1", "pool": pool, "devices": [{"name": "d0"}]}}
+    without = pod("without", "g", resourceClaims=[{"name": "c", "resourceClaimName": "missing"}])
+    result = simulated(tmp_path, node("n1"), devices, group("g", 2), *pods("g", 2), without)
+    assert {each.message for each in result.placements} == {
+        "PodGroup default/g waits for pods whose resource claims do not exist: without"
+    }
+
+
 NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
     "a PodGroup that nobody gave": (pods("g", 2), "the PodGroup g, which is not in the input"),
     "pods in two domains": (
@@ -281,9 +329,14 @@ NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
         ],
         "a PodGroup whose pods share no kubernetes.io/hostname",
     ),
-    "gates": (
-        [group("g", 2), *pods("g", 2), pod("gated", "g", schedulingGates=[{"name": "wait"}])],
-        "scheduling gates of pods in a PodGroup",
+    "gates of a pod that its StatefulSet creates later": (
+        [
+            group("g", 2),
+            *pods("g", 2),
+            stateful_set("web", 2, "g", schedulingGates=[{"name": "wait"}]),
+            {**pod("web-0", "g"), "metadata": {"name": "web-0", "uid": "w", "labels": {"app": "web"}, **owned("web")}},
+        ],
+        "new pods with gates in a StatefulSet",
     ),
     "a claim that two pods would bind": (
         [group("g", 2), LOCAL, claim("c"), volume("v", "n1"), *pods("g", 2, volumes=mounts("c"))],

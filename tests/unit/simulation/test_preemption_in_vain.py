@@ -1,4 +1,4 @@
-"""A pod that evicts others which come back in its way is given up after some rounds, and says so."""
+"""Evicted pods that their controllers recreate: in the way of the pod that evicted them, or with scheduling gates."""
 
 from __future__ import annotations
 
@@ -56,3 +56,12 @@ def test_evicting_what_comes_back_ends_and_is_said(tmp_path: Path) -> None:
     ]
     assert IN_VAIN in message
     assert len(result.evictions) == MOST_PREEMPTIONS
+
+
+def test_recreated_pods_wait_for_their_gates(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(CLUSTER.replace("}, spec: {containers", "}, spec: {schedulingGates: [{name: wait}], containers"))
+    result = simulate(load([str(file)]))
+    waiting = [each for each in result.placements if each.node is None]
+    assert [each.message for each in waiting] == ["waits for its scheduling gates: wait"]
+    assert len(result.evictions) == 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.plain_inventory import inventory
 from tests.unit.drill.builders import ZONE, at, node, nodes, spread, workload
 from topospread.answers.simulation import simulation_answer
@@ -12,7 +14,9 @@ from topospread.api.node import Node, NodeStatus
 from topospread.api.node_selection import Taint
 from topospread.api.pools import Limits, NodePool
 from topospread.drill.drill import drill
-from topospread.drill.steps import Fail
+from topospread.drill.each import drill_each
+from topospread.drill.expectations import Expectations, shortfalls
+from topospread.drill.steps import Fail, NodeChoice, Recover, Scale
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
@@ -207,3 +211,55 @@ def test_no_fix_changes_a_node_that_a_pool_added() -> None:
     answer = simulation_answer(simulated([*nodes("a"), workload("Deployment", replicas=20)], tainted))
     assert answer.pools[0].added == ("pb-new-1",)
     assert [each.says for each in answer.remedies] == ["cpu request 571m instead of 1"]
+
+
+HONOR = {"topologySpreadConstraints": [spread(nodeTaintsPolicy="Honor")]}
+
+
+def full(spec: Json) -> list[Json]:
+    """Three full zones, each of two nodes in a region or rack of its own."""
+    three = [node(f"{zone}{i}", zone, cpu="1") for zone in "abc" for i in (1, 2)]
+    for each in three:
+        zone = each["metadata"]["labels"][ZONE]
+        each["metadata"]["labels"] |= {"topology.kubernetes.io/region": f"r{zone}", "rack": f"rack-{zone}"}
+    return [*three, workload("Deployment", replicas=6, spec=spec)]
+
+
+POOLS = [pool(f"p{zone}", zone, "1") for zone in "abc"]
+
+
+@pytest.mark.parametrize("where", ["zone=a", "region=ra", "rack=rack-a", "topology.kubernetes.io/zone=a", "=a"])
+def test_no_pool_grows_in_a_failed_domain(where: str) -> None:
+    found = drill(inventory(*full(HONOR)), [Fail(at(where))], SimulationOptions(pools=POOLS))
+    assert {each.name: len(each.added) for each in found.pools} == {"pa": 0, "pb": 1, "pc": 1}
+    assert [(each.lost, each.may_grow) for each in found.pools] == [("a", False), ("", True), ("", True)]
+
+
+def test_a_pool_grows_in_a_zone_that_has_recovered() -> None:
+    steps = [Fail(at("zone=a")), Recover(at("zone=a")), Scale("shop/deploy/web", 7)]
+    found = drill(inventory(*full(EVEN)), steps, SimulationOptions(pools=POOLS))
+    assert [len(step.pending) for step in found.steps] == [0, 1, 0, 0]
+    assert {each.name: len(each.added) for each in found.pools} == {"pa": 1, "pb": 0, "pc": 0}
+
+
+def test_a_pool_grows_in_the_zone_of_a_failed_node() -> None:
+    found = drill(inventory(*full(EVEN)), [Fail(NodeChoice("node", "a1"))], SimulationOptions(pools=POOLS))
+    assert {each.name: len(each.added) for each in found.pools} == {"pa": 1, "pb": 0, "pc": 0}
+
+
+def test_no_pool_grows_in_a_zone_that_is_lost_from_the_beginning() -> None:
+    taint = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
+    lost = [node("a1", "a", taints=[taint]), node("b1", "b", cpu="1")]
+    objects = [*lost, workload("Deployment", replicas=3)]
+    pools = [pool("pa", "a", "1"), pool("pb", "b", "2")]
+    assert added(simulated(objects, *pools)) == {"pa": 0, "pb": 1}
+    found = drill(inventory(*objects), [], SimulationOptions(pools=pools))
+    assert {each.name: len(each.added) for each in found.pools} == {"pa": 0, "pb": 1}
+
+
+def test_pods_that_were_not_ready_before_a_node_was_added_count() -> None:
+    options = SimulationOptions(pools=POOLS)
+    found = drill(inventory(*full(HONOR)), [Fail(at("zone=a"))], options)
+    assert [(each.fewest, each.ready) for each in found.steps[1].changed] == [(4, 6)]
+    assert len(shortfalls(found, Expectations(ready={"shop/deploy/web": 6}))) == 1
+    assert [each.lost for each in drill_each(inventory(*full(HONOR)), "zone", options).outcomes] == [2, 2, 2]
