@@ -271,8 +271,10 @@ def test_the_fix_of_promise_check_is_a_design() -> None:
 
 
 def test_a_failed_search_proves_nothing() -> None:
-    """minDomains 4 keeps pods pending; a smaller minDomains is not tried."""
-    web = workload("Deployment", "web", 6, {"topologySpreadConstraints": [spread(minDomains=4)]})
+    """Anti-affinity over zones keeps pods pending; without it is not tried."""
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    web = workload("Deployment", "web", 6, {"affinity": apart})
     found = promise_design(inventory(*nodes(*"aabbcc"), web), want="zone-loss>=4", states=500)
     assert (found.verdict, found.unjudged[0].what) == ("unknown", "designs")
     assert found.says == "none of 1 design keeps what is wanted of shop/web"
