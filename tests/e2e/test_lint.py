@@ -306,7 +306,8 @@ def test_the_action_lints_and_writes_sarif(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     removed = {line for line in lines if line.startswith("::remove-matcher ")}
     assert {"::remove-matcher owner=python::", "::remove-matcher owner=go::"} <= removed
-    assert next(line for line in lines if line not in removed).startswith("::warning file=a folder/app.yaml,line=8,col=5,")
+    first = next(line for line in lines if line not in removed)
+    assert first.startswith("::warning file=a folder/app.yaml,line=8,col=5,")
     assert json.loads((tmp_path / "out.sarif").read_text())["version"] == "2.1.0"
 
 

@@ -201,7 +201,7 @@ def in_time(sources: Iterable[Source]) -> Iterator[Source]:
             now = time.monotonic()
             begun = min(begun, now)
             if now - begun > MAX_RENDERING:
-                words = f"charts and kustomizations before this one took {MAX_RENDERING:.0f} seconds; name fewer of them"
+                words = f"charts and kustomizations before this one took {MAX_RENDERING:.0f} seconds; name fewer"
                 raise InputError(words, _at(source.path))
         yield source
 

@@ -135,6 +135,9 @@ _events: Final = partial(yaml.parse, Loader=yaml.CLoader)
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
 
+_REPLACED: Final = "before version 5, kustomize replaces"
+
+
 def check_reach(folder: str, root: str, *, network: bool) -> bool:
     """Reject a kustomization that reads outside its root, or from the network if that is not allowed.
 
@@ -185,7 +188,7 @@ class _ReachCheck:
                 self._check_inside(path, name)
                 text = read_text(Source(path, None))
                 if b"imageTags:" in text.data:
-                    raise InputError("before version 5, kustomize replaces imageTags: anywhere; write images", self._place)
+                    raise InputError(f"{_REPLACED} imageTags: anywhere; write images", self._place)
                 for document in read_documents(text):
                     yield from self._check_fields(document.value)
 
@@ -198,8 +201,7 @@ class _ReachCheck:
         for field, listed in fields:
             for each in listed:
                 if isinstance(each, str) and field == "patches":
-                    words = "before version 5, kustomize replaces patches: anywhere for a patch that is a text; write path:"
-                    raise InputError(words, self._place)
+                    raise InputError(f"{_REPLACED} patches: anywhere if a patch is a text; write path:", self._place)
                 if isinstance(each, str) and field in FOLDER_FIELDS | _PLUGINS:
                     yield from self._check_reference(field, each)
 
