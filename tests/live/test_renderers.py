@@ -209,7 +209,7 @@ _READS_GIT = (
     "replacements: [{source: {kind: ConfigMap, name: c, fieldPath: data.config, "
     "options: {delimiter: 'basic ', index: 1}}, "
     "targets: [{select: {kind: ConfigMap, name: d}, fieldPaths: [data.x]}]}, "
-    "{source: {kind: ConfigMap, name: d, fieldPath: data.x, options: {delimiter: \"\\n\", index: 0}}, "
+    '{source: {kind: ConfigMap, name: d, fieldPath: data.x, options: {delimiter: "\\n", index: 0}}, '
     "targets: [{select: {kind: Deployment, name: web}, "
     "fieldPaths: [spec.template.spec.topologySpreadConstraints.0.topologyKey]}]}",
 )
