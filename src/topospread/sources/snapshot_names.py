@@ -90,7 +90,7 @@ KEPT: Final = _words(
     resource.kubernetes.io/extended-resource-claim
     resourceVersion creationTimestamp deletionTimestamp operator effect phase status
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
-    bindMountOptions preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
+    bindMountOptions preemptionPolicy unhealthyPodEvictionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
     accessModes volumeMode volumeBindingMode persistentVolumeReclaimPolicy reclaimPolicy podManagementPolicy
     completionMode completedIndexes failedIndexes completionTime podReplacementPolicy minAvailable
     maxUnavailable maxSurge
