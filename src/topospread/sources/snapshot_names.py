@@ -90,10 +90,10 @@ KEPT: Final = _words(
     resource.kubernetes.io/extended-resource-claim
     resourceVersion creationTimestamp deletionTimestamp operator effect phase status
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
-    bindMountOptions preemptionPolicy unhealthyPodEvictionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
+    bindMountOptions preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
     accessModes volumeMode volumeBindingMode persistentVolumeReclaimPolicy reclaimPolicy podManagementPolicy
     completionMode completedIndexes failedIndexes completionTime podReplacementPolicy minAvailable
-    maxUnavailable maxSurge
+    maxUnavailable maxSurge unhealthyPodEvictionPolicy
     kubernetes.io/config.mirror
     storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
     maximumVolumeSize pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
