@@ -25,6 +25,7 @@ def remarks(
     state: DrillState, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
 ) -> Iterator[str]:
     """Yield remarks on the state after a step."""
+    yield from _unready(state)
     yield from _held_back(state, failures)
     waits = not_replaced(state)
     if waits:
@@ -33,6 +34,13 @@ def remarks(
     yield from _pinned(pending)
     yield from _staying(state)
     yield from _skewed(state, changed)
+
+
+def _unready(state: DrillState) -> Iterator[str]:
+    """Yield a remark on pods that the input says are not ready."""
+    unready = [each for each in state.pods.by_key.values() if each.is_unready and not each.terminating]
+    if unready:
+        yield f"{_names(unready)} {_is(unready)} not ready in the input, and in a drill only a new pod becomes ready"
 
 
 def _held_back(state: DrillState, failures: NodeFailures) -> Iterator[str]:

@@ -30,6 +30,7 @@ from topospread.simulation.budgets import desired_healthy, replicas_of
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
 from topospread.simulation.unscored import unscored
+from topospread.status.members import ready_pods
 
 from .asking import Asking
 from .fresh import (
@@ -155,7 +156,8 @@ class WorkloadPromises:
 
     @property
     def _end_now(self) -> OrderEnd:
-        return OrderEnd(self._now, (), {id(self.workload): rows_of(self._now, self.workload.existing)})
+        ready = list(ready_pods(self.workload.existing, self._now.cluster))
+        return OrderEnd(self._now, (), {id(self.workload): rows_of(self._now, ready)}, is_now=True)
 
     @cached_property
     def workload(self) -> Workload:
@@ -217,7 +219,7 @@ class WorkloadPromises:
         yield from self._in_orders(ask, with_rollout=with_rollout)
 
     def _left_now(self, question: LeftAfterLoss) -> KeptPart:
-        """Return the judgement on the current state; its drill is written if every pod has a node."""
+        """Return the judgement on the current state; its drill is written if every pod is ready."""
         end = self._end_now
         if not (wrong := question.wrong(end)):
             return KeptPart("now", "yes", "", "seen")
@@ -228,9 +230,8 @@ class WorkloadPromises:
             for row in rows_of(self._now, [pod])
         )
         write = partial(drill_file, self._now, order, self.sources, question)
-        answer = GuaranteeAnswer(
-            str(question), "never", 0, 0, order, wrong, write if len(order) == self.workload.replicas else None
-        )
+        is_whole = len(order) == len(end.placed[id(self.workload)]) == self.workload.replicas
+        answer = GuaranteeAnswer(str(question), "never", 0, 0, order, wrong, write if is_whole else None)
         return KeptPart("now", "no", wrong, "seen", answer)
 
     def fewest(self, loss: str) -> Fewest:
@@ -285,7 +286,7 @@ class WorkloadPromises:
         node.
         """
         end = self._end_now
-        return LeftAfterLoss(loss, self.workload, 0).left(end) if end.placed[id(self.workload)] else None
+        return LeftAfterLoss(loss, self.workload, 0).left(end) if rows_of(self._now, self.workload.existing) else None
 
     def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
         """Return bounds of the fewest pods that are left: from above by orders, from below by counting.
