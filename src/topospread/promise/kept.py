@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Literal
 
@@ -45,6 +45,7 @@ from .order_answer import GuaranteeAnswer, OrderStep
 from .order_drills import drill_file, strategy_file
 from .orders import SearchBudget, rows_of
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
+from .rollout_orders import counted_rollout
 from .wants import Want
 
 Ground = Literal["none", "seen", "drawn", "proved"]
@@ -131,6 +132,7 @@ class WorkloadPromises:
         askings: prepared searches: the orders under ``None``, and rollouts by workload; filled on demand.
         shared: the current state if it was prepared for several workloads; then orders are not searched.
         now: zone, node or "" → the pods that its loss leaves now, if that was counted before.
+        is_fresh: whether the inventory has no pods of the workload.
         undecided: answers that leave the fewest pods of a loss open.
     """
 
@@ -144,9 +146,12 @@ class WorkloadPromises:
     shared: Run | None = None
     now: Mapping[str, int | None] = field(default_factory=dict)
     undecided: list[GuaranteeAnswer] = field(default_factory=list)
+    is_fresh: bool = False
 
     @cached_property
     def _now(self) -> Run:
+        if self.is_fresh:
+            return self._asking(None).run
         return self.shared or prepare(self.inventory, self.options, with_spreads=False)
 
     @property
@@ -241,6 +246,19 @@ class WorkloadPromises:
             rolled = self._between(loss, min(highest, orders.most), short_target(self.key))
         return Fewest(orders, rolled, now)
 
+    def surely_left(self, loss: str, *, rolled: bool = False) -> int:
+        """Return the pods that a loss, of "" nothing, leaves in every order, or after every rollout, by counting."""
+        asking, item = self._asking(None), self._item
+        workload = _of(asking.run, self.key)
+        if rolled:
+            own = [each for each in asking.queue if each.workload is workload]
+            others = [each for each in asking.queue if each.workload is not workload]
+            begun = counted_rollout(asking.run, workload, item, own, others)
+            if begun is None or (isinstance(item, Deployment) and item.spec.paused):
+                return 0
+            asking = replace(asking, queue=own, begun=begun)
+        return asking.surely_left(loss, workload)
+
     def drained(self, lost: Fewest) -> Fewest:
         """Return the fewest pods that stay ready while any one node drains.
 
@@ -333,7 +351,7 @@ class WorkloadPromises:
 
     @cached_property
     def _fresh(self) -> Inventory:
-        return without_pods_of(self.inventory, self.key)
+        return self.inventory if self.is_fresh else without_pods_of(self.inventory, self.key)
 
     def _asked(self, ask: _Ask, rollout: str | None = None) -> KeptPart:
         answer = self._answered(ask, rollout)

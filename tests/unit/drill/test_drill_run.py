@@ -422,3 +422,15 @@ def test_a_pod_of_an_ordered_set_stays_when_the_one_before_it_waits() -> None:
         "db-2": "n0",
     }
     assert [each.node for each in simulate(play.state.inventory()).placements] == [None]
+
+
+def test_pool_means_the_label_pool_where_nodes_have_it() -> None:
+    """Without it, ``pool`` stands for the labels of clouds."""
+    for label, key in (("pool", "pool"), ("karpenter.sh/nodepool", "pool"), ("pool", "")):
+        objects = nodes("a", "b")
+        objects[0]["metadata"]["labels"] |= {label: "general"}
+        found = told([*objects, workload("Deployment")], Cordon(NodeChoice(key, "general")))
+        assert [each.nodes for each in found.steps[1].events] == [("a1",)]
+    objects[1]["metadata"]["labels"] |= {"karpenter.sh/nodepool": "web"}
+    found = told([*objects, workload("Deployment")], Cordon(NodeChoice("karpenter.sh/nodepool", "web")))
+    assert [each.nodes for each in found.steps[1].events] == [("b1",)]
