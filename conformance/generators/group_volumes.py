@@ -184,6 +184,30 @@ class GroupVolumes:
         }
 
 
+class WaitingVolumes(GroupVolumes):
+    """Storage objects of one case whose claims wait for several pods of a group."""
+
+    def give(self, pods: list[Json]) -> None:
+        """Let all pods mount one unbound claim or two, or every second pod the same, or also a claim of its own."""
+        draw = self.draw
+        kind = draw.choice(["one", "one", "one", "one", "two", "turns", "own"])
+        storage_class = draw.choice(["local", "local", "made", "made-zone"])
+        modes = draw.choice([["ReadWriteMany"]] * 3 + [["ReadWriteOnce"], ["ReadWriteOncePod"]])
+        for _ in range(draw.randint(1, 3) if storage_class == "local" else 0):
+            volume = self._volume()
+            volume["spec"] |= {"storageClassName": "local", "accessModes": modes}
+            self.objects.append(volume)
+        claims = [self._claim(storage_class) for _ in range(2 if kind in ("two", "turns") else 1)]
+        for each in self.objects:
+            if each["kind"] == "PersistentVolumeClaim" and each["metadata"]["name"] in claims:
+                each["spec"]["accessModes"] = modes
+        for at, pod in enumerate(pods):
+            for name in [claims[at % 2]] if kind == "turns" else claims:
+                self._mount(pod, name)
+            if kind == "own":
+                self._mount(pod, self._claim("made"))
+
+
 def _claim(name: str, spec: Json, phase: str) -> Json:
     return {
         "apiVersion": "v1",

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from conformance.generators.draw import HOST, ZONE, Draw, Json
 from conformance.generators.group_devices import GroupDevices
 from conformance.generators.group_gates import GroupGates
-from conformance.generators.group_volumes import GroupVolumes
+from conformance.generators.group_volumes import GroupVolumes, WaitingVolumes
 
 GATES = {"GenericWorkload": True, "TopologyAwareWorkloadScheduling": True}
 
@@ -22,6 +22,7 @@ _NEEDS: dict[str, type[GroupDevices] | type[GroupGates] | type[GroupVolumes]] = 
     "devices": GroupDevices,
     "gates": GroupGates,
     "volumes": GroupVolumes,
+    "waiting": WaitingVolumes,
 }
 
 

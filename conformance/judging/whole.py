@@ -35,7 +35,7 @@ from topospread.scheduling.framework import Framework
 from topospread.scheduling.object_changes import node_changes
 from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.pod_group_queue import UNSCHEDULED_POD_ADD, PodGroupQueue
-from topospread.scheduling.pod_groups import GroupAttempt, try_group
+from topospread.scheduling.pod_groups import AttemptOptions, GroupAttempt, try_group
 from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.queue import SchedulingQueue
 from topospread.scheduling.queued_pod_info import SECOND, QueuedPodInfo
@@ -375,7 +375,7 @@ class _World:
         if group is None:
             raise NotImplementedError("a PodGroup went while its pods stood in the queue")
         written = self._written()
-        attempt = try_group(self.scheduler, group, members)
+        attempt = try_group(self.scheduler, group, members, AttemptOptions(alone=self.queue.is_empty))
         infos = {each.key: each for each in info.members}
         code = attempt.status.code
         bound = []

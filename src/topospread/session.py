@@ -13,6 +13,7 @@ from topospread.config.gates import Gates, read_gates
 from topospread.config.versions import NEWEST
 from topospread.errors import UnknownVerdictError, UsageError
 from topospread.given_cluster import Given, GivenCluster
+from topospread.parameter_names import naming
 from topospread.sources.inputs import Path, paths_of
 from topospread.sources.rendering import Rendering
 
@@ -46,7 +47,10 @@ Arguments = ParamSpec("Arguments")
 
 
 def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
-    """Check the numbers, ask, and raise `UnknownVerdictError` if the session was created with ``unknown="raise"``."""
+    """Check the numbers, ask, and raise `UnknownVerdictError` if the session was created with ``unknown="raise"``.
+
+    Errors name parameters, not the command's options.
+    """
     counts = [name for name, of in ask.__annotations__.items() if of in ("int", "int | None")]
 
     @wraps(ask)
@@ -61,7 +65,8 @@ def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
         for name, value in kwargs.items():
             if isinstance(value, str) and ask.__annotations__.get(name) in ("Collection[str]", "Sequence[str]"):
                 raise UsageError(f"{name}={value!r}: use a list of strings")
-        told = ask(*args, **kwargs)
+        with naming(ask.__annotations__.keys() | _SHARED):
+            told = ask(*args, **kwargs)
         subject: Any = args[0]
         session: Session = subject._session if isinstance(subject, Promises) else subject
         if told.verdict == "unknown" and session._given["unknown"] == "raise":
@@ -92,6 +97,10 @@ class Placing(TypedDict, total=False):
     preemption: bool
     sampling: Literal["all", "kube"]
     run_cron_jobs: Collection[str]
+
+
+_SHARED = Placing.__annotations__.keys() | {"on", "kube_version", "config", "gates", "render", "context"}
+"""Parameters that questions share, and those of a session."""
 
 
 class Session:
@@ -138,7 +147,12 @@ class Session:
         if not isinstance(gates, str):
             raise UsageError(f'gates: {gates!r} is not text: write "A=true,apiserver:B=false"')
         _one_of("unknown", unknown, ("keep", "raise"))
-        scheduler = read_gates(kube_version, gates)
+        with naming(_SHARED):
+            scheduler, apiserver = (read_gates(kube_version, gates, each) for each in ("scheduler", "apiserver"))
+            self._options = _options(scheduler, apiserver, config)
+            self._source = GivenCluster(
+                on, namespace, _rendering(render, kube_version), context, self._options.lets_compare
+            )
         self._given: dict[str, Any] = {
             "on": on,
             "kube_version": kube_version,
@@ -151,10 +165,6 @@ class Session:
             "workers": workers,
             "progress": progress,
         }
-        self._options = _options(scheduler, read_gates(kube_version, gates, "apiserver"), config)
-        self._source = GivenCluster(
-            on, namespace, _rendering(render, kube_version), context, self._options.lets_compare
-        )
         self.promises = Promises(self)
 
     @property
@@ -190,6 +200,7 @@ class Session:
             other._source, other._given = self._source, {**self._given, **changed}
         return other
 
+    @naming(_SHARED)
     def after(self, *steps: Step, manifests: Sequence[Path] = (), **placing: Unpack[Placing]) -> Session:
         """Return a session on the cluster after a simulation, or after the given drill steps."""
         inventory, options = self._asked(manifests, placing)
@@ -568,6 +579,7 @@ class Session:
         )
         return lint_answer(report)
 
+    @naming({"clients", "price"})
     def traffic(self, *, clients: Sequence[str] = (), price: float | None = None) -> ExpectedTraffic:
         """Return the share of each Service's traffic that crosses zones, for the current placement.
 

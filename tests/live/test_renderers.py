@@ -202,6 +202,50 @@ def test_a_packed_chart(renderers: Path, project: Path) -> None:
     assert placed(done) == {"default/web": "2/2"}, done.stderr
 
 
+_SECRET = "c2VjcmV0LXRva2Vu"
+_READS_GIT = (
+    "configMapGenerator: [{name: c, files: [config=.git/config]}, {name: d, literals: [x=y]}]",
+    "generatorOptions: {disableNameSuffixHash: true}",
+    "replacements: [{source: {kind: ConfigMap, name: c, fieldPath: data.config, "
+    "options: {delimiter: 'basic ', index: 1}}, "
+    "targets: [{select: {kind: ConfigMap, name: d}, fieldPaths: [data.x]}]}, "
+    '{source: {kind: ConfigMap, name: d, fieldPath: data.x, options: {delimiter: "\\n", index: 0}}, '
+    "targets: [{select: {kind: Deployment, name: web}, "
+    "fieldPaths: [spec.template.spec.topologySpreadConstraints.0.topologyKey]}]}",
+)
+"""Fields of a kustomization that write a part of git's configuration where `lint` quotes it."""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kustomization"),
+    [
+        (".", f"{{resources: [base,\n\ufeff#/../other.yaml], {', '.join(_READS_GIT)}\n]}}\n"),
+        (".", "\ufeff\ufeffresources: [base]\n" + "".join(f"#{each}\n" for each in _READS_GIT) + "#]\n"),
+        ("app", f"{{resources: [base], {', '.join(_READS_GIT)}]}}\n"),
+        (".", "resources: [!!binary 4oBi]\n"),
+    ],
+    ids=["byte order mark", "two byte order marks", "line break", "binary"],
+)
+def test_kustomize_reads_what_was_checked_and_no_secret(
+    renderers: Path, project: Path, tmp_path_factory: pytest.TempPathFactory, folder: str, kustomization: str
+) -> None:
+    """libyaml and kustomize's parser would read different texts, or YAML would fold the name of a folder."""
+    (project / ".git/config").write_text(f"[http]\n  extraheader = basic {_SECRET}\n")
+    (project / "other.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n")
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "kustomization.yaml").write_text("resources: [app.yaml]\n")
+    (outside / "app.yaml").write_text(DEPLOYMENT.replace("failure-domain.beta.kubernetes.io/zone", _SECRET))
+    for name in ("a\nb",) if folder == "app" else ("\ufffdb",):
+        (project / name).mkdir()
+        (project / name / "kustomization.yaml").write_text("namePrefix: x-\nresources: [../other.yaml]\n")
+    for name, target in {"app": "a\nb", "a b": ".", "\ufffd\ufffdb": str(outside)}.items():
+        (project / name).symlink_to(target)
+    (project / "kustomization.yaml").write_text(kustomization)
+    done = run(project, str(renderers), "lint", "-o", "github", folder)
+    assert _SECRET not in done.stdout + done.stderr
+    assert done.returncode == 2, done
+
+
 def test_a_chart_in_a_kustomization(renderers: Path, project: Path) -> None:
     (project / "inflated/charts").mkdir(parents=True)
     (project / "web").rename(project / "inflated/charts/web")

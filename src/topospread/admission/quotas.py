@@ -125,6 +125,18 @@ class Quotas:
             _charge(quota, usage)
         return ""
 
+    def lacking(self, namespace: str, pods: Iterable[Pod]) -> dict[str, dict[str, Quantity]]:
+        """Return quota → resource → the least limit that admits new pods, in addition to the pods that are counted."""
+        made = self.copy()
+        for pod in pods:
+            made._charge(pod, made._usage(pod, None))
+        pairs = zip(self._by_namespace.get(namespace, ()), made._by_namespace.get(namespace, ()), strict=True)
+        found = {
+            new.name: {name: new.used[name] for name in new.hard if new.hard[name] < new.used[name] != old.used[name]}
+            for old, new in pairs
+        }
+        return {name: limits for name, limits in found.items() if limits}
+
     def _asked(self, pod: Pod) -> tuple[Requests, list[_Quota], str]:
         """Return the usage of a pod, its quotas, and why it fails one of them regardless of usage."""
         quotas = self.concerning(pod)

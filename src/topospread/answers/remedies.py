@@ -85,7 +85,7 @@ def _command(tried: Suggestion | Further, *, of_spec: bool = False) -> tuple[str
         return ("kubectl", *scope, "delete", "pod", target["name"])
     if kind == "restart":
         return ("kubectl", *scope, "rollout", "restart", f"{target['kind'].lower()}/{target['name']}")
-    if not of_spec or not tried.patch:
+    if not (of_spec or kind == "quota") or not tried.patch:
         return ()
     patch = json.dumps(list(tried.patch), ensure_ascii=False, separators=(",", ":"))
     return ("kubectl", *scope, "patch", target["kind"].lower(), target["name"], "--type", "json", "-p", patch)

@@ -320,6 +320,12 @@ class Pod(KubeObject):
         return (self.status.phase or "") if self.status else ""
 
     @property
+    def is_ready(self) -> bool:
+        """False if the condition Ready says so; a pod without it counts as ready."""
+        conditions = self.status.conditions if self.status else None
+        return all(each.type != "Ready" or each.status == "True" for each in conditions or ())
+
+    @property
     def nominated_node_name(self) -> str:
         """``status.nominatedNodeName``; "" if missing."""
         return (self.status.nominated_node_name or "") if self.status else ""

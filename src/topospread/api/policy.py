@@ -23,6 +23,7 @@ class PodDisruptionBudgetSpec(KubeStruct):
     selector: LabelSelector | None = None
     min_available: Int32 | str | None = None
     max_unavailable: Int32 | str | None = None
+    unhealthy_pod_eviction_policy: str | None = None
 
 
 class PodDisruptionBudgetStatus(KubeStruct):

@@ -7,7 +7,6 @@ sigs.k8s.io/yaml converts manifests to JSON with go.yaml.in/yaml/v2; its ``resol
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 import re
 import struct
@@ -79,9 +78,9 @@ def tagged_scalar(tag: str, text: str) -> Scalar:
     """
     if tag == _TAG + "binary":
         try:
-            return base64.b64decode(re.sub(r"[\r\n]", "", text), validate=True).decode("utf-8", "replace")
-        except binascii.Error:
-            raise ScalarError("!!binary value contains invalid base64 data") from None
+            return base64.b64decode(re.sub(r"[\r\n]", "", text), validate=True).decode()
+        except ValueError:
+            raise ScalarError("the value of !!binary is not base64 of UTF-8 text") from None
     kind = _RESOLVED.get(tag)
     if kind is None:
         return text

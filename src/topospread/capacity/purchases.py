@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
 
@@ -13,6 +13,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.pools import NodePool
 from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
+from topospread.controllers.node_lifecycle import is_silent
 from topospread.drill.interruption import Interrupted
 from topospread.drill.manifests import node_like
 from topospread.errors import InputError, Place, UsageError
@@ -155,9 +156,11 @@ def _lacks_a_zone(capacity: Capacity) -> bool:
     return any(arithmetic.topology_key == ZONE and arithmetic.lacks_domains for arithmetic, _ in each_of)
 
 
-def _zones(nodes: Iterable[Node]) -> list[str]:
-    """Return the zones; ``[""]`` without zones."""
-    return sorted({node.labels[ZONE] for node in nodes if ZONE in node.labels}) or [""]
+def _zones(nodes: Sequence[Node]) -> list[str]:
+    """Return the zones with a ready, reachable node, or all zones if none has one; ``[""]`` without zones."""
+    living = [node for node in nodes if not is_silent(node)]
+    named = ({node.labels[ZONE] for node in some if ZONE in node.labels} for some in (living, nodes))
+    return sorted(next(filter(None, named), {""}))
 
 
 def _with_node(inventory: Inventory, shape: Shape, zone: str) -> Inventory:

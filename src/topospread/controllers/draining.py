@@ -30,21 +30,22 @@ def treatment(pod: Pod) -> Treatment:
     return "refused" if owner is None else "evicted"
 
 
-def why_not(budgets: Sequence[tuple[str, int, int]], *, healthy: bool) -> str:
+def why_not(budgets: Sequence[tuple[str, int, int, bool]], *, healthy: bool) -> str:
     """Return why the Eviction API denies evicting a pod now, in its words; "" if it allows it.
 
     Args:
-        budgets: (name, healthy pods, required healthy pods) of each PodDisruptionBudget that selects the pod.
+        budgets: (name, healthy pods, required healthy pods, whether pods that are not ready may always be evicted) of
+            each PodDisruptionBudget that selects the pod.
         healthy: whether the pod itself is ready.
     """
     if len(budgets) > 1:
-        names = ", ".join(name for name, _, _ in budgets)
+        names = ", ".join(name for name, *_ in budgets)
         return (
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
             f" ({names})"
         )
-    for name, there, needed in budgets:
-        if not healthy and there >= needed > 0:
+    for name, there, needed, always in budgets:
+        if not healthy and (always or there >= needed > 0):
             continue
         if there <= needed:
             return f"The disruption budget {name} needs {needed} healthy pods and has {there} currently"

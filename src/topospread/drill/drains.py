@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from topospread.api.node import Node
 from topospread.api.taints import UNSCHEDULABLE_TAINT, with_taint_of_cordon
-from topospread.controllers.draining import RETRY_SECONDS, treatment, why_not
+from topospread.controllers.draining import RETRY_SECONDS, treatment
 
 from .drill_state import DrillState
 from .pods import FollowedPod, owner_of
@@ -86,8 +86,7 @@ def _evict(state: DrillState, waiting: list[FollowedPod]) -> list[UnevictedPod]:
 def _allowed(state: DrillState, pods: Iterable[FollowedPod], reasons: dict[str, str]) -> Iterator[FollowedPod]:
     """Yield pods that may be evicted, each after the previous eviction. Fill `reasons` for the other pods."""
     for each in pods:
-        budgets = [(budget.name, budget.healthy, budget.needed) for budget in state.health.budgets_of(each)]
-        why = why_not(budgets, healthy=state.is_ready(each))
+        why = state.health.why_not_evicted(each, healthy=state.is_ready(each))
         if why:
             reasons[each.key] = why
         elif not each.terminating and each.key in state.pods.by_key:

@@ -111,11 +111,10 @@ class DrillState:
             InputError: if the API server denies an object.
             UsageError: if ``scale`` names a missing workload.
         """
-        inventory, health = self.inventory(), self.health
-        self._begin(change(inventory) if change else inventory, with_fields(self._options, scale=scale))
-        self.health.fewest, self.health.breaches = health.fewest, health.breaches
+        inventory = self.inventory()
+        self._begin(change(inventory) if change else inventory, with_fields(self._options, scale=scale), self.health)
 
-    def _begin(self, inventory: Inventory, options: SimulationOptions) -> None:
+    def _begin(self, inventory: Inventory, options: SimulationOptions, health: Health | None = None) -> None:
         before, removed = self.pods, []
         run = self.run = prepare(with_budgets_open(inventory), options, with_spreads=False)
         self.warnings |= dict.fromkeys((*run.plan.inventory.warnings, *run.plan.warnings))
@@ -130,15 +129,18 @@ class DrillState:
             known = before.by_key.get(followed.key)
             if known is not None:
                 followed.created, followed.ready_since = known.created, known.ready_since
-                followed.leaves_at = known.leaves_at
+                followed.leaves_at, followed.is_unready = known.leaves_at, known.is_unready
             else:
+                followed.is_unready = not followed.pod.is_ready and followed.node not in {"", *self.down}
                 followed.created = self.now if followed.queued is not None and self.now else followed.created
             self.pods.add(followed)
-        self.health = Health(run.cluster, self.pods.by_key.values(), lambda: self.now)
+        self.health = Health(run.cluster, self.pods.by_key.values(), lambda: self.now, health)
         run.budgets = self.health
         for followed in self.pods.by_key.values():
             if self.is_ready(followed):
                 self.health.gained(followed)
+        if health is None:
+            self.health.heed(inventory.pod_disruption_budgets)
         self._workloads = {key_of(each): each for each in run.plan.workloads}
         taken = ((each.namespace, each.name) for each in self.pods.by_key.values())
         self.successors = ReplacementPods(run, self.pods, Names(list(taken)), self.is_ready)
@@ -469,6 +471,6 @@ class DrillState:
         return bool(self._schedule)
 
     def is_ready(self, pod: FollowedPod) -> bool:
-        """Return whether a pod is on a Ready node and not terminating."""
-        is_there = bool(pod.node) and pod.node not in self.down and not pod.terminating
+        """Return whether a pod is on a Ready node, not terminating, and not unready in the input."""
+        is_there = bool(pod.node) and pod.node not in self.down and not pod.terminating and not pod.is_unready
         return is_there and self.kubelets.starting.get(pod.key) is not pod

@@ -1,6 +1,7 @@
 """Track the ready pods of each workload and PodDisruptionBudget during a drill, and their minimum.
 
-A pod is ready while its node is Ready. `simulation.budgets` computes how many healthy pods a budget requires.
+A pod is ready while its node is Ready, unless its own condition of the input says otherwise. `simulation.budgets`
+computes how many healthy pods a budget requires.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import msgspec
 from msgspec.structs import replace
 
 from topospread.api.labels import Selector
-from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
+from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from topospread.cluster import Cluster
+from topospread.controllers.draining import why_not
 from topospread.controllers.planned import Workload
 from topospread.scheduling.disruption_budgets import budget_selector
-from topospread.simulation.budgets import desired_healthy, goes_by_scale, replicas_of
+from topospread.simulation.budgets import desired_healthy, goes_by_scale, replicas_of, room_of
 
 from .pods import FollowedPod, WorkloadKey, key_of
 from .result import BrokenBudget
@@ -48,16 +50,20 @@ class Health:
         cluster: cluster with the budgets.
         pods: all pods, including pending ones.
         now: function that returns the drill time in seconds.
+        before: the counts before controllers planned again.
     """
 
-    def __init__(self, cluster: Cluster, pods: Iterable[FollowedPod], now: Callable[[], float]) -> None:
+    def __init__(
+        self, cluster: Cluster, pods: Iterable[FollowedPod], now: Callable[[], float], before: Health | None = None
+    ) -> None:
+        self._more: dict[str, tuple[PodDisruptionBudgetSpec, int]] = before._more if before else {}
         self._cluster = cluster
         self._now = now
         self._budgets: dict[str, list[FollowedBudget]] = {}
         self._selecting: dict[tuple[str, frozenset[tuple[str, str]]], list[FollowedBudget]] = {}
         self.ready: Counter[WorkloadKey] = Counter()
-        self.fewest: dict[WorkloadKey, int] = {}
-        self.breaches: dict[str, BrokenBudget] = {}
+        self.fewest: dict[WorkloadKey, int] = before.fewest if before else {}
+        self.breaches: dict[str, BrokenBudget] = before.breaches if before else {}
         for budget in cluster.objects.pod_disruption_budgets.values():
             selector = budget_selector(budget)
             if selector is not None:
@@ -73,7 +79,24 @@ class Health:
                     workloads.setdefault(id(budget), {})[id(pod.workload)] = pod.workload
         for each in (budget for budgets in self._budgets.values() for budget in budgets):
             expected = replicas_of(workloads.get(id(each), {}).values()) if goes_by_scale(each.budget) else 0
-            each.needed = desired_healthy(each.budget, expected)
+            spec, more = self._more.get(each.name, (None, 0))
+            each.needed = desired_healthy(each.budget, expected) + (more if spec == each.budget.spec else 0)
+
+    def heed(self, given: Iterable[PodDisruptionBudget]) -> None:
+        """Require more healthy pods where a status of the input allows fewer evictions than the counted pods.
+
+        The Eviction API reads the status. A status of another spec, whose desiredHealthy differs, is ignored.
+        """
+        of_name = {f"{each.namespace}/{each.name}": each for each in given}
+        for each in (budget for budgets in self._budgets.values() for budget in budgets):
+            own = of_name[each.name]
+            status = own.status
+            if status is None or status.disruptions_allowed is None or status.desired_healthy is None:
+                continue
+            more = each.healthy - each.needed - room_of(own)
+            if more > 0 and status.desired_healthy == desired_healthy(own, status.expected_pods or 0):
+                self._more[each.name] = own.spec, more
+                each.needed += more
 
     def gained(self, pod: FollowedPod) -> None:
         """Record that a pod became ready."""
@@ -109,6 +132,16 @@ class Health:
             budgets = self._budgets[pod.namespace]
             found = self._selecting[key] = [each for each in budgets if each.selector.matches(pod.labels)]
         return found
+
+    def why_not_evicted(self, pod: FollowedPod, *, healthy: bool) -> str:
+        """Return why the Eviction API denies evicting a pod now; "" if it allows it."""
+        if pod.is_unready and pod.pod.phase == "Pending":  # no budget guards a pod that has not started
+            return ""
+        rows = [
+            (each.name, each.healthy, each.needed, each.budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow")
+            for each in self.budgets_of(pod)
+        ]
+        return why_not(rows, healthy=healthy)
 
     def recount(self) -> None:
         """Update disruptionsAllowed in every budget's status."""

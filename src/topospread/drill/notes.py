@@ -25,6 +25,7 @@ def remarks(
     state: DrillState, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
 ) -> Iterator[str]:
     """Yield remarks on the state after a step."""
+    yield from _unready(state)
     yield from _held_back(state, failures)
     waits = not_replaced(state)
     if waits:
@@ -33,6 +34,13 @@ def remarks(
     yield from _pinned(pending)
     yield from _staying(state)
     yield from _skewed(state, changed)
+
+
+def _unready(state: DrillState) -> Iterator[str]:
+    """Yield a remark on pods that the input says are not ready."""
+    unready = [each for each in state.pods.by_key.values() if each.is_unready and not each.terminating]
+    if unready:
+        yield f"{_names(unready)} {_is(unready)} not ready in the input, and in a drill only a new pod becomes ready"
 
 
 def _held_back(state: DrillState, failures: NodeFailures) -> Iterator[str]:
@@ -91,13 +99,8 @@ def _pinned(pending: Sequence[PendingGroup]) -> Iterator[str]:
         if any(reason in group.message for reason in _VOLUME_REASONS):
             who = ", ".join(f"{group.namespace}/{each}" for each in group.pods[:_NAMED])
             more = f" and {len(group.pods) - _NAMED} more" if len(group.pods) > _NAMED else ""
-            one = len(group.pods) == 1
-            of = (
-                "its volumes are pinned to where its node was"
-                if one
-                else "their volumes are pinned to where their nodes were"
-            )
-            yield f"{who}{more}: {of}, and no other zone can take {'it' if one else 'them'}"
+            whose, them = ("its", "it") if len(group.pods) == 1 else ("their", "them")
+            yield f"{who}{more}: {whose} volumes are bound to a zone or node that does not take {them}"
 
 
 def _staying(state: DrillState) -> Iterator[str]:

@@ -33,6 +33,7 @@ class FollowedPod(msgspec.Struct, eq=False):
         node: its node; "" while it is pending.
         created, ready_since: drill times in seconds; negative for earlier events.
         terminating: whether it is deleted but its node is NotReady.
+        is_unready: whether the input says that it is not ready though its node is; nothing in a drill changes that.
         queued: its queue entry, if it was queued.
         leaves_at: time of its taint eviction, in the current state.
         number: position in the order of creation.
@@ -48,6 +49,7 @@ class FollowedPod(msgspec.Struct, eq=False):
     created: float = -1.0
     ready_since: float = -1.0
     terminating: bool = False
+    is_unready: bool = False
     queued: QueuedPod | None = None
     leaves_at: float | None = None
     number: int = 0

@@ -29,7 +29,7 @@ from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, DecodeError, DuplicateError, InputError, Place
 from topospread.sources.admit import is_stored
 from topospread.sources.deliveries import delivery_of
-from topospread.sources.files import STANDARD_INPUT, Source, read_text
+from topospread.sources.files import STANDARD_INPUT, Source, in_time, read_text
 from topospread.sources.folders import PathContents, check_programs, look_into
 from topospread.sources.json_text import too_deep
 from topospread.sources.locations import Location, label_of
@@ -345,7 +345,7 @@ def read(
     sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
     check_programs([source for source in asked if source.path not in given])
-    for number, source in enumerate(asked):
+    for number, source in enumerate(in_time(asked)):
         progress(number, len(asked))
         found.take_source(source, stdin, given.get(source.path))
     return found

@@ -23,8 +23,11 @@ def amendments(
     """
     key = failure.key
     if kind == "Deployment" and own and failure.check in ("rollout", "after rollout"):
-        every = {each.key: replace(each, by_revision=True) for each in (*own, *rules.spreads)}
+        kept = (replace(each, min_domains=0) for each in own)
+        every = {each.key: replace(each, by_revision=True) for each in (*kept, *rules.spreads)}
         yield replace(rules, spreads=tuple(every.values()))
+    if failure.check in ("placed", "drained", "returned", "never-waits"):
+        yield from _fewer_domains(rules, own)
     match failure.check:
         case "lost":
             yield from _tighter(rules, key, intent)
@@ -63,6 +66,15 @@ def _tighter(rules: DesignRules, key: str, intent: Intent) -> Iterator[DesignRul
     if key == HOSTNAME and most == 1 and not rules.apart:
         others = tuple(each for each in rules.spreads if each.key != HOSTNAME)
         yield replace(rules, spreads=others, apart=True)
+
+
+def _fewer_domains(rules: DesignRules, own: Sequence[SpreadRule]) -> Iterator[DesignRules]:
+    """Yield a smaller minDomains of each of the workload's own constraints."""
+    for each in own:
+        now = rules.over(each.key) or each
+        most = now.min_domains or each.min_domains  # a rule without the field keeps the constraint's own
+        if most > 1:
+            yield rules.with_spread(replace(now, min_domains=most - 1))
 
 
 def _within(rules: DesignRules, key: str, intent: Intent, kind: str) -> Iterator[DesignRules]:

@@ -109,7 +109,9 @@ class Asking:
 
     def surely_left(self, loss: str, workload: Workload) -> int:
         """Return the most pods that a loss provably leaves in every order."""
-        return 0 if self.begun is not None and self.begun.undecidable else self._proof.left(loss, workload)
+        if self.begun is not None and (self.begun.undecidable or self.begun.quotas is not None):
+            return 0
+        return self._proof.left(loss, workload)
 
     def gathered(self, question: LeftAfterLoss) -> Searched | None:
         """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
@@ -146,7 +148,7 @@ class Asking:
             number = sum(each.workload is first.workload for each in blocked)
             why = f"{number} of {first.namespace}/{first.workload.name}: {first.waits}"
             return GuaranteeAnswer(str(question), "never", 0, 0, why=why)
-        proved = self._proof.of(question)
+        proved = "" if begun is not None and begun.quotas is not None else self._proof.of(question)
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
         if isinstance(question, LeftAfterLoss):

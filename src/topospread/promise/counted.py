@@ -10,8 +10,7 @@ from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import Pod
-from topospread.api.rollout import strategy_of
-from topospread.api.workload import Deployment, ReplicaSet
+from topospread.api.workload import ReplicaSet
 from topospread.cluster.cluster import pod_key
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.controllers.scale import short_target
@@ -23,7 +22,7 @@ from .asking import Asking, placed_first, unjudged_classes, unjudged_parts
 from .fresh import LISTS, REVISION, without_placed_pods, workload_of
 from .kept import WorkloadPromises
 from .orders import SearchBudget
-from .rollout_orders import RolloutBegin
+from .rollout_orders import counted_rollout
 
 _BUDGET = SearchBudget(states=1, seconds=1.0)
 
@@ -68,27 +67,12 @@ class CountedWorkloads:
             asking = Asking(self._run, [*own, *others], _BUDGET, {}, None, self._unjudged, None)
             made.askings[None] = asking
             made.unjudged += unjudged_parts(self._run, own, self._unjudged)
-            begun = self._rollout(key, workload, own, others)
+            item = workload_of(self.inventory, key) if key[0] in LISTS else None
+            begun = counted_rollout(self._run, workload, item, own, others)
             if begun is not None:
                 made.askings[short_target(key)] = Asking(self._run, own, _BUDGET, {}, begun, self._unjudged, None)
             made.now = now
             yield made
-
-    def _rollout(
-        self, key: ObjectKey, workload: Workload, own: list[QueuedPod], others: list[QueuedPod]
-    ) -> RolloutBegin | None:
-        item = workload_of(self.inventory, key) if key[0] in LISTS else None
-        strategy = None
-        if isinstance(item, Deployment):
-            strategy = strategy_of(with_fields(item, spec=with_fields(item.spec, replicas=workload.replicas)))
-        if strategy is None:
-            return None
-        old = []
-        for each in own:
-            labels = {**(each.pod.metadata.labels or {}), REVISION: "old"}
-            metadata = with_fields(each.pod.metadata, labels=labels, name=f"{each.name}-old")
-            old.append(with_fields(each.pod, metadata=metadata))
-        return RolloutBegin(self._run, workload, strategy, own, old, [], 0.0, waiting=others)
 
 
 def _key(workload: Workload) -> ObjectKey:

@@ -24,6 +24,7 @@ from topospread.simulation.unscored import unscored
 from topospread.text import one_line
 
 from .amendments import amendments
+from .asking import Asking
 from .design_checks import DesignChecks, DesignFailure
 from .design_rules import DesignRules, SpreadRule, manifest_data, with_rules
 from .fresh import LISTS, Designed, workload_of
@@ -213,7 +214,7 @@ class _Search:
         begin: the start of the drills.
         whole: the input, whose pods may come in any order.
         unscored: options with which pods may go to any feasible node.
-        trials: design without its budget → trials by scores, and on any feasible node.
+        trials: design without its budget → trials by scores, and on any feasible node; and searches that are prepared.
     """
 
     begin: WorkloadDrills
@@ -225,7 +226,7 @@ class _Search:
     progress: Progress | None = None
     undecided: dict[DesignRules, dict[str, bool]] = field(default_factory=dict)
     found: dict[DesignRules, DesignFailure | None] = field(default_factory=dict)
-    trials: dict[DesignRules, tuple[Trials, Trials]] = field(default_factory=dict)
+    trials: dict[DesignRules, tuple[Trials, Trials, dict[str | None, Asking]]] = field(default_factory=dict)
 
     @property
     def tried(self) -> int:
@@ -240,11 +241,11 @@ class _Search:
             with_rules(each, key, rules, self.intent.replicas) for each in (self.begin.inventory, self.whole)
         )
         # Only preemption and drains depend on budgets.
-        shared = self.trials.setdefault(replace(rules, available=0), ({}, {}))
-        scored, free = ({}, {}) if self.begin.may_preempt else shared
+        shared = self.trials.setdefault(replace(rules, available=0), ({}, {}, {}))
+        scored, free, askings = ({}, {}, {}) if self.begin.may_preempt else shared
         drills = WorkloadDrills(begin, self.begin.options, key, says_how_spread=False, known=scored)
         unscored = replace(drills, options=self.unscored, known=free)
-        return DesignChecks(drills, unscored, whole, self.intent, self.states, undecided)
+        return DesignChecks(drills, unscored, whole, self.intent, self.states, undecided, askings)
 
     def first_failure(self, rules: DesignRules) -> DesignFailure | None:
         """Return the first want that fails; ``None`` if all hold."""
@@ -261,7 +262,7 @@ class _Search:
         fallback: tuple[DesignRules, DesignFailure] | None = None
         constraints = workload_of(self.begin.inventory, self.begin.key).spec.template.spec.topology_spread_constraints
         own = [
-            SpreadRule(each.topology_key or "", each.max_skew or 1)
+            SpreadRule(each.topology_key or "", each.max_skew or 1, each.min_domains or 0)
             for each in constraints or ()
             if each.when_unsatisfiable == DO_NOT_SCHEDULE
         ]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from topospread.api.inventory import Inventory
 from topospread.api.taints import UNSCHEDULABLE_TAINT, tolerates
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.controllers.draining import treatment
+from topospread.controllers.node_lifecycle import is_silent
 from topospread.controllers.scale import short_target
 from topospread.drill.steps import Drain, NodeChoice, Rollout
 from topospread.text import agreeing, counted
 
+from .asking import Asking
 from .fresh import counts_revisions_alone, workload_of
 from .kept import Kept, WorkloadPromises, budgets_over
 from .orders import SearchBudget
+from .questions import LOSSES
 from .wants import Intent, Survival, Want
 from .workload_drills import WorkloadDrills
 
@@ -36,17 +40,22 @@ class DesignFailure:
 
     Attributes:
         key: topology key of the want; "" if it has none.
-        text: a clause: ``the loss of zone a can leave 2 of 6``.
+        says: a clause, ``the loss of zone a can leave 2 of 6``, or a function that drills to return it.
         is_wanted: whether the user asked for it; otherwise it is a useful extra.
     """
 
     check: FailedCheck
     key: str
-    text: str
+    says: str | Callable[[], str]
     is_wanted: bool = True
 
+    @property
+    def text(self) -> str:
+        """The failure as a clause."""
+        return self.says if isinstance(self.says, str) else self.says()
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class DesignChecks:
     """The checks of one design.
 
@@ -56,6 +65,7 @@ class DesignChecks:
         whole: the input with the design, whose pods may come in any order.
         states: maximum number of states to search for each guarantee.
         undecided: collects a sentence for each undecided question → whether the design is unproved because of it.
+        askings: prepared searches, which designs share that differ in budgets only.
     """
 
     drills: WorkloadDrills
@@ -64,6 +74,7 @@ class DesignChecks:
     intent: Intent
     states: int
     undecided: dict[str, bool]
+    askings: dict[str | None, Asking] = field(default_factory=dict)
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -95,19 +106,38 @@ class DesignChecks:
         for each in self._losses:
             yield from self._returned(each)
 
+    def _surely_left(self, loss: str, *, rolled: bool = False) -> int:
+        """Return the pods that a loss leaves in every drill, by counting; a proof spares drills. 0 without a proof."""
+        given = self.drills.inventory
+        changes = given.resource_quotas or self.drills.options.pools or self.drills.may_preempt
+        if changes or any(map(is_silent, given.nodes)) or (loss and loss not in LOSSES):
+            return 0
+        return self._judge.surely_left(loss, rolled=rolled)
+
+    @cached_property
+    def _rolled_least(self) -> int:
+        """The pods that every rollout surely keeps ready, if all pods find nodes; 0 without a proof."""
+        return self._judge.rolling_least() if self._surely_left("", rolled=True) == self.intent.replicas else 0
+
     def _placed(self) -> Iterator[DesignFailure]:
+        if self._surely_left("") == self.intent.replicas:
+            return
         found = self.drills.play()
         if found.begun < self.intent.replicas:
             waits = f"{self.intent.replicas - found.begun} of {self.intent.replicas} pods find no node"
             yield DesignFailure("placed", "", waits)
 
     def _lost(self, wanted: Survival) -> Iterator[DesignFailure]:
+        if self._surely_left(wanted.word) >= wanted.left:
+            return
         for domain, fewest, begun in self.unscored.losses(wanted.key):
             if fewest < wanted.left:
                 text = f"the loss of {wanted.word} {domain} can leave {fewest} of {begun}"
                 yield DesignFailure("lost", wanted.key, text)
 
     def _rollout(self) -> Iterator[DesignFailure]:
+        if self._rolled_least >= max(self.intent.least("rollout"), 1):
+            return
         found = self.drills.play(Rollout(short_target(self.drills.key)), runs=RUNS)
         if found.stuck or found.pending:
             yield DesignFailure("rollout", "", f"a rollout may not end: {found.why or 'pods wait'}")
@@ -115,16 +145,23 @@ class DesignChecks:
             yield DesignFailure("rollout", "", f"a rollout may leave {found.fewest} of {found.begun} ready")
 
     def _after_rollout(self, wanted: Survival) -> Iterator[DesignFailure]:
+        if self.drills.key[0] != "Deployment":
+            yield from self._rolled(wanted)
+            self.undecided[f"whether {wanted} after every rollout: rollouts are drilled {RUNS} times each"] = False
+        elif not self._counts_revisions_alone(wanted.key):
+            text = f"old pods count beside new ones in a rollout: what it leaves over {wanted.key} has no bound"
+            yield DesignFailure(
+                "after rollout", wanted.key, lambda: next((each.text for each in self._rolled(wanted)), text)
+            )
+        elif min(self._rolled_least, self._surely_left(wanted.word)) < wanted.left:
+            yield from self._rolled(wanted)
+
+    def _rolled(self, wanted: Survival) -> Iterator[DesignFailure]:
         step = Rollout(short_target(self.drills.key))
         for domain, fewest, begun in self.unscored.losses(wanted.key, step, runs=RUNS):
             if fewest < wanted.left:
                 text = f"after a rollout the loss of {wanted.word} {domain} can leave {fewest} of {begun}"
                 yield DesignFailure("after rollout", wanted.key, text)
-        if self.drills.key[0] != "Deployment":
-            self.undecided[f"whether {wanted} after every rollout: rollouts are drilled {RUNS} times each"] = False
-        elif not self._counts_revisions_alone(wanted.key):
-            text = f"old pods count beside new ones in a rollout: what it leaves over {wanted.key} has no bound"
-            yield DesignFailure("after rollout", wanted.key, text)
 
     def _counts_revisions_alone(self, key: str) -> bool:
         """Return whether a rollout's new pods ignore its old pods; only ``matchLabelKeys`` makes them do so."""
@@ -143,7 +180,7 @@ class DesignChecks:
                 yield DesignFailure("drained", HOSTNAME, f"after a drain of node {node.name} {are} pending")
 
     def _all_drained(self) -> Iterator[DesignFailure]:
-        least, begun = self.intent.least("drain"), self.drills.play().begun
+        least = self.intent.least("drain")
         if self._is_drained:
             fewest = 0
         elif not self.drills.may_preempt and self._judge.budget_least >= least:
@@ -153,6 +190,7 @@ class DesignChecks:
                 *(Drain(NodeChoice("node", each.name)) for each in self.drills.inventory.nodes)
             ).fewest
         if fewest < least:
+            begun = self.drills.play().begun
             yield DesignFailure("drains", "", f"drains of all nodes can leave {fewest} of {begun} ready")
 
     @property
@@ -179,11 +217,11 @@ class DesignChecks:
         elif kept.verdict == "no":
             yield DesignFailure("lost", wanted.key, str(kept.part))
 
-    @property
+    @cached_property
     def _judge(self) -> WorkloadPromises:
-        drills = self.drills
-        options = replace(drills.options.answered_by, preemption=False)
-        return WorkloadPromises(self.whole, options, drills.key, SearchBudget(self.states, 10.0), {})
+        options = replace(self.drills.options.answered_by, preemption=False)
+        budget = SearchBudget(self.states, 10.0)
+        return WorkloadPromises(self.whole, options, self.drills.key, budget, {}, askings=self.askings, is_fresh=True)
 
     def _judged(self, want: Want) -> Kept:
         return next(self._judge.kept([want]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Literal
 
@@ -30,6 +30,7 @@ from topospread.simulation.budgets import desired_healthy, replicas_of
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
 from topospread.simulation.unscored import unscored
+from topospread.status.members import ready_pods
 
 from .asking import Asking
 from .fresh import (
@@ -44,6 +45,7 @@ from .order_answer import GuaranteeAnswer, OrderStep
 from .order_drills import drill_file, strategy_file
 from .orders import SearchBudget, rows_of
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
+from .rollout_orders import counted_rollout
 from .wants import Want
 
 Ground = Literal["none", "seen", "drawn", "proved"]
@@ -130,6 +132,7 @@ class WorkloadPromises:
         askings: prepared searches: the orders under ``None``, and rollouts by workload; filled on demand.
         shared: the current state if it was prepared for several workloads; then orders are not searched.
         now: zone, node or "" → the pods that its loss leaves now, if that was counted before.
+        is_fresh: whether the inventory has no pods of the workload.
         undecided: answers that leave the fewest pods of a loss open.
     """
 
@@ -143,14 +146,18 @@ class WorkloadPromises:
     shared: Run | None = None
     now: Mapping[str, int | None] = field(default_factory=dict)
     undecided: list[GuaranteeAnswer] = field(default_factory=list)
+    is_fresh: bool = False
 
     @cached_property
     def _now(self) -> Run:
+        if self.is_fresh:
+            return self._asking(None).run
         return self.shared or prepare(self.inventory, self.options, with_spreads=False)
 
     @property
     def _end_now(self) -> OrderEnd:
-        return OrderEnd(self._now, (), {id(self.workload): rows_of(self._now, self.workload.existing)})
+        ready = list(ready_pods(self.workload.existing, self._now.cluster))
+        return OrderEnd(self._now, (), {id(self.workload): rows_of(self._now, ready)}, is_now=True)
 
     @cached_property
     def workload(self) -> Workload:
@@ -212,7 +219,7 @@ class WorkloadPromises:
         yield from self._in_orders(ask, with_rollout=with_rollout)
 
     def _left_now(self, question: LeftAfterLoss) -> KeptPart:
-        """Return the judgement on the current state; its drill is written if every pod has a node."""
+        """Return the judgement on the current state; its drill is written if every pod is ready."""
         end = self._end_now
         if not (wrong := question.wrong(end)):
             return KeptPart("now", "yes", "", "seen")
@@ -223,9 +230,8 @@ class WorkloadPromises:
             for row in rows_of(self._now, [pod])
         )
         write = partial(drill_file, self._now, order, self.sources, question)
-        answer = GuaranteeAnswer(
-            str(question), "never", 0, 0, order, wrong, write if len(order) == self.workload.replicas else None
-        )
+        is_whole = len(order) == len(end.placed[id(self.workload)]) == self.workload.replicas
+        answer = GuaranteeAnswer(str(question), "never", 0, 0, order, wrong, write if is_whole else None)
         return KeptPart("now", "no", wrong, "seen", answer)
 
     def fewest(self, loss: str) -> Fewest:
@@ -239,6 +245,19 @@ class WorkloadPromises:
         if self._is_rolled and not self._is_alone(LOSSES[loss]):
             rolled = self._between(loss, min(highest, orders.most), short_target(self.key))
         return Fewest(orders, rolled, now)
+
+    def surely_left(self, loss: str, *, rolled: bool = False) -> int:
+        """Return the pods that a loss, of "" nothing, leaves in every order, or after every rollout, by counting."""
+        asking, item = self._asking(None), self._item
+        workload = _of(asking.run, self.key)
+        if rolled:
+            own = [each for each in asking.queue if each.workload is workload]
+            others = [each for each in asking.queue if each.workload is not workload]
+            begun = counted_rollout(asking.run, workload, item, own, others)
+            if begun is None or (isinstance(item, Deployment) and item.spec.paused):
+                return 0
+            asking = replace(asking, queue=own, begun=begun)
+        return asking.surely_left(loss, workload)
 
     def drained(self, lost: Fewest) -> Fewest:
         """Return the fewest pods that stay ready while any one node drains.
@@ -267,7 +286,7 @@ class WorkloadPromises:
         node.
         """
         end = self._end_now
-        return LeftAfterLoss(loss, self.workload, 0).left(end) if end.placed[id(self.workload)] else None
+        return LeftAfterLoss(loss, self.workload, 0).left(end) if rows_of(self._now, self.workload.existing) else None
 
     def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
         """Return bounds of the fewest pods that are left: from above by orders, from below by counting.
@@ -332,7 +351,7 @@ class WorkloadPromises:
 
     @cached_property
     def _fresh(self) -> Inventory:
-        return without_pods_of(self.inventory, self.key)
+        return self.inventory if self.is_fresh else without_pods_of(self.inventory, self.key)
 
     def _asked(self, ask: _Ask, rollout: str | None = None) -> KeptPart:
         answer = self._answered(ask, rollout)

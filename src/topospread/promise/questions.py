@@ -22,11 +22,13 @@ class OrderEnd:
     Attributes:
         pending: the pods that are left.
         placed: workload by ``id`` → rows of its pods, including pods that existed before.
+        is_now: whether this is the current state, in which only ready pods are placed.
     """
 
     run: Run
     pending: Sequence[QueuedPod]
     placed: dict[int, list[int]]
+    is_now: bool = False
 
 
 class EndQuestion(Protocol):
@@ -103,9 +105,10 @@ class LeftAfterLoss:
             return ""
         of = f"{left} of {self.workload.replicas}"
         if not names:
-            return f"{of} {agreeing('have', left)} a node"
+            return f"{of} {agreeing('are ready' if end.is_now else 'have a node', left)}"
         lost = f"{'draining' if self.step == 'drain' else 'losing'} {names[0]}"
-        return f"{lost} leaves {of}" + (f" ({rows} had a node)" if rows < self.workload.replicas else "")
+        before = f" ({rows} {'ready before' if end.is_now else 'had a node'})"
+        return f"{lost} leaves {of}" + (before if rows < self.workload.replicas else "")
 
     def left(self, end: OrderEnd) -> int:
         """Return the fewest pods that the loss of one domain leaves."""

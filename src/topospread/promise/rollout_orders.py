@@ -17,6 +17,7 @@ from itertools import combinations
 
 from msgspec.structs import replace
 
+from topospread.admission.quotas import Quotas
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod, PodStatus
 from topospread.api.rollout import Strategy, strategy_of
@@ -37,6 +38,7 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run
 
 from .alike_states import AlikeStates, keys_of_profiles
+from .fresh import REVISION, Designed
 from .order_answer import OrderStep
 from .orders import SearchBudget, Searched, may_preempt, rows_of
 from .questions import EndQuestion, LeftAfterLoss, OrderEnd
@@ -57,6 +59,7 @@ class RolloutBegin:
         now: start time in seconds since 1970.
         undecidable: why nothing is known of the rollout; "" if it can be counted.
         waiting: pending pods of other workloads; with them its courses are counted, but not searched.
+        quotas: ResourceQuotas with the usage at the start, if they may refuse new pods; then nothing is counted.
     """
 
     run: Run
@@ -68,6 +71,7 @@ class RolloutBegin:
     now: float
     undecidable: str = ""
     waiting: Sequence[QueuedPod] = ()
+    quotas: Quotas | None = None
 
 
 def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str) -> RolloutBegin:
@@ -100,6 +104,11 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         why = "not all pods are ready before the rollout begins"
     else:
         why = "the rollout is paused" if item.spec.paused else ""
+    quotas = state.run.plan.quotas
+    if quotas is not None and template is not None and not _may_refuse(quotas, template, strategy):
+        quotas = None
+    if quotas is not None and any(each.is_refused for each in state.pods.waiting.values()):
+        why = why or "pods beyond a quota wait until pods are deleted"
     old = [stored[each.key] for each in there if each.key in stored]
     read = {pod_key(each.namespace, each.name) for each in inventory.pods}
     return RolloutBegin(
@@ -112,7 +121,40 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         begin_of(inventory) + state.now,
         why,
         [each.queued for each in state.pods.waiting.values() if each.queued is not None],
+        quotas,
     )
+
+
+def _may_refuse(quotas: Quotas, pod: Pod, strategy: Strategy) -> bool:
+    """Return whether a quota refuses a new pod in some course: it admits all if it admits the surge beside all pods."""
+    usage = quotas.copy()
+    return any([usage.refusal(pod) for _ in range(strategy.max_surge)])  # noqa: C419 - each is charged
+
+
+def counted_rollout(
+    run: Run, workload: Workload, item: Designed | None, own: Sequence[QueuedPod], others: Sequence[QueuedPod]
+) -> RolloutBegin | None:
+    """Return a rollout whose courses can be counted, but not searched; ``None`` if pods are not replaced one by one.
+
+    Args:
+        run: the cluster without the workload's pods.
+        item: the workload's object, if it is a Deployment or StatefulSet.
+        own: the workload's pods.
+        others: pending pods of other workloads.
+    """
+    strategy = None
+    if isinstance(item, Deployment):
+        strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
+    if strategy is None:
+        return None
+    old = []
+    for each in own:
+        labels = {**(each.pod.metadata.labels or {}), REVISION: "old"}
+        old.append(replace(each.pod, metadata=replace(each.pod.metadata, labels=labels, name=f"{each.name}-old")))
+    quotas = run.plan.quotas
+    binding = quotas is not None and bool(own) and _may_refuse(quotas, own[0].pod, strategy)
+    undecidable = "a quota may refuse new pods" if binding else ""
+    return RolloutBegin(run, workload, strategy, list(own), old, [], 0.0, undecidable, others)
 
 
 class RolloutSearch:
@@ -129,7 +171,7 @@ class RolloutSearch:
         self._old = {pod_key(each.namespace, each.name): each for each in rollout.old}
         self._ending: dict[PodKey, int] = {}
         self._placed: dict[PodKey, Pod] = {}
-        self._created = self._ready = 0
+        self._created = self._admitted = self._ready = 0
         self._seen: set[Hashable] = set()
         self._path: list[OrderStep] = []
         self._found = Searched()
@@ -213,7 +255,7 @@ class RolloutSearch:
         for row in self._ending.values():
             rows.setdefault(row, []).append((-1, 1))
         extra = {row: tuple(sorted(told)) for row, told in rows.items()}
-        return self._alike.key(extra), self._created, self._ready
+        return self._alike.key(extra), self._created, self._admitted, self._ready
 
     def _groups(self) -> list[list[Pod]]:
         """Return the old pods in deletion order; pods whose order only their uid decides share a group."""
@@ -223,6 +265,10 @@ class RolloutSearch:
     def _moves(self) -> Moves:
         """Yield each possible next move; it is undone after the caller has visited the next state."""
         yield from self._controller()
+        if self._admitted < self._created and self._admits():
+            self._admitted += 1
+            yield
+            self._admitted -= 1
         yield from self._scheduler()
         if self._ready < len(self._placed):
             self._ready += 1
@@ -236,15 +282,28 @@ class RolloutSearch:
                 known.add(alike)
                 yield from self._gone(key, row)
 
+    def _admits(self) -> bool:
+        """Return whether the quotas admit one more new pod; pods that are deleted use nothing."""
+        rollout = self._rollout
+        if rollout.quotas is None:
+            return True
+        usage = rollout.quotas.copy()
+        for each in rollout.old:
+            if pod_key(each.namespace, each.name) not in self._old:
+                usage.release(each)
+        made = rollout.new[: self._admitted + 1]
+        return not any([usage.refusal(each.pod) for each in made])  # noqa: C419 - each is charged
+
     def _controller(self) -> Moves:
         rollout, waiting = self._rollout, self._created - len(self._placed)
         starting = len(self._placed) - self._ready
         status = RolloutStatus(rollout.workload.replicas, self._ready, waiting + starting, len(self._old), 0)
         created = to_create(status, rollout.strategy)
         if created:
-            self._created += created
+            admitted = 0 if rollout.quotas is not None else created
+            self._created, self._admitted = self._created + created, self._admitted + admitted
             yield
-            self._created -= created
+            self._created, self._admitted = self._created - created, self._admitted - admitted
             return
         number = sum(to_remove(status, rollout.strategy))
         if not number:
@@ -285,7 +344,7 @@ class RolloutSearch:
             self._ending[key] = row
 
     def _scheduler(self) -> Moves:
-        if len(self._placed) >= self._created:
+        if len(self._placed) >= self._admitted:
             return
         queued, run = self._rollout.new[len(self._placed)], self._run
         verdict = run.scheduler.verdict(queued.pod, queued.name)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from topospread.controllers.draining import treatment, why_not
+from topospread.controllers.draining import treatment
 from topospread.drill.drill_state import DrillState
 from topospread.drill.pods import FollowedPod
 
@@ -52,8 +52,7 @@ def movable_pods(state: DrillState) -> MovablePods:
 
 def why_not_evicted(state: DrillState, pod: FollowedPod) -> str:
     """Return why the Eviction API would deny an eviction now; "" if it would allow it."""
-    budgets = [(budget.name, budget.healthy, budget.needed) for budget in state.health.budgets_of(pod)]
-    return why_not(budgets, healthy=state.is_ready(pod))
+    return state.health.why_not_evicted(pod, healthy=state.is_ready(pod))
 
 
 def _movable(state: DrillState, each: FollowedPod) -> Iterator[Movable]:

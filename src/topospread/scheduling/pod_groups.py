@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -34,6 +36,9 @@ from .verdict import GANG, Verdict
 from .victim_units import Unit, possible_victims, whole_group
 
 UNSCHEDULABLE = "pod group is unschedulable"
+_WAITED_FOR = "which several pods of a PodGroup wait for"
+_MOST_RACES = 16
+"""Number of possible outcomes of a race for claims that are compared."""
 _TOPOLOGY = "TopologyAwareWorkloadScheduling"
 _DEVICES, _PREEMPTION = "DynamicResources", "DefaultPreemption"
 
@@ -211,19 +216,27 @@ class GroupAttempt(msgspec.Struct):
                 each.message, each.row, each.error, each.keeps_promise = message, -1, True, False
 
 
+class AttemptOptions(NamedTuple):
+    """Options of an attempt at a group.
+
+    Attributes:
+        alone: no other pod may take a node meanwhile.
+        preempts: if the group does not fit, also try preemption, for its message.
+        counts_all: go on after the pod at which kube-scheduler gives up, to count all pods that fit.
+    """
+
+    alone: bool = False
+    preempts: bool = True
+    counts_all: bool = False
+
+
 def try_group(
     scheduler: Scheduler,
     group: PodGroup,
     members: Sequence[Member],
-    *,
-    preempts: bool = True,
-    counts_all: bool = False,
+    options: AttemptOptions,
 ) -> GroupAttempt:
     """Try the pods of a group. Those that found nodes are bound if the group succeeds; otherwise nothing changes.
-
-    Args:
-        preempts: if the group does not fit, also try preemption, for its message.
-        counts_all: go on after the pod at which kube-scheduler gives up, to count all pods that fit.
 
     Raises:
         NotJudgedError: a part of the answer is not modelled.
@@ -239,27 +252,28 @@ def try_group(
         if unjudged is not None:
             raise unjudged
     _refuse_shared_claims(cluster, members)
-    cycle = _Cycle(scheduler, framework, group, members, counts_all)
+    cycle = _Cycle(scheduler, framework, group, members, options.counts_all)
     with cluster.savepoint():
         trial = cycle.run()
     status, results = trial.status, trial.results
     untried = [MemberResult(each, message=status.message) for each in members[len(results) :]]
     attempt = GroupAttempt(group, status, [*results, *untried], trial.fits, status.code == "Unschedulable", trial.tried)
-    if status.code == "Unschedulable" and preempts:
+    if status.code == "Unschedulable" and options.preempts:
         _refuse_releases(framework, cluster, group, members)
         if _fails_on_devices(framework, group, results):
             attempt.fail(f'error in "{_DEVICES}" PodGroupPostFilter plugins: not found')
             return attempt
-        found = _post_filter(cycle)
-        status.reasons += (found.says,) if found.says else ()
-        if found.nodes:
-            attempt.await_victims(found)
+        evicting = _post_filter(cycle)
+        status.reasons += (evicting.says,) if evicting.says else ()
+        if evicting.nodes:
+            attempt.await_victims(evicting)
             return attempt
     if status.code == "Success":
+        found = _after_race(cycle, trial.found, alone=options.alone)
         with cluster.savepoint():
-            if any(_bind(scheduler, result, names_claims=False) for result in trial.found):
+            if any(_bind(scheduler, result, names_claims=False) for result in found):
                 raise _unjudged("spec.volumes", "pods of a PodGroup whose claims cannot be bound")
-        for result in trial.found:
+        for result in found:
             _bind(scheduler, result)
         return attempt
     if status.code == "Error":
@@ -271,31 +285,79 @@ def try_group(
     return attempt
 
 
-def _bind(scheduler: Scheduler, result: MemberResult, *, names_claims: bool = True) -> str:
-    """Bind a pod to the node that it found. Return why that fails, or ""."""
+def _bind(scheduler: Scheduler, result: MemberResult, *, names_claims: bool = True, binds: bool = True) -> str:
+    """Bind a pod to the node that it found. Return why that fails, or "". ``binds``: also bind its claims."""
     key, pod, _ = result.member
     pod_class = scheduler.cluster.shared_class(pod)
     scheduler.bind(key, pod_class, result.row, pod.metadata.uid or key, names_claims=names_claims)
-    return scheduler.reserve(pod_class, result.row) if pod_class.volumes else ""
+    return scheduler.reserve(pod_class, result.row, binds=binds) if pod_class.volumes else ""
+
+
+def _after_race(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) -> list[MemberResult]:
+    """Return the pods that found nodes in the order of their binding, after a race for claims without a volume.
+
+    Of the pods that share a claim only the pod that writes first is bound. The others are tried again. Chance decides
+    which pod is first, and whether the PV controller has bound the claim by then.
+
+    Raises:
+        NotJudgedError: if chance decides more than the names of equal pods.
+    """
+    cluster = cycle.scheduler.cluster
+    writers: dict[frozenset[str], list[MemberResult]] = {}
+    for each in found:
+        writers.setdefault(_unbound(cluster, each.member.pod), []).append(each)
+    written = Counter(name for claims, pods in writers.items() for name in claims for _ in pods)
+    if not written or max(written.values()) == 1:
+        return list(found)
+    by_chance = _unjudged("spec.volumes", f"the claim {written.most_common(1)[0][0]}, {_WAITED_FOR}")
+    racing = [pods for claims, pods in writers.items() if claims and len(pods) > 1]
+    overlap = len(set().union(*writers)) < sum(map(len, writers))
+    firsts = [{_place(cluster, each): each for each in reversed(pods)}.values() for pods in racing]
+    # A failed binding also ends a nomination and releases devices.
+    more = cycle.promised or any(cluster.shared_class(each.member.pod).may_need_devices for each in found)
+    if not alone or overlap or more or len(found) < len(cycle.members) or prod(map(len, firsts)) > _MOST_RACES:
+        raise by_chance
+    places = Counter(_place(cluster, each) for each in found)
+    after: list[MemberResult] = []
+    for first in product(*firsts):
+        losers = {each.member.key for pods in racing for each in pods} - {each.member.key for each in first}
+        sure = [each for each in found if each.member.key not in losers]
+        again = msgspec.structs.replace(cycle, members=[each.member for each in found if each.member.key in losers])
+        for binds in (True, False):
+            with cluster.savepoint():
+                for each in sure:
+                    _bind(cycle.scheduler, each, names_claims=False, binds=binds)
+                retried = [*sure, *again.run().found]
+            if Counter(_place(cluster, each) for each in retried) != places:
+                raise by_chance
+            after = after or retried
+    known = {each.member.key: each for each in found}
+    for each in after:
+        known[each.member.key].row, known[each.member.key].score = each.row, each.score
+    return [known[each.member.key] for each in after]
+
+
+def _place(cluster: Cluster, result: MemberResult) -> tuple[object, int]:
+    """Return the class and the node's row of a pod."""
+    return cluster.shared_class(result.member.pod).key, result.row
+
+
+def _unbound(cluster: Cluster, pod: Pod) -> frozenset[str]:
+    """Return the pod's claims without a volume."""
+    found = [each.claim for each in pod_claims(pod, cluster.objects)] if pod.spec.volumes else []
+    return frozenset(each.name for each in found if each is not None and not is_bound(each))
 
 
 def _refuse_shared_claims(cluster: Cluster, members: Sequence[Member]) -> None:
-    """Check that no two pods get the same claim bound or allocated. Only the pod that writes first is bound then.
+    """Check that no two pods get the same claim allocated.
 
     Raises:
         NotJudgedError: if two pods do.
     """
-    waiting: Counter[tuple[str, str]] = Counter()
-    for pod in (each.pod for each in members if each.pod.spec.volumes):
-        found = [each.claim for each in pod_claims(pod, cluster.objects) if each.claim is not None]
-        waiting.update({("spec.volumes", each.name) for each in found if not is_bound(each)})
-    for pod in (each.pod for each in members):
-        waiting.update(
-            {("spec.resourceClaims", each.name) for each in _claims(cluster, pod) if not each.status.allocation}
-        )
-    for (field, name), count in waiting.items():
+    claims = (claim for each in members for claim in {each.name: each for each in _claims(cluster, each.pod)}.values())
+    for name, count in Counter(each.name for each in claims if not each.status.allocation).items():
         if count > 1:
-            raise _unjudged(field, f"the claim {name}, which several pods of a PodGroup wait for")
+            raise _unjudged("spec.resourceClaims", f"the claim {name}, {_WAITED_FOR}")
 
 
 def _claims(cluster: Cluster, pod: Pod) -> Iterator[ResourceClaim]:

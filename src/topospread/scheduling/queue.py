@@ -93,6 +93,11 @@ class SchedulingQueue:
         self._in_flight = InFlight(self.undo)
 
     @property
+    def is_empty(self) -> bool:
+        """True if no pod is active, in backoff or unschedulable, apart from gated groups."""
+        return not (len(self.active) or len(self.backoff) or len(self.unschedulable))
+
+    @property
     def in_flight(self) -> tuple[str, ...]:
         """UIDs of the pods in flight."""
         return self._in_flight.uids

@@ -38,7 +38,7 @@ def complete_budgets(plan: Plan, cluster: Cluster) -> None:
     for budget in list(cluster.objects.pod_disruption_budgets.values()):
         if budget.status is None or budget.status.disruptions_allowed is None:
             selected = pods.selected(budget)
-            healthy = sum(_is_healthy(pod) for pod in selected)
+            healthy = sum(pod.is_ready for pod in selected)
             expected = pods.expected(selected) if goes_by_scale(budget) else len(selected)
             desired = desired_healthy(budget, expected)
             allowed = max(0, healthy - desired) if expected else 0
@@ -124,12 +124,6 @@ def desired_healthy(budget: PodDisruptionBudget, expected: int) -> int:
     return _scaled(0 if spec.min_available is None else spec.min_available, expected)
 
 
-def _is_healthy(pod: Pod) -> bool:
-    """Return whether a pod is ready; a pod without the condition Ready counts as ready."""
-    conditions = pod.status.conditions if pod.status else None
-    return not any(each.type == "Ready" and each.status != "True" for each in conditions or ())
-
-
 def _scaled(value: int | str, total: int) -> int:
     """Return a number, or a percentage of the total, rounded up; 0 for other text."""
     return scaled(value, total) or 0
@@ -163,7 +157,7 @@ class Budgets:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         given = cluster.objects.pod_disruption_budgets.values()
-        self._standing = [_Standing(budget, _selection(budget, cluster), _room(budget)) for budget in given]
+        self._standing = [_Standing(budget, _selection(budget, cluster), room_of(budget)) for budget in given]
         for each in self._standing:
             each.pods = each.on_nodes()
 
@@ -187,7 +181,7 @@ def _selection(budget: PodDisruptionBudget, cluster: Cluster) -> Selection | Non
     return None if selector is None else cluster.selections.of(budget.namespace, selector)
 
 
-def _room(budget: PodDisruptionBudget) -> int:
+def room_of(budget: PodDisruptionBudget) -> int:
     """Return the number of healthy pods above the required number, negative if pods are missing."""
     status = budget.status
     if status is None:

@@ -12,6 +12,7 @@ from topospread.scheduling.cycle import Placement
 from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.pod_group_queue import PodGroupQueue
 from topospread.scheduling.pod_groups import (
+    AttemptOptions,
     GroupAttempt,
     MemberResult,
     min_count,
@@ -71,14 +72,13 @@ def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
     preempted = before.preempted if before is not None else 0
     if run.budgets is not None:
         run.budgets.recount()
+    options = AttemptOptions(
+        alone=queue.is_empty,
+        preempts=run.options.preemption and preempted < MOST_PREEMPTIONS,
+        counts_all=run.options.sampling == "all",
+    )
     try:
-        attempt = try_group(
-            run.scheduler,
-            group,
-            members,
-            preempts=run.options.preemption and preempted < MOST_PREEMPTIONS,
-            counts_all=run.options.sampling == "all",
-        )
+        attempt = try_group(run.scheduler, group, members, options)
     except NotJudgedError as error:
         named = (group.namespace, group.name)
         objects = run.cluster.objects

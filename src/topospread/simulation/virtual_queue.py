@@ -155,6 +155,11 @@ class VirtualQueue:
         in_queue = len(self.queue.active) + self.queue.backoff.rejected + len(self._turns)
         return len(self._planned) - self._arrived + in_queue + self._batch.due
 
+    @property
+    def is_empty(self) -> bool:
+        """True if no pod waits but the current one, and none is created after another pod."""
+        return not len(self) and self.queue.is_empty and not self._held
+
     def pass_over(self) -> int:
         """Record rejections of the next pods, up to a pod that must be scheduled. Return the number of rejections."""
         tried = 0

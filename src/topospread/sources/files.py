@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import codecs
 import io
+import math
 import os
 import stat
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, ClassVar, Final, NamedTuple, Protocol
@@ -35,11 +37,14 @@ MAX_LIST: Final = 256 << 20
 MAX_OTHER: Final = MAX_SIZE
 """Maximum bytes of any other decompressed text from one source."""
 MAX_RATIO: Final = 250
-"""Maximum gzip ratio of texts larger than `MAX_OTHER`. A zip bomb reaches 1000."""
+"""Maximum gzip ratio of texts of more than a few megabytes. A zip bomb reaches 1000."""
+
+MAX_RENDERING: Final = 600.0
+"""Maximum seconds for the charts and kustomizations of a path together, with reading what they print."""
 
 _CHUNK: Final = 4 << 20
 _PATHS_SHOWN: Final = 3
-_GZIP: Final = b"\x1f\x8b"
+GZIP: Final = b"\x1f\x8b"
 _FOREIGN_ENCODINGS: Final = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -184,6 +189,23 @@ def entries(folder: str, root: str, skipped: SkippedLinks) -> list[PathEntry]:
     return inside
 
 
+def in_time(sources: Iterable[Source]) -> Iterator[Source]:
+    """Yield the sources.
+
+    Raises:
+        InputError: before a chart or kustomization, `MAX_RENDERING` after the first.
+    """
+    begun = math.inf
+    for source in sources:
+        if source.unit is not None:
+            now = time.monotonic()
+            begun = min(begun, now)
+            if now - begun > MAX_RENDERING:
+                words = f"charts and kustomizations before this one took {MAX_RENDERING:.0f} seconds; name fewer"
+                raise InputError(words, _at(source.path))
+        yield source
+
+
 def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
     """Return a source's text: decompressed, without a byte order mark, valid UTF-8; rendered for a unit.
 
@@ -216,7 +238,7 @@ def _read_all(file: BinaryIO, source: Source) -> bytes:
     """
     begin = file.read(_CHUNK)
     packed = _Chunks(begin, file)
-    is_gzip = begin.startswith(_GZIP)
+    is_gzip = begin.startswith(GZIP)
     whole = io.BytesIO()  # getvalue() does not copy
     limit = 0
     for chunk in _inflated(packed, source) if is_gzip else packed:
@@ -225,8 +247,11 @@ def _read_all(file: BinaryIO, source: Source) -> bytes:
         if b"\0" in chunk:
             break  # `checked_utf8` reports binary data
         size = whole.tell()
-        if size > limit or (is_gzip and size > max(MAX_OTHER, MAX_RATIO * packed.size)):
-            raise _too_large(source, limit if size > limit else MAX_OTHER)
+        if size > limit:
+            raise _too_large(source, limit)
+        if is_gzip and size > max(_CHUNK, MAX_RATIO * packed.size):
+            words = f"unpacked, this is more than {MAX_RATIO} times as large; unpack it yourself"
+            raise InputError(words, _at(source.path))
     return whole.getvalue()
 
 

@@ -135,8 +135,14 @@ _events: Final = partial(yaml.parse, Loader=yaml.CLoader)
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
 
-def check_reach(folder: str, root: str, *, network: bool) -> None:
+_REPLACED: Final = "before version 5, kustomize replaces"
+
+
+def check_reach(folder: str, root: str, *, network: bool) -> bool:
     """Reject a kustomization that reads outside its root, or from the network if that is not allowed.
+
+    Return whether all kustomizations and configurations that kustomize will read were checked. Otherwise some come from
+    the network, or kustomize puts them together.
 
     Args:
         folder: the folder of the kustomization.
@@ -147,22 +153,30 @@ def check_reach(folder: str, root: str, *, network: bool) -> None:
         InputError: if it does, or a kustomization cannot be read. The place is the kustomization's file.
     """
     visited: set[str] = set()
-    waiting = [folder]
+    waiting, is_whole = [folder], True
     while waiting:
         each = os.path.realpath(waiting.pop())
         if each not in visited:
             visited.add(each)
-            waiting += _ReachCheck(each, root, network).checked()
+            check = _ReachCheck(each, root, network)
+            waiting += check.checked()
+            is_whole &= check.is_whole
+    return is_whole
 
 
 class _ReachCheck:
-    """Checks the references of one kustomization."""
+    """Checks the references of one kustomization.
+
+    Attributes:
+        is_whole: whether it refers only to files, and to folders of resources, that are here.
+    """
 
     def __init__(self, folder: str, root: str, network: bool) -> None:
         self._folder = folder
         self._root = root
         self._network = network
         self._place = Place(shown_path(folder))
+        self.is_whole = True
 
     def checked(self) -> Iterator[str]:
         """Check this kustomization, then yield the folders of kustomizations that it refers to."""
@@ -172,7 +186,10 @@ class _ReachCheck:
             if os.path.lexists(path):
                 self._place = Place(shown_path(os.path.relpath(path)))
                 self._check_inside(path, name)
-                for document in read_documents(read_text(Source(path, None))):
+                text = read_text(Source(path, None))
+                if b"imageTags:" in text.data:
+                    raise InputError(f"{_REPLACED} imageTags: anywhere; write images", self._place)
+                for document in read_documents(text):
                     yield from self._check_fields(document.value)
 
     def _check_fields(self, value: Any) -> Iterator[str]:
@@ -183,6 +200,8 @@ class _ReachCheck:
         fields = [(key.casefold(), listed) for key, listed in value.items() if isinstance(listed, list)]
         for field, listed in fields:
             for each in listed:
+                if isinstance(each, str) and field == "patches":
+                    raise InputError(f"{_REPLACED} patches: anywhere if a patch is a text; write path:", self._place)
                 if isinstance(each, str) and field in FOLDER_FIELDS | _PLUGINS:
                     yield from self._check_reference(field, each)
 
@@ -195,12 +214,14 @@ class _ReachCheck:
         if not os.path.lexists(path):
             if not self._network and not (field in _PLUGINS and "\n" in given):
                 raise InputError(f"{shown_path(given)} does not exist here. {NEEDS_NETWORK}", self._place)
+            self.is_whole &= field in _PLUGINS and "\n" in given
             return
         self._check_inside(path, given)
         if os.path.isdir(path):
             if field in _PLUGINS and not self._network:
                 words = f"{shown_path(given)} is a folder of {field}, and kustomize may put URLs together in it."
                 raise InputError(f"{words} List its files, or add --render-network", self._place)
+            self.is_whole &= field not in _PLUGINS
             yield path
         elif field in _PLUGINS:
             self._check_documents(read_text(Source(path, None)).data)

@@ -23,7 +23,7 @@ from .collection import Collection
 from .custom_kinds import Kinds, notes_on_custom
 from .deliveries import note_of_deliveries
 from .duplicate_names import notes_on_namesakes
-from .files import STANDARD_INPUT, ReadingProgress, Source, listed_paths, no_object, read_text, total_size
+from .files import STANDARD_INPUT, ReadingProgress, Source, in_time, listed_paths, no_object, read_text, total_size
 from .folders import PathContents, check_charts, check_programs, look_into
 from .hooks import HooksLeftOut
 from .json_text import JsonList, is_meant_as_json, is_named_json, looks_like_json, split_documents
@@ -306,7 +306,7 @@ def _read(  # noqa: PLR0913 - the parts of one reading
 
     ``pipes`` keeps the texts of files that can be read only once.
     """
-    for source in sources:
+    for source in in_time(sources):
         text = pipes.get(source.path) or read_text(source, stdin)
         if source.unit is None and source.path != STANDARD_INPUT and not os.path.isfile(source.path):
             pipes[source.path] = text

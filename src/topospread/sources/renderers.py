@@ -36,7 +36,10 @@ _MISSES_VALUES: Final = re.compile(r"^execution error|\bexecuting \"|values don'
 """Helm errors for a chart that needs more values."""
 _VALUES: Final = "; values are given with --helm-values FILE and --helm-set NAME=VALUE"
 _NO_HELM: Final = "must specify --enable-helm"
-RENDER_HELM: Final = "this kustomization has Helm charts, and kustomize runs Helm only on request; add --render-helm"
+RENDER_HELM: Final = (
+    "this kustomization has Helm charts, and kustomize runs Helm only on request; add --render-helm (and keep all "
+    "other parts in files here: what is fetched cannot be checked before)"
+)
 _RAW: Final = "--render never reads the files as they are"
 KUSTOMIZE: Final = (("kustomize", "build"), ("kubectl", "kustomize"))
 """Programs and commands that build kustomizations. The first program on the PATH is used."""

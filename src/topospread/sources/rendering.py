@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass
@@ -167,13 +168,20 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
             InputError: if a program is missing, Helm is needed but not allowed, a name is invalid, or the kustomization
                 reads outside its root or from the network without permission.
         """
-        check_name(os.path.abspath(self.path))
+        self._allows_helm()
+
+    def _allows_helm(self) -> bool:
+        """Check the kustomization. Return whether kustomize may run Helm: on request, if all its parts were checked."""
+        for path in (os.path.abspath(self.path), self.kustomization.folder):
+            check_name(path)
         find_renderer(KUSTOMIZE, self._place)
-        if self.kustomization.chart_home and not self.rendering.helm_in_kustomizations:
+        is_whole = check_reach(self.path, self.root, network=self.rendering.network)
+        allows_helm = self.rendering.helm_in_kustomizations and is_whole
+        if self.kustomization.chart_home and not allows_helm:
             raise InputError(RENDER_HELM, self._place)
-        if self.kustomization.chart_home:
+        if allows_helm:
             find_renderer(HELM, self._place)
-        check_reach(self.path, self.root, network=self.rendering.network)
+        return allows_helm
 
     def render(self) -> Text:
         """Return the output of ``kustomize build``.
@@ -183,17 +191,16 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         Raises:
             InputError: if kustomize is missing or fails, or `check` refuses the kustomization.
         """
-        self.check()
+        allows_helm = self._allows_helm()
         renderer = find_renderer(KUSTOMIZE, self._place)
         with scrubbed_environment(network=self.rendering.network) as (home, environment):
-            options = self._helm_options(home)
+            options = self._helm_options(home) if allows_helm else []
             folder = os.path.join(home, "build")
             os.mkdir(folder)
             with open(os.path.join(folder, "kustomization.yaml"), "w", encoding="utf-8") as file:
                 base = os.path.relpath(self.kustomization.folder, folder)
-                file.write(
-                    f"buildMetadata: [originAnnotations, transformerAnnotations]\nresources:\n- {_quoted(base)}\n"
-                )
+                quoted = json.dumps(base, ensure_ascii=False)
+                file.write(f"buildMetadata: [originAnnotations, transformerAnnotations]\nresources:\n- {quoted}\n")
             try:
                 seconds = None if self.rendering.network else _DETOUR
                 data = renderer.run([folder, *options], self._place, environment, seconds)
@@ -208,9 +215,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         return Text(text.name, plain, origins)
 
     def _helm_options(self, folder: str) -> list[str]:
-        """Return the options that make kustomize run Helm through `helm_gate`; empty if Helm is not allowed."""
-        if not self.rendering.helm_in_kustomizations:
-            return []
+        """Return the options that make kustomize run Helm through `helm_gate`."""
         helm = find_renderer(HELM, self._place).program
         gate = write_gate(folder, helm, self.root, network=self.rendering.network)
         return ["--enable-helm", f"--helm-command={gate}"]
@@ -285,8 +290,3 @@ def _without_git(chart: str, home: str) -> str:
 def _no_option(path: str) -> str:
     """Return a path that no program can mistake for an option."""
     return os.path.join(os.curdir, path) if path.startswith("-") else path
-
-
-def _quoted(path: str) -> str:
-    """Return a path as a YAML scalar."""
-    return "'" + path.replace("'", "''") + "'"

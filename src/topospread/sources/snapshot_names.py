@@ -93,7 +93,7 @@ KEPT: Final = _words(
     bindMountOptions preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
     accessModes volumeMode volumeBindingMode persistentVolumeReclaimPolicy reclaimPolicy podManagementPolicy
     completionMode completedIndexes failedIndexes completionTime podReplacementPolicy minAvailable
-    maxUnavailable maxSurge
+    maxUnavailable maxSurge unhealthyPodEvictionPolicy
     kubernetes.io/config.mirror
     storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
     maximumVolumeSize pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller

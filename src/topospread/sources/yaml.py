@@ -38,6 +38,11 @@ MAX_DEPTH: Final = 256
 MAX_SIZE: Final = 64 << 20
 """Maximum bytes of a text. The parsed tree takes thirty times as much memory."""
 
+MAX_VALUES: Final = 1_000_000
+"""Maximum scalars, lists and mappings that a text may write out. A small template or gzip file can produce many."""
+
+BYTE_ORDER_MARK: Final = "\ufeff".encode()
+
 _NO_KEY: Final = object()
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 _MERGE: Final = object()
@@ -116,7 +121,9 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
         progress: receives the number of processed bytes after each document.
 
     Raises:
-        DecodeError: if the text is not YAML, is too large, or has values that JSON does not have.
+        DecodeError: if the text is not YAML, is too large, has values that JSON does not have, or has a byte order mark
+            inside: libyaml skips some of them, and go-yaml, which kubectl and kustomize use, skips others, so that each
+            would read other objects.
         DuplicateError: if a mapping has a key twice.
     """
     if len(text.data) > MAX_SIZE:
@@ -125,6 +132,9 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
             "split it into several files, or write it as JSON",
             Place(text.name),
         )
+    mark = text.data.find(BYTE_ORDER_MARK)
+    if mark >= 0:
+        raise DecodeError("this is a byte order mark (U+FEFF) inside the text; remove it", place_of_byte(text, mark))
     reader = _DocumentReader(text)
     while (document := reader.next_document()) is not None:
         yield document
@@ -193,7 +203,7 @@ class _DocumentReader:
             self._put(value, event)
 
     def _scalar(self, event: ScalarEvent) -> Scalar:
-        self.nodes += 1
+        self._count(event)
         text: str = event.value
         if event.tag is not None:
             value = self._tagged(event)
@@ -211,6 +221,12 @@ class _DocumentReader:
             self.anchors[event.anchor] = _Anchor(value, 1, 0)
         return value
 
+    def _count(self, event: Event) -> None:
+        self.nodes += 1
+        if self.written_before + self.nodes - self.aliased > MAX_VALUES:
+            words = f"the text has more than {MAX_VALUES:,} values; split it into several files"
+            raise DecodeError(words, self._place(event))
+
     def _tagged(self, event: ScalarEvent) -> Scalar:
         try:
             return tagged_scalar(event.tag or "", event.value)
@@ -224,7 +240,7 @@ class _DocumentReader:
         if event.anchor is not None:
             anchor = self.anchors[event.anchor] = _Anchor(value, _UNFINISHED, 0)
         self.open.append(_Frame(value, anchor, self.nodes))
-        self.nodes += 1
+        self._count(event)
 
     def _end(self) -> Any:
         frame = self.open.pop()

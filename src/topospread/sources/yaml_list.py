@@ -19,7 +19,7 @@ from topospread.errors import InputError
 
 from .locations import Location
 from .text import Text
-from .yaml import read_documents
+from .yaml import BYTE_ORDER_MARK, read_documents
 
 SMALLEST: Final = 1 << 20
 """Minimum bytes. Shorter texts are parsed as a whole, so that the first error in the text is reported."""
@@ -86,7 +86,8 @@ class YamlList:
         """Return the text as a list; None if it is short or not a machine-written list."""
         data = text.data
         head = _HEAD.match(data) if len(data) >= SMALLEST and text.origins is None else None
-        if head is None or data.find(b"\n---", head.end()) >= 0 or data.find(b"\n...") >= 0:
+        others = (b"\n---", b"\n...", BYTE_ORDER_MARK)
+        if head is None or any(data.find(each, head.end()) >= 0 for each in others):
             return None
         begin, before = head.start(1), head.group(1)
         tail = _TAIL.search(data, data.rfind(b"\n" + before + b"- ") + 1 + len(before))

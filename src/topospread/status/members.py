@@ -6,9 +6,10 @@ from collections.abc import Container, Iterable, Iterator
 
 import msgspec
 
-from topospread.api.pod import FINISHED_PHASES
+from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey, pod_key
+from topospread.controllers.node_lifecycle import is_silent
 from topospread.controllers.planned import Plan, Workload
 from topospread.simulation.run import Run
 
@@ -52,6 +53,15 @@ class Members(msgspec.Struct, eq=False):
             for row, keys in rows.items():
                 result[row] = result.get(row, 0) + len(keys)
         return result
+
+
+def ready_pods(pods: Iterable[Pod], cluster: Cluster) -> Iterator[Pod]:
+    """Yield the pods that are ready, on nodes that answer."""
+    for each in pods:
+        row = cluster.placed.get(pod_key(each.namespace, each.name))
+        node = None if row is None else cluster.nodes.nodes[row]
+        if node is not None and each.is_ready and not is_silent(node):
+            yield each
 
 
 def owners_of(run: Run) -> dict[PodKey, Workload]:

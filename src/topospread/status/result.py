@@ -122,6 +122,7 @@ class WorkloadStatus(Base, frozen=True):
     ] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Further sentences for a person.")] = ()
     problem: Annotated[str, Meta(description="Why its constraints cannot be judged; empty if they can be judged.")] = ""
+    ready: Annotated[int, Meta(description="Its pods that are ready, on nodes that answer.")] = 0
 
     @property
     def missing(self) -> int:

@@ -21,9 +21,10 @@ from topospread.simulation.counted import PodOwners
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import Run, prepare
+from topospread.text import listed
 
 from .constraints import spreads_of
-from .members import Members, owners_of, workloads_of
+from .members import Members, owners_of, ready_pods, workloads_of
 from .one_workload import Asked, looked_at
 from .refused import Refusals
 from .result import RefusedPod, SpreadStatus, WorkloadStatus
@@ -142,14 +143,21 @@ def _spread_of(run: Run, wanted: LookedFor, progress: Progress | None) -> Spread
             progress(done, len(chosen))
         found.append((chosen[done][1], _with_keys(looked, wanted.keys)))
     keys = tuple(wanted.keys) or keys_at_risk((each for _, each in found), run.cluster)
-    told = [with_fields(each, losses=losses(each.kind, members, keys, run.cluster)) for members, each in found]
+    told = [
+        with_fields(
+            each,
+            losses=losses(each.kind, members, keys, run.cluster),
+            ready=len(list(ready_pods(workload.existing, run.cluster))),
+        )
+        for (workload, members), (_, each) in zip(chosen, found, strict=True)
+    ]
     workloads = tuple(sorted(told, key=goodness))
     return SpreadStatus(
         nodes=len(run.cluster.nodes),
         workloads=workloads,
         domains=domains_at_risk(workloads, keys, run.cluster),
         warnings=(*run.plan.inventory.warnings, *run.plan.warnings),
-        notes=(*run.plan.inventory.notes, *run.plan.notes, *_surplus(run)),
+        notes=(*run.plan.inventory.notes, *run.plan.notes, *_surplus(run), *_unready(workloads)),
     )
 
 
@@ -178,6 +186,16 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
     if not selected and not wanted.allow_empty:
         raise nothing_selected(selector)
     return selected
+
+
+def _unready(workloads: Iterable[WorkloadStatus]) -> list[str]:
+    """Return a note on pods with nodes that are not ready."""
+    unready = [each for each in workloads if each.ready < each.existing]
+    number = sum(each.existing - each.ready for each in unready)
+    if not number:
+        return []
+    pods = "1 pod with a node is" if number == 1 else f"{number} pods with nodes are"
+    return [f"{pods} not ready: {listed([f'{each.namespace}/{each.name}' for each in unready], 3)}"]
 
 
 def _surplus(run: Run) -> list[str]:

@@ -134,15 +134,10 @@ def _endpoints(service: Service, cluster: _Cluster) -> Iterator[Endpoint]:
     for pod in cluster.pods.get(service.namespace or "default", ()):
         if not selector <= pod.labels.items():
             continue
-        node, serves = pod.spec.node_name or "", _is_ready(pod) or bool(service.spec.publish_not_ready_addresses)
+        node, serves = pod.spec.node_name or "", pod.is_ready or bool(service.spec.publish_not_ready_addresses)
         ready = serves and (not pod.terminating or bool(service.spec.publish_not_ready_addresses))
         if serves:
             yield Endpoint(f"{pod.namespace or 'default'}/{pod.name}", node, cluster.zone[node], ready)
-
-
-def _is_ready(pod: Pod) -> bool:
-    conditions = (pod.status.conditions if pod.status is not None else None) or ()
-    return next((each.status == "True" for each in conditions if each.type == "Ready"), True)
 
 
 def _expected(

@@ -27,7 +27,7 @@ from topospread.simulation.placing import place_all
 from topospread.simulation.result import Simulation
 from topospread.simulation.run import prepare
 from topospread.sources.collection import applied
-from topospread.sources.files import STANDARD_INPUT
+from topospread.sources.files import GZIP, STANDARD_INPUT
 from topospread.sources.load import load
 from topospread.sources.synthetic_cluster import is_synthetic, synthetic_nodes
 
@@ -138,8 +138,10 @@ def judge_draft(
         options: the version, gates and configuration to act with.
 
     Raises:
-        UsageError: if the text is too long or the cluster is unknown.
+        UsageError: if the text is too long or packed, or the cluster is unknown.
     """
+    if text.startswith(GZIP):
+        raise UsageError("the editor takes text, and this is a gzip file")
     if len(text) > MOST_TEXT:
         raise UsageError(f"the editor takes manifests of {MOST_TEXT:,} bytes, and this one has {len(text):,}")
     nodes = _cluster(cluster, served)

@@ -130,7 +130,9 @@ def _reopened(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iter
 
 
 def _untaint(obstacles: RejectionsPerNode, position: int) -> Change | None:
-    """Return the removal of a node's untolerated taints; ``None`` if kubectl or the node's controller must not remove one."""
+    """Return the removal of a node's untolerated taints; ``None`` if one shows that the node is not healthy, or cannot
+    be named on a command line.
+    """
     node = _node(obstacles, position)
     untolerated = obstacles.untolerated(int(obstacles.cluster.nodes.taints[obstacles.rows[position]]))
     lifted = [each for each in untolerated if each.key != UNSCHEDULABLE_TAINT.key]

@@ -40,8 +40,9 @@ from .cluster_changes import surplus_pods
 from .domains import constraint_tables
 from .owner import exists, is_older
 from .placement_without_constraint import without_each
+from .quota_changes import raised_quotas
 from .rejections_per_node import AFFINITY, RejectionsPerNode
-from .repeated_simulation import RepeatedSimulation, tried_pods
+from .repeated_simulation import RepeatedSimulation
 from .replacement import MADE_OF_TEMPLATE
 from .result import ConstraintTable, Explanation, NearestNode, PodSituation
 from .scores import score_table
@@ -165,7 +166,7 @@ def explain_pending(
             others.setdefault(workload, []).append(pods)
             continue
         explanation = explainer.pending(simulation, ended, pods)
-        if explanation.searched:
+        if explanation.searched and explanation.state == "pending":
             ended = simulation.carry_out()
         explainer.suggests = explainer.suggests and simulation.placed < EFFORT
         found.append(PendingPods(workload, tuple(each.name for each in pods), explanation))
@@ -315,7 +316,7 @@ class _Explainer:
         self, simulation: RepeatedSimulation, ended: Run, queued: QueuedPod, outcome: PodOutcome
     ) -> Explanation:
         scheduler = self._run.scheduler
-        baseline = _baseline(ended, queued.workload)
+        baseline = Baseline.of(ended, queued.workload)
         facts: dict[str, Any] = {
             "message": outcome.placement.message,
             "preemption": outcome.preemption.sentence if outcome.preemption else "",
@@ -325,7 +326,7 @@ class _Explainer:
         verdict = scheduler.verdict(queued.pod, queued.name)
         refused = _refusal_of_group(ended, queued) if verdict.feasible else None
         if verdict.error:
-            return self._explanation(queued, "pending", None, verdict, facts)
+            return self._explanation(queued, "pending", None, refused or verdict, facts)
         obstacles = _obstacles(scheduler, queued.pod, verdict)
         template = queued.workload.template
         newest = obstacles
@@ -373,7 +374,7 @@ class _Explainer:
         key = pod_key(queued.namespace, queued.name)
         # A profile whose plugins cannot score places a pod all the same where a single node is feasible.
         verdict, facts, node = seen[-1] if seen else (None, {}, _latest(ended, [queued])[0][1].placement.node)
-        baseline = _baseline(ended, queued.workload)
+        baseline = Baseline.of(ended, queued.workload)
         facts |= {"pending": baseline.pending, "wanted": baseline.wanted}
         evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.evictions if each.preemptor == key)
         facts |= {"evictions": evictions, "from_batch": placement.hinted}
@@ -423,7 +424,15 @@ class _Explainer:
         return tuple(with_fields(each, counted=owners.counted_by(each.arithmetic, workload)) for each in tables)
 
     def _waiting(self, queued: QueuedPod, message: str) -> Explanation:
-        return self._explanation(queued, "waiting", None, None, {"message": message, "pending": 1, "wanted": 1})
+        facts: dict[str, Any] = {"message": message, "pending": 1, "wanted": 1}
+        if queued.refused and self.suggests and self._run.plan.quotas is not None:
+            simulation = RepeatedSimulation(self._run)
+            before = Baseline.of(self._ended or simulation.carry_out(), queued.workload)
+            if self._ended is None:
+                simulation.restore()
+            facts["suggestions"] = tuple(raised_quotas(self._inventory, self._run, queued.workload, before))
+            facts["searched"] = bool(facts["suggestions"])
+        return self._explanation(queued, "waiting", None, None, facts)
 
     def _explanation(
         self, queued: QueuedPod, state: Any, node: str | None, verdict: Verdict | None, facts: dict[str, Any]
@@ -504,19 +513,3 @@ def _latest(run: Run, pods: Iterable[QueuedPod]) -> list[tuple[QueuedPod, PodOut
             outcome = run.outcomes[id(queued)]
         found.append((queued, outcome))
     return found
-
-
-def _baseline(run: Run, workload: Workload) -> Baseline:
-    """Return the result of a run, while its state exists."""
-    nodes: set[str] = set()
-    placed = wanted = len(workload.existing)
-    for queued in tried_pods(run):
-        outcome = run.outcome(queued)
-        if outcome is None or outcome.evicted:
-            continue
-        own = queued.workload is workload
-        wanted += own
-        if not outcome.pending:
-            nodes.add(pod_key(queued.namespace, queued.name))
-            placed += own
-    return Baseline(placed, wanted, frozenset(nodes))

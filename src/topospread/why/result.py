@@ -130,8 +130,8 @@ class Suggestion(msgspec.Struct, frozen=True):
     Attributes:
         kind: ``maxSkew``, ``whenUnsatisfiable``, ``nodeTaintsPolicy``, ``nodeAffinityPolicy``, ``minDomains``,
             ``toleration``, ``requests``, ``rollout`` (of a template that changed already), ``restart``, ``deletePod``,
-            ``uncordon``, ``strategy``, ``free``, ``newNode``, ``storageClassName``, ``newClaim``, ``newStorageClass``;
-            several with ``+`` between.
+            ``uncordon``, ``strategy``, ``free``, ``newNode``, ``storageClassName``, ``newClaim``, ``newStorageClass``,
+            ``quota``; several with ``+`` between.
         title: the change in words.
         object: target of the patch: apiVersion, kind, namespace and name; for a new node the list of nodes. For an
             owner of an unknown kind (``template``), paths are those of its pods.

@@ -15,6 +15,7 @@ from topospread.api.node_selection import Taint
 from topospread.api.pod import Pod
 from topospread.api.rollout import Strategy
 from topospread.api.taints import UNSCHEDULABLE_TAINT
+from topospread.cluster.cluster import pod_key
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.plugins.spread_constraints import Constraint
@@ -55,6 +56,22 @@ class Baseline:
     placed: int
     wanted: int
     nodes: frozenset[str]
+
+    @classmethod
+    def of(cls, run: Run, workload: Workload) -> Baseline:
+        """Return the result of a run, while its state exists."""
+        nodes: set[str] = set()
+        placed = wanted = len(workload.existing)
+        for queued in tried_pods(run):
+            outcome = run.outcome(queued)
+            if outcome is None or outcome.evicted:
+                continue
+            own = queued.workload is workload
+            wanted += own
+            if not outcome.pending:
+                nodes.add(pod_key(queued.namespace, queued.name))
+                placed += own
+        return cls(placed, wanted, frozenset(nodes))
 
     @property
     def pending(self) -> int:

@@ -319,3 +319,16 @@ def test_pods_of_stateful_sets_that_are_not_replaced_after_a_loss_are_named() ->
     said = " ".join(capacity_answer(found).text().split())
     assert "shop/db-0" in said
     assert "note: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said
+
+
+def test_no_node_is_bought_in_a_zone_without_a_node_that_is_reachable() -> None:
+    taints = [{"key": "node.kubernetes.io/unreachable", "effect": each} for each in ("NoSchedule", "NoExecute")]
+    dead = node("c1", "c")
+    dead["spec"] = {"taints": taints}
+    found = asked([*nodes("a", "b"), dead, workload("Deployment", replicas=2, spec=SPREAD)])
+    assert {each.zone for each in found.purchases} == {"a", "b"}
+    answer = capacity_answer(found)
+    assert not answer.remedies
+    assert answer.says == "0 more of shop/web fit; no set of such nodes is enough"
+    all_dead = asked([dead, workload("Deployment", replicas=2, spec=SPREAD)])
+    assert {each.zone for each in all_dead.purchases} == {"c"}

@@ -65,6 +65,29 @@ def workload(kind: str, name: str = "web", replicas: int = 3, spec: Json | None 
     return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": own | more}
 
 
+def running(*ready: bool, **status: Any) -> list[Json]:
+    """A Deployment ``web`` with a pod on each node a1, b1 and c1, which is ready or not."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "u", "controller": True}
+    deployment = workload("Deployment", replicas=len(ready))
+    template = deployment["spec"]["template"]
+    labels = {"app": "web", "pod-template-hash": "1"}
+    of_set = {"replicas": len(ready), "selector": {"matchLabels": labels}}
+    of_set["template"] = template | {"metadata": {"labels": labels}}
+    above = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
+    metadata = {"name": "web-1", "namespace": "shop", "uid": "u", "labels": labels, "ownerReferences": [above]}
+    made: list[Json] = [
+        deployment | {"metadata": deployment["metadata"] | {"uid": "d"}},
+        {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": of_set},
+    ]
+    for zone, one in zip("abc", ready, strict=False):
+        own = {"name": f"web-{zone}", "namespace": "shop", "labels": labels, "ownerReferences": [owner]}
+        conditions = [{"type": "Ready", "status": "True" if one else "False"}]
+        spec = template["spec"] | {"nodeName": f"{zone}1"}
+        stored = {"phase": "Running", "conditions": conditions} | ({} if one else status)
+        made.append({"apiVersion": "v1", "kind": "Pod", "metadata": own, "spec": spec, "status": stored})
+    return made
+
+
 def budget(name: str = "web", **spec: Any) -> Json:
     """A budget over the pods of a workload."""
     metadata = {"name": name, "namespace": "shop"}

@@ -71,6 +71,19 @@ def test_what_is_there_already_needs_a_budget_alone() -> None:
     assert [each.line for each in found.lines] == ["PodDisruptionBudget: minAvailable 2"]
 
 
+def test_a_smaller_min_domains_is_tried_where_it_keeps_pods_pending() -> None:
+    many = spread(topologyKey=ZONE, minDomains=4)
+    objects = [
+        *nodes("a", "a", "b", "b"),
+        workload("Deployment", replicas=4, spec={"topologySpreadConstraints": [many]}),
+    ]
+    found = designed(*objects, survive=["zone"], left=[2])
+    assert found.promises
+    assert spreads(found)[ZONE]["minDomains"] == 1  # 2 keeps pods pending after a zone's loss
+    reason = next(each.reason for each in found.lines if each.line == "minDomains: 1")
+    assert reason == "without it 2 of 4 pods find no node"
+
+
 def test_too_few_zones_cannot_promise_it() -> None:
     found = designed(*nodes("a", "b"), workload("Deployment", replicas=4), survive=["zone"], left=[3])
     assert (found.promises, found.manifest, found.lines) == (False, "", ())
@@ -258,8 +271,10 @@ def test_the_fix_of_promise_check_is_a_design() -> None:
 
 
 def test_a_failed_search_proves_nothing() -> None:
-    """minDomains 4 keeps pods pending; a smaller minDomains is not tried."""
-    web = workload("Deployment", "web", 6, {"topologySpreadConstraints": [spread(minDomains=4)]})
+    """Anti-affinity over zones keeps pods pending; without it is not tried."""
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    web = workload("Deployment", "web", 6, {"affinity": apart})
     found = promise_design(inventory(*nodes(*"aabbcc"), web), want="zone-loss>=4", states=500)
     assert (found.verdict, found.unjudged[0].what) == ("unknown", "designs")
     assert found.says == "none of 1 design keeps what is wanted of shop/web"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.parted import parted
-from tests.unit.drill.builders import inventory, node, nodes, rolling, spread, workload
+from tests.unit.drill.builders import inventory, node, nodes, rolling, running, spread, workload
 from topospread.answers.promise_check import PromiseCheck, promise_check
 from topospread.errors import InputError, UsageError
 from topospread.lint.settings import read_settings
@@ -229,3 +229,11 @@ def test_a_quorum_is_told_of_the_replicas_although_fewer_have_a_node() -> None:
     (found,) = promise_check(inventory(*nodes("a", "b", "c"), db), ["sts/db"]).promises
     assert (found.want, found.verdict, found.when) == ("quorum", "no", "in some order")
     assert found.says == "losing a leaves 2 of 5 (3 had a node)"
+
+
+def test_pods_that_are_not_ready_now_are_not_left() -> None:
+    found = checked([*nodes("a", "b", "c"), *running(False, False, True)], "zone-loss>=1")
+    assert (found.verdict, found.promises[0].says) == ("no", "losing c leaves 0 of 3 (1 ready before)")
+    assert found.promises[0].when == "now"
+    lost = checked([*nodes("a", "b", "c"), *running(True, True, True)], "zone-loss>=2")
+    assert lost.promises[0].when != "now"

@@ -183,3 +183,29 @@ def test_who_goes_and_where_pods_are_placed_is_checked(tmp_path: Path) -> None:
         played(tmp_path, objects, drill.replace("deleted: a1", "deleted: b1", 1))
     with pytest.raises(InputError, match="kube-scheduler takes"):
         played(tmp_path, objects, re.sub(r"(stands: [\w-]+)=\w1", r"\1=a1", drill))
+
+
+def quota(pods: int) -> Json:
+    metadata = {"name": "few", "namespace": "shop"}
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": {"pods": str(pods)}}}
+
+
+def test_a_rollout_whose_surge_exceeds_a_quota_is_stuck(tmp_path: Path) -> None:
+    given = [*nodes("a", "b", "c"), web(3, strategy=rolling(1, 0))]
+    assert asked(given, never_pending=True).answer == "always"
+    assert asked([*given, quota(4)], never_pending=True).answer == "always"
+    answer = asked([*given, quota(3)], never_pending=True)
+    assert (answer.answer, answer.why) == ("never", "1 of shop/web stays pending")
+
+
+def test_pods_that_a_quota_refuses_are_created_once_old_pods_are_deleted() -> None:
+    given = [*nodes("a", "b", "c"), web(3, strategy=rolling(1, 1)), quota(3)]
+    answer = asked(given, never_pending=True)
+    assert answer.answer == "always"
+    assert answer.states > 0, "counting does not decide it"
+
+
+def test_a_rollout_beside_refused_pods_of_other_workloads_is_not_decided() -> None:
+    other = workload("Deployment", "other", 2)
+    answer = asked([*nodes("a", "b", "c"), web(3, strategy=rolling(1, 1)), other, quota(4)], never_pending=True)
+    assert answer.answer == "not decided"

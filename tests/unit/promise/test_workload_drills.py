@@ -61,3 +61,25 @@ def test_drains_of_all_nodes_leave_what_their_drill_leaves(available: int, toler
     fewest = begin.play(*(Drain(NodeChoice("node", each.name)) for each in given.nodes)).fewest
     expected = [f"drains of all nodes can leave {fewest} of 3 ready"] if fewest < 2 else []
     assert [each.text for each in checks.failures() if each.check == "drains"] == expected
+
+
+@pytest.mark.parametrize("skew", [0, 1, 2])
+@pytest.mark.parametrize("by_revision", [False, True])
+@pytest.mark.parametrize("strategy", [rolling(1, 0), rolling(0, 2)])
+def test_a_proof_by_counting_finds_the_failures_that_drills_find(
+    skew: int, by_revision: bool, strategy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = DesignRules((SpreadRule(ZONE, skew, by_revision=by_revision),) if skew else ())
+    given = with_rules(inventory(*SIX, workload("Deployment", replicas=5, strategy=strategy)), KEY, rules, 5)
+    begin = WorkloadDrills(given, PLAIN, KEY)
+    free = WorkloadDrills(given, unscored(PLAIN), KEY)
+    intent = read_intent(["zone"], [3], 5, unnoticed=False)
+
+    def failures() -> list[tuple[str, str, str]]:
+        found = list(DesignChecks(begin, free, given, intent, 500, {}).failures())
+        assert [each.text for each in found] == [each.text for each in found]
+        return [(each.check, each.key, each.text) for each in found]
+
+    counted = failures()
+    monkeypatch.setattr(DesignChecks, "_surely_left", lambda *_, **__: 0)
+    assert counted[:1] == failures()[:1]

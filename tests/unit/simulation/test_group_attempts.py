@@ -13,6 +13,7 @@ from topospread.answers.causes import causes_of
 from topospread.answers.pending_pods import fixes_of
 from topospread.answers.why import why_answer
 from topospread.config.gates import gates_for
+from topospread.drill.drill import drill
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
@@ -63,6 +64,15 @@ def test_a_gang_takes_no_node_where_too_few_of_its_pods_find_one(tmp_path: Path)
     says = [cause.says for each in result.pending for cause in causes_of(each) if cause.code == "pod-group"]
     assert says == ["PodGroup default/g needs 9 pods at once (minCount): 7 find nodes"] * len(says)
     assert says
+
+
+def test_a_drill_says_that_it_places_no_groups(tmp_path: Path) -> None:
+    (tmp_path / "cluster.json").write_text(
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": [node("n1"), group("g"), *pods("g", 2)]})
+    )
+    gates = gates_for("1.37", {"GenericWorkload": True})
+    found = drill(topospread.load(str(tmp_path / "cluster.json")), [], SimulationOptions(gates=gates))
+    assert [str(each) for each in found.answer().unjudged if "except in simulate" in str(each)]
 
 
 def test_pods_above_min_count_may_stay_pending(tmp_path: Path) -> None:
@@ -206,9 +216,12 @@ LOCAL: Json = {
 }
 
 
-def claim(name: str) -> Json:
+MADE = {**LOCAL, "metadata": {"name": "made"}, "provisioner": "disk.example.com"}
+
+
+def claim(name: str, of: str = "local") -> Json:
     storage = {"requests": {"storage": "1Gi"}}
-    spec = {"accessModes": ["ReadWriteOnce"], "resources": storage, "storageClassName": "local"}
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": storage, "storageClassName": of}
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
 
 
@@ -236,6 +249,16 @@ def test_pods_of_a_gang_take_a_volume_each(volumes: list[str], expected: int, tm
     result = simulated(tmp_path, node("n1"), node("n2"), LOCAL, *there, *claims, group("g", 2), *members)
     assert result.unjudged == ()
     assert len({each.node for each in result.placements} - {None}) == expected
+
+
+@pytest.mark.parametrize(("cpu", "expected"), [("2", [True, True]), ("3", [False, False])])
+def test_pods_that_wait_for_one_claim_are_judged_where_chance_decides_nothing(
+    cpu: str, expected: list[bool], tmp_path: Path
+) -> None:
+    members = pods("g", 2, cpu=cpu, volumes=mounts("c"))
+    result = simulated(tmp_path, node("n1"), node("n2"), LOCAL, volume("v", "n1"), claim("c"), group("g", 2), *members)
+    assert result.unjudged == ()
+    assert [each.node == "n1" for each in result.placements] == expected
 
 
 @pytest.mark.parametrize(("devices", "expected"), [(2, 2), (1, 0)])
@@ -338,8 +361,20 @@ NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
         ],
         "new pods with gates in a StatefulSet",
     ),
-    "a claim that two pods would bind": (
-        [group("g", 2), LOCAL, claim("c"), volume("v", "n1"), *pods("g", 2, volumes=mounts("c"))],
+    "a claim of two pods while another pod waits": (
+        [group("g", 2), LOCAL, claim("c"), volume("v", "n1"), *pods("g", 2, volumes=mounts("c")), pod("big", cpu="9")],
+        "the claim c, which several pods of a PodGroup wait for",
+    ),
+    "a claim of two pods that may end on different nodes": (
+        [node("n2"), group("g", 2), MADE, claim("c", "made"), *pods("g", 2, volumes=mounts("c"))],
+        "the claim c, which several pods of a PodGroup wait for",
+    ),
+    "a claim of two pods with different volumes": (
+        [
+            *(group("g", 2), LOCAL, claim("c"), claim("own"), volume("v", "n1"), volume("own", "n1")),
+            pod("g-0", "g", volumes=mounts("c")),
+            pod("g-1", "g", volumes=[*mounts("c"), mounts("own")[0] | {"name": "own"}]),
+        ],
         "the claim c, which several pods of a PodGroup wait for",
     ),
     "a claim that the PV controller does not bind": (

@@ -9,8 +9,8 @@ import pytest
 
 from topospread.errors import DecodeError, InputError, UsageError
 from topospread.sources import files
-from topospread.sources.files import SkippedLinks, Source, find_sources, read_text, total_size
-from topospread.sources.text import shown_path
+from topospread.sources.files import SkippedLinks, Source, find_sources, in_time, read_text, total_size
+from topospread.sources.text import Text, shown_path
 
 
 def names(path) -> list[str]:
@@ -169,7 +169,7 @@ class TestText:
         packed = gzip.compress(begin + b" " * (200 << 20), 9)
         assert len(packed) < 300_000
         tracemalloc.start()
-        with pytest.raises(InputError, match="the text is larger than 64 MiB"):
+        with pytest.raises(InputError, match="more than 250 times as large"):
             read_text(Source("-", None), io.BytesIO(packed))
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
@@ -179,3 +179,24 @@ class TestText:
 def test_paths_are_shown_on_one_line():
     assert shown_path("a\nb\x1b[31m.yaml") == "a\\nb\\x1b[31m.yaml"
     assert shown_path(os.fsdecode(b"caf\xe9.yaml")) == "caf\\udce9.yaml"
+
+
+class NoUnit:
+    noun = "chart"
+
+    def check(self) -> None:
+        """Nothing is missing."""
+
+    def render(self) -> Text:
+        return Text("chart", b"")
+
+
+def test_all_charts_of_a_path_have_a_time_together(monkeypatch):
+    """One that is slow has a limit of its own; a hundred of them would take hours."""
+    now = iter([0.0, 500.0, 601.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(now))
+    sources = [Source(name, 0, NoUnit()) for name in "abc"]
+    found = in_time([sources[0], Source("plain.yaml", 0), *sources[1:]])
+    assert [next(found).path for _ in range(3)] == ["a", "plain.yaml", "b"]
+    with pytest.raises(InputError, match="c: charts and kustomizations before this one took 600 seconds"):
+        next(found)

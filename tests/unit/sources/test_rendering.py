@@ -104,6 +104,9 @@ def test_a_folder_whose_name_a_program_reads_otherwise_is_refused(
     for found, name in ((chart, "shop "), (overlay, "pr\nod")):
         with pytest.raises(InputError, match="white space"):
             text_of(found.rename(found.with_name(name)))
+    (link := overlay.with_name("link")).symlink_to("pr\nod")
+    with pytest.raises(InputError, match="white space"):
+        text_of(link)
 
 
 def install_kustomize(programs: FakePrograms, overlay: Path, name: str = "kustomize") -> None:
@@ -290,6 +293,39 @@ def test_kustomize_may_use_helm_only_on_request(programs: FakePrograms, overlay:
     assert enabled == "--enable-helm"
     assert command.startswith("--helm-command=")
     assert str(programs.folder) not in command, "kustomize runs Helm through the gate"
+
+
+@pytest.mark.parametrize("kustomization", ["generators: [../gen]\n", "resources: [https://example.com/base]\n"])
+def test_helm_runs_for_no_chart_that_was_not_read_before(
+    programs: FakePrograms, overlay: Path, kustomization: str
+) -> None:
+    """kustomize writes values beside the name of a chart, which may lead to any folder."""
+    programs.install("kustomize", BUILT % "x")
+    programs.install("helm")
+    (generator := overlay.with_name("gen")).mkdir()
+    (generator / "kustomization.yaml").write_text("resources: [chart.yaml]\n")
+    (generator / "chart.yaml").write_text("kind: HelmChartInflationGenerator\nname: ../../x\n")
+    (overlay / "kustomization.yaml").write_text(kustomization)
+    allowed = Rendering(helm_in_kustomizations=True, network=True)
+    text_of(overlay, allowed)
+    assert len(programs.calls("kustomize")[0]) == 2, "no --enable-helm"
+    (overlay / "kustomization.yaml").write_text(f"{kustomization}helmCharts: [{{name: web}}]\n")
+    with pytest.raises(InputError, match="what is fetched cannot be checked"):
+        text_of(overlay, allowed)
+
+
+@pytest.mark.parametrize(
+    "kustomization", ["resources: ['../imageTags:base']\n", "patches: ['a: b']\nresources: ['../patches:base']\n"]
+)
+def test_names_that_old_versions_of_kustomize_rewrite_are_refused(
+    programs: FakePrograms, overlay: Path, kustomization: str
+) -> None:
+    programs.install("kustomize")
+    for name in ("imageTags:base", "patches:base"):
+        overlay.with_name(name).mkdir()
+    (overlay / "kustomization.yaml").write_text(kustomization)
+    with pytest.raises(InputError, match="before version 5, kustomize replaces"):
+        text_of(overlay)
 
 
 def test_a_missing_program_is_named_with_where_to_get_it(programs: FakePrograms, chart: Path, overlay: Path) -> None:

@@ -70,6 +70,30 @@ def test_real_files(text, value):
     assert read(text) == [value]
 
 
+@pytest.mark.parametrize("text", ["a: [b,\n\ufeff#]\n]", "\ufeffa: 1", "a: 'b\ufeff'"])
+def test_a_byte_order_mark_inside_is_refused_because_parsers_differ_on_it(text):
+    """To libyaml the first text is a comment in a list; kubectl and kustomize read the # and the end of the list."""
+    with pytest.raises(DecodeError, match="byte order mark"):
+        read(text)
+
+
+@pytest.mark.parametrize("value", ["4oBi", "é", "YQ="])
+def test_binary_is_base64_of_utf8(value):
+    """Go has one replacement character for each byte that is no text, and Python one for several."""
+    with pytest.raises(DecodeError, match="!!binary is not base64 of UTF-8 text"):
+        read(f"a: !!binary {value}")
+    assert read("a: !!binary w6k=") == [{"a": "é"}]
+
+
+@pytest.mark.parametrize("text", ["[a, b, c, d]", "a: b\n---\n- c", "[[], [], [], []]"])
+def test_a_text_has_a_largest_number_of_values(monkeypatch, text):
+    monkeypatch.setattr("topospread.sources.yaml.MAX_VALUES", 5)
+    read(text)
+    monkeypatch.setattr("topospread.sources.yaml.MAX_VALUES", 4)
+    with pytest.raises(DecodeError, match="more than 4 values"):
+        read(text)
+
+
 def test_merge_keys_are_not_duplicates_and_what_stands_later_wins():
     text = "base: &b {x: 1, z: 1}\nafter: {<<: *b, x: 2}\nbefore: {x: 2, <<: *b}\n"
     assert read(text)[0] == {"base": {"x": 1, "z": 1}, "after": {"x": 2, "z": 1}, "before": {"x": 1, "z": 1}}

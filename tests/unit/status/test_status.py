@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tests.plain_inventory import inventory
+from tests.unit.drill.builders import running
 from topospread.answers.status import Status
 from topospread.answers.status import status as status_of
 from topospread.api.selector_text import parse_selector
@@ -220,3 +221,13 @@ def test_the_inventory_is_left_as_it_was() -> None:
     before = msgspec.json.encode(list(given.objects()))
     status_of(given)
     assert msgspec.json.encode(list(given.objects())) == before
+
+
+def test_ready_pods_are_those_whose_condition_says_so_on_nodes_that_answer() -> None:
+    taint = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
+    for three, ready in ((NODES, 2), ([*NODES[:2], node("c1", "c", taints=[taint])], 1)):
+        found = status_of(inventory(*three, *running(False, True, True)))
+        (workload,) = found.workloads
+        assert (found.verdict, workload.existing, workload.ready) == ("yes", 3, ready)
+        pods = "1 pod with a node is" if ready == 2 else "2 pods with nodes are"
+        assert f"{pods} not ready: shop/web" in found.notes

@@ -121,8 +121,8 @@ def _matrix(answer: Status) -> Table:
 
 
 def _pods(workload: WorkloadStatus, answer: Status) -> str:
-    """Return the pods with nodes of all wanted pods; of manifests, which have no pod yet, the wanted pods."""
-    return f"{workload.existing}/{workload.replicas}" if answer.on.pods else str(workload.replicas)
+    """Return the ready pods of all wanted pods; of manifests, which have no pod yet, the wanted pods."""
+    return f"{workload.ready}/{workload.replicas}" if answer.on.pods else str(workload.replicas)
 
 
 def _counts(workload: WorkloadStatus, key: str) -> dict[str, int]:
@@ -139,7 +139,7 @@ def _fullest(counts: dict[str, int]) -> str:
 
 
 def _remark(workload: WorkloadStatus, key: str) -> Cell:
-    """Return the problem of a workload's spread in few words."""
+    """Return the problem of a workload's spread, or of its pods, in few words."""
     exceeded = [each for each in workload.constraints if each.hard and each.excess]
     if exceeded:
         others = [each for each in exceeded if each.topology_key != key]
@@ -149,6 +149,8 @@ def _remark(workload: WorkloadStatus, key: str) -> Cell:
     if any(not each.hard and each.excess for each in workload.constraints):
         words.append("soft")
     words += [f"{each.domain} holds all" for each in workload.worst_losses if each.lost == each.of]
+    if workload.ready < workload.existing:
+        words.append(f"{workload.existing - workload.ready} not ready")
     return "; ".join(words)
 
 
