@@ -17,6 +17,7 @@ _ALIASES = {
     "region": (REGION, BETA_REGION),
     "node": ("",),
     "pool": (
+        "pool",
         "karpenter.sh/nodepool",
         "eks.amazonaws.com/nodegroup",
         "alpha.eksctl.io/nodegroup-name",

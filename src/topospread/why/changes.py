@@ -94,11 +94,17 @@ def as_in_template(owner: Owned, template: Pod, *, older: bool) -> Change:
     return of_spec(owner, (kind, title, (0.5 if older else 1.2,)), (), of_pod)
 
 
-def strategy_change(reference: dict[str, str], at: str = "") -> Change:
-    """Return the change to a strategy that deletes an old pod before it creates a new one; ``at`` ends its title."""
-    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+def strategy_change(
+    reference: dict[str, str], at: str = "", surge: int | str = 0, unavailable: int | str = 1
+) -> Change:
+    """Return the change to a rolling update, by default one that deletes an old pod before it creates a new one.
+
+    ``at`` ends its title.
+    """
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}
     patch = ({"op": "add", "path": "/spec/strategy", "value": rolling},)
-    return Change("strategy", f"maxSurge 0 and maxUnavailable 1{at}", reference, patch, "cluster", (-1.0,))
+    title = f"maxSurge {surge} and maxUnavailable {unavailable}{at}"
+    return Change("strategy", title, reference, patch, "cluster", (-1.0,))
 
 
 def max_skew_change(owner: Owned, constraint: Constraint, value: int) -> Change:

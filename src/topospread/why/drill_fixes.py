@@ -18,6 +18,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
+from topospread.api.workload import Deployment
 from topospread.controllers.planned import QueuedPod
 from topospread.drill.drill import BegunDrill, play_runs
 from topospread.drill.drill_run import DrillRun
@@ -91,9 +92,15 @@ class _Search:
         if self._spent + self._cost > EFFORT:
             return DrillFixes(untried=1)
         items = sorted(self._items(), key=lambda each: each.size)
-        fixes = [tried for each in items if (tried := self._try(each)) is not None]
+        fixes: list[DrillFix] = []
+        for each in items:  # of the strategies, the first with which the rollout completes
+            done = any(one.suggestion.kind == each.kind == "strategy" and not one.pending for one in fixes)
+            if not done and (tried := self._try(each)) is not None:
+                fixes.append(tried)
         if all(each.pending for each in fixes):
             fixes += self._sets(items)
+        if not all(each.pending for each in fixes):  # a strategy with which the rollout stays stuck is no fix then
+            fixes = [each for each in fixes if not (each.pending and each.suggestion.kind == "strategy")]
         fixes.sort(key=lambda each: each.suggestion.worse)
         return DrillFixes(tuple(fixes), self._untried)
 
@@ -225,7 +232,8 @@ class _Search:
                 key = ("Deployment", subject.workload.namespace, subject.workload.name)
                 if (stuck.kind, stuck.namespace, stuck.name) == key:
                     reference = {"apiVersion": "apps/v1", "kind": key[0], "namespace": key[1], "name": key[2]}
-                    cluster.append(strategy_change(reference, f" of {key[1]}/{key[2]}"))
+                    change = strategy_change(reference, f" of {key[1]}/{key[2]}")
+                    cluster += [change, *self._with_fewer_ready(change, f" of {key[1]}/{key[2]}")]
             cluster += found.cluster_changes if not number else ()
         for kind, changes in by_kind.items():
             first = changes[0]
@@ -235,6 +243,15 @@ class _Search:
             yield first
         cordoned = {each.name for each in self._begun.inventory.nodes if each.spec.unschedulable}
         yield from (each for each in cluster if each.kind != "uncordon" or each.object["name"] in cordoned)
+
+    def _with_fewer_ready(self, change: Change, at: str) -> Iterator[Change]:
+        """Yield the change to a rolling update that may delete a quarter of the old pods before it creates new ones."""
+        inventories = [self._begun.inventory, *self._begun.manifests.values()]
+        items = [item for each in inventories for item in _found(each, change) if isinstance(item, Deployment)]
+        rolling = items[-1].spec.strategy.rolling_update if items and items[-1].spec.strategy else None
+        surge = "25%" if rolling is None or rolling.max_surge is None else rolling.max_surge
+        if items:
+            yield strategy_change(change.object, at, surge, "25%")
 
     def _rejected(self) -> Iterator[tuple[QueuedPod, RejectionsPerNode]]:
         """Yield a pending pod of each workload with newly pending pods, most pods first, in its final state."""

@@ -193,7 +193,7 @@ def test_volumes_keep_pods_in_a_dead_zone() -> None:
     mounts = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
     found = told([one, other, volume, claim, workload("Deployment", replicas=1, spec=mounts)], Fail(at("zone=a")))
     assert [len(each.pods) for each in found.pending] == [1]
-    assert any("volumes are pinned" in each for each in found.steps[1].remarks)
+    assert any("volumes are bound to a zone or node that does not take it" in each for each in found.steps[1].remarks)
 
 
 def test_a_budget_is_broken_by_a_failure_and_respected_by_a_drain() -> None:
@@ -422,3 +422,15 @@ def test_a_pod_of_an_ordered_set_stays_when_the_one_before_it_waits() -> None:
         "db-2": "n0",
     }
     assert [each.node for each in simulate(play.state.inventory()).placements] == [None]
+
+
+def test_pool_means_the_label_pool_where_nodes_have_it() -> None:
+    """Without it, ``pool`` stands for the labels of clouds."""
+    for label, key in (("pool", "pool"), ("karpenter.sh/nodepool", "pool"), ("pool", "")):
+        objects = nodes("a", "b")
+        objects[0]["metadata"]["labels"] |= {label: "general"}
+        found = told([*objects, workload("Deployment")], Cordon(NodeChoice(key, "general")))
+        assert [each.nodes for each in found.steps[1].events] == [("a1",)]
+    objects[1]["metadata"]["labels"] |= {"karpenter.sh/nodepool": "web"}
+    found = told([*objects, workload("Deployment")], Cordon(NodeChoice("karpenter.sh/nodepool", "web")))
+    assert [each.nodes for each in found.steps[1].events] == [("b1",)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.drill.builders import Json, at, budget, node, nodes, spread, told, workload
+from tests.unit.drill.builders import Json, at, budget, node, nodes, rolling, spread, told, workload
 from topospread.drill.steps import Apply, Drain, Fail, Rollout
 from topospread.why import drill_fixes
 
@@ -131,3 +131,20 @@ def test_a_change_is_rolled_out_from_the_pods_that_are_there() -> None:
     assert (first.code, first.pending, first.pending_without) == ("strategy", 0, 1)
     api["spec"]["strategy"] = first.patch[0]["value"]
     assert not told([*nodes("a", "b", "c"), api], Rollout("deploy/api"), runs=1).harm
+
+
+@pytest.mark.parametrize(("replicas", "offered"), [(12, {"maxSurge": "25%", "maxUnavailable": "25%"}), (3, None)])
+def test_a_strategy_that_completes_is_offered_and_none_that_stays_stuck(replicas: int, offered: Json | None) -> None:
+    """Zone c has room for its own pods alone. One old pod less is enough for few replicas."""
+    full = [node(f"c{number}", "c", cpu="1") for number in range(replicas // 3)]
+    item = web(replicas=replicas, matchLabelKeys=["pod-template-hash"])
+    item["spec"]["strategy"] = rolling("25%", 0)
+    objects = [*(node(f"{zone}{number}", zone, cpu="4") for zone in "ab" for number in range(3)), *full, item]
+    answer = told(objects, Rollout("deploy/web"), runs=1).answer()
+    (strategy,) = [each for each in answer.remedies if each.code == "strategy"]
+    item["spec"]["strategy"] = strategy.patch[0]["value"]
+    assert (strategy.pending, item["spec"]["strategy"]["rollingUpdate"]) == (
+        0,
+        offered or {"maxSurge": 0, "maxUnavailable": 1},
+    )
+    assert not told(objects, Rollout("deploy/web"), runs=1).harm
