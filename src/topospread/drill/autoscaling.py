@@ -31,14 +31,20 @@ def autoscale(state: DrillState, step: Autoscale) -> DrillAutoscaler:
     least, most = item.spec.least, item.spec.max_replicas
     fits, why = most, ""
     for replicas in range(least, most + 1):
-        _scale(state, key, replicas)
+        if replicas != _replicas(state, key):
+            _scale(state, key, replicas)
         waiting = _waiting(state, key)
         if waiting:
             fits, why = max(replicas - len(waiting), 0), _reason(state, waiting[0])
             break
-    if fits < most:
+    if _replicas(state, key) != most:
         _scale(state, key, most)
     return DrillAutoscaler(item.namespace or "default", item.name, f"{key[0]}/{key[2]}", least, most, fits, why)
+
+
+def _replicas(state: DrillState, key: WorkloadKey) -> int:
+    workload = state.workload(key)
+    return workload.replicas if workload is not None else 0
 
 
 def _scale(state: DrillState, key: WorkloadKey, replicas: int) -> None:

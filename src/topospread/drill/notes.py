@@ -99,13 +99,8 @@ def _pinned(pending: Sequence[PendingGroup]) -> Iterator[str]:
         if any(reason in group.message for reason in _VOLUME_REASONS):
             who = ", ".join(f"{group.namespace}/{each}" for each in group.pods[:_NAMED])
             more = f" and {len(group.pods) - _NAMED} more" if len(group.pods) > _NAMED else ""
-            one = len(group.pods) == 1
-            of = (
-                "its volumes are pinned to where its node was"
-                if one
-                else "their volumes are pinned to where their nodes were"
-            )
-            yield f"{who}{more}: {of}, and no other zone can take {'it' if one else 'them'}"
+            whose, them = ("its", "it") if len(group.pods) == 1 else ("their", "them")
+            yield f"{who}{more}: {whose} volumes are bound to a zone or node that does not take {them}"
 
 
 def _staying(state: DrillState) -> Iterator[str]:

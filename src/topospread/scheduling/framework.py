@@ -284,7 +284,7 @@ class Framework:
         return plugins
 
     def _unjudged_group(self, pod: Pod, cluster: Cluster) -> tuple[NotJudgedError, ...]:
-        """Return the part of a pod's group that is not modelled: the whole group if pods are scheduled one by one."""
+        """Return the part of a pod's group that is not modelled: the whole group outside of one simulation."""
         group, objects = pod.spec.scheduling_group, cluster.objects
         if group is not None and self._tries_groups:
             key = (pod.namespace, group.pod_group_name)
@@ -293,8 +293,10 @@ class Framework:
             found = objects.unjudged_groups.get(key)
             if isinstance(found, NotJudgedError):
                 return (found,)
-        field = "spec.schedulingGroup" if group is not None else "spec.workloadRef"
-        return (NotJudgedError("podGroups", field, "pod groups"),)
+        if group is None:
+            return (NotJudgedError("podGroups", "spec.workloadRef", "pod groups of Kubernetes before 1.37"),)
+        words = "pod groups except in simulate, status and why"
+        return (NotJudgedError("podGroups", "spec.schedulingGroup", words),)
 
     def ask(self, plugin: Plugin, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Prepare one plugin for a pod class. Measurements override this method.

@@ -52,6 +52,12 @@ def test_it_comes_down_to_the_fewest_first() -> None:
     ]
 
 
+def test_each_number_of_replicas_is_one_step() -> None:
+    found = told([node("a1", "a", cpu="5"), workload("Deployment", replicas=4), hpa(4, 6)], Autoscale("hpa/web"))
+    details = [each.detail for each in found.steps[1].events if each.kind == "scaled"]
+    assert details == ["shop/deployment/web=5", "shop/deployment/web=6"]
+
+
 @pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
 def test_what_is_closed_does_not_fit_from_the_beginning(kind: str) -> None:
     found = told(

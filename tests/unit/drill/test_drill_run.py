@@ -193,7 +193,7 @@ def test_volumes_keep_pods_in_a_dead_zone() -> None:
     mounts = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
     found = told([one, other, volume, claim, workload("Deployment", replicas=1, spec=mounts)], Fail(at("zone=a")))
     assert [len(each.pods) for each in found.pending] == [1]
-    assert any("volumes are pinned" in each for each in found.steps[1].remarks)
+    assert any("volumes are bound to a zone or node that does not take it" in each for each in found.steps[1].remarks)
 
 
 def test_a_budget_is_broken_by_a_failure_and_respected_by_a_drain() -> None:

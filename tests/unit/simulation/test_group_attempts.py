@@ -13,6 +13,7 @@ from topospread.answers.causes import causes_of
 from topospread.answers.pending_pods import fixes_of
 from topospread.answers.why import why_answer
 from topospread.config.gates import gates_for
+from topospread.drill.drill import drill
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
@@ -63,6 +64,15 @@ def test_a_gang_takes_no_node_where_too_few_of_its_pods_find_one(tmp_path: Path)
     says = [cause.says for each in result.pending for cause in causes_of(each) if cause.code == "pod-group"]
     assert says == ["PodGroup default/g needs 9 pods at once (minCount): 7 find nodes"] * len(says)
     assert says
+
+
+def test_a_drill_says_that_it_places_no_groups(tmp_path: Path) -> None:
+    (tmp_path / "cluster.json").write_text(
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": [node("n1"), group("g"), *pods("g", 2)]})
+    )
+    gates = gates_for("1.37", {"GenericWorkload": True})
+    found = drill(topospread.load(str(tmp_path / "cluster.json")), [], SimulationOptions(gates=gates))
+    assert [str(each) for each in found.answer().unjudged if "except in simulate" in str(each)]
 
 
 def test_pods_above_min_count_may_stay_pending(tmp_path: Path) -> None:

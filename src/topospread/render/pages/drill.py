@@ -289,8 +289,8 @@ def _said(events: Sequence[DrilledEvent]) -> str:
     count = counted(len(pods), "pod")
     match event.kind:
         case "scaled" if len(events) > 1:
-            target, _, least = event.detail.partition("=")
-            words = f"{target} scaled {len(events)} times, from {least} to {last.detail.rpartition('=')[2]}"
+            target, _, most = last.detail.rpartition("=")
+            words = f"{target} scaled {len(events)} times, to {most}"
         case "scaled" | "applied":
             words = f"{event.detail} {event.kind}"
         case "rollout":

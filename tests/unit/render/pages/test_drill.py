@@ -80,7 +80,7 @@ def test_the_picture_has_bars_for_each_step() -> None:
 def test_what_an_autoscaler_scales_is_one_line() -> None:
     found = told([*nodes("a", "b", "c"), workload("Deployment", replicas=1), SCALER], Autoscale("shop/hpa/web"))
     scaled = [line for line in lines(found) if "scaled" in line]
-    assert [line.split("  ")[-1].strip() for line in scaled] == ["shop/deployment/web scaled 14 times, from 1 to 14"]
+    assert [line.split("  ")[-1].strip() for line in scaled] == ["shop/deployment/web scaled 13 times, to 14"]
 
 
 def test_pools_say_what_they_brought_and_what_is_only_on_paper() -> None:
