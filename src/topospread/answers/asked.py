@@ -44,9 +44,13 @@ def asked_of(inventory: Inventory, options: SimulationOptions) -> Asked:
 
 
 def input_words(inventory: Inventory) -> list[str] | None:
-    """Return the command-line words for the same input; ``None`` if it came from objects or from standard input."""
+    """Return the command-line words for the same input; empty if it was not read, ``None`` if it is a session's objects
+    or standard input.
+    """
     read = inventory.read_from
-    if not isinstance(read, ReadFrom) or "-" in (*read.paths, read.cluster):
+    if not isinstance(read, ReadFrom):
+        return []
+    if "-" in (*read.paths, read.cluster):
         return None
     return [*(word for path in read.paths for word in ("-f", path)), *(["--on", read.cluster] if read.cluster else [])]
 

@@ -254,8 +254,10 @@ class RejectionsPerNode:
         detailed = [each for each in self.says if each.plugin in by_details]
         groups: dict[object, list[int]] = {}
         for position in order.tolist():
-            details = [self._details(each, position) for each in detailed if each.codes[position]]
-            groups.setdefault((codes[position].tobytes(), *details), []).append(position)
+            told = (one for each in detailed if each.codes[position] for one in self._details(each, position))
+            # Of a label the value does not matter: of hostnames each is another.
+            kind = (codes[position].tobytes(), *(one.partition(" is ")[0] for one in told))
+            groups.setdefault(kind, []).append(position)
         keys = [each.topology_key for each in self.verdict.arithmetic]
         found = list(groups.values())[:most]
         return tuple(self.near_node(each[0], keys, len(each) - 1) for each in found)

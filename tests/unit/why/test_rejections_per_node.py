@@ -85,7 +85,7 @@ def test_of_full_nodes_the_one_that_lacks_least_is_nearest() -> None:
 
 
 def test_nodes_that_lack_different_labels_are_not_of_one_kind() -> None:
-    nodes = [node("a", "zone-a"), node("b", "zone-a"), node("c", "zone-c")]
+    nodes = [node("a", "zone-a"), node("b", "zone-c"), node("c")]
     found = obstacles_of(*nodes, pod("web", of=spec(nodeSelector={ZONE: "zone-b"})))
     kinds = [(each.node, each.alike) for each in found.nearest(9, by_details=("NodeAffinity",))]
     assert kinds == [("a", 1), ("c", 0)]
