@@ -244,7 +244,7 @@ def test_another_version_is_judged_as_if_every_workload_were_rolled_out() -> Non
     older = rolled.but(kube_version="1.24")
     found = rolled.plan(older)
     assert (found.verdict, found.reasons) == ("no", ("4 pods newly pending",))
-    assert found.assumed == ("every workload is rolled out once under both",)
+    assert found.assumed == ("every workload is rolled out once on both sides",)
     assert older.plan(rolled).verdict == "yes"
     kept = rolled.plan(older, as_if_rolled_out=False)
     assert (kept.newly_pending, kept.assumed) == ((), ())

@@ -348,7 +348,7 @@ def _target(seen: Json, plain: Json, labels: Json, request: Request, partly: fro
 
 
 def _known(value: Any) -> Any:
-    """Return what is known of a value; of the volume with a token the name is made up."""
+    """Return a value without its unknown parts; the token volume gets a fixed name."""
     if isinstance(value, dict):
         return {
             key: _TOKEN if each is _TOKEN_NAME else _known(each)

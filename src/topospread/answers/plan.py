@@ -282,7 +282,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     changes = [each for each in every_change if namespace in (None, each.key[1])]
     is_same = old is new or [*old.objects()] == [*new.objects()]
     answer = plan_answer(review, changes, lines=lines, is_same_input=is_same)
-    assumed = ["every workload is rolled out once under both"] if rolled_out else []
+    assumed = ["every workload is rolled out once on both sides"] if rolled_out else []
     if preview := sides[1].in_force[0].preview:
         assumed.append(f"{preview} is {PREVIEWS[preview]}")
         answer = replace(answer, says=f"{answer.says} ({preview})")

@@ -77,7 +77,7 @@ def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:
     )
     if given["anonymous"]:
         if wish.steps:
-            raise UsageError("--anonymous: steps of a drill contain names; make the cluster anonymous first")
+            raise UsageError("--anonymous: steps of a drill show names; use a snapshot of topospread dump --anonymous")
         kept = {key: value for key, value in wish.shown.items() if key == "at"}
         wish = with_fields(wish, inventory=anonymous(wish.inventory, read_salt(given)), shown=kept)
         name = "an anonymous cluster"

@@ -91,7 +91,7 @@ Examples:
 @target_argument(required=False, files=True)
 @inputs_with(cls=ClustersOption, multiple=True)
 @access_options
-@click.option("--contexts", metavar="A,B,…", help="Ask the clusters of these contexts; --on may name several, too.")
+@click.option("--contexts", metavar="A,B,…", help="Show the clusters of these contexts; not together with --on.")
 @namespace_options("Show workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Show workloads whose pods have these labels.")
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; repeatable.")

@@ -224,7 +224,7 @@ class CountedConstraint:
         return self.counts or self._counts(taking_part)
 
     def _counts(self, kind: CountsOf) -> DomainCounts:
-        """Return the counts, which all classes share that count the same pods on the same nodes."""
+        """Return the counts, shared by classes that count the same pods on the same nodes."""
         constraint, spread = self.constraint, self._spread
         inclusion = spread.inclusion
         included = inclusion.key(honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)

@@ -198,7 +198,7 @@ class _Tree:
                 waiting += reversed(self._inside(each))
 
     def _inside(self, folder: _Folder) -> list[_Folder | str]:
-        """Return the parts of a folder to search, and record a chart or kustomization in the folder itself."""
+        """Return a folder's entries to search. Record its own chart or kustomization."""
         own = kustomization_in(folder.path)
         if own is not None:
             self.built[own.folder] = own

@@ -69,7 +69,7 @@ zone-a     1      2            2  ██  refused
 zone-b     1      2            2  ██  refused
 zone-c     0      1            1  █   admitted; no node takes it
 skew: pods + 1 (self) − 0 (minimum: zone-c)
-5 more fixes, each plugin's verdict and kube-scheduler's words: -o wide
+5 more fixes, each plugin's verdict and kube-scheduler's messages: -o wide
 """)
 
 
@@ -175,7 +175,7 @@ NODES       PODS  SKEW
 1000 nodes     0     1  admitted; no node takes it
 2 nodes        1     2  refused
 skew: pods + 1 (self) − 0 (minimum: node-2, node-3 and 2996 more)
-4 more fixes, each plugin's verdict and kube-scheduler's words: -o wide
+4 more fixes, each plugin's verdict and kube-scheduler's messages: -o wide
 """)
     assert len(text.splitlines()) <= 25
 

@@ -197,7 +197,7 @@ ended: node c1 was uncordoned at 2026-11-22T16:42:14.371049Z
 
 POD            PENDING SINCE                NODE AFTER  WAITED
 default/web-2  2026-11-22T16:42:14.086048Z  c1          0.288 s
-the timeline and kube-scheduler's words: -o wide
+timeline and kube-scheduler's messages: -o wide
 """)
     assert "pod default/web-2 on node c1" in answer.text(wide=True)
 

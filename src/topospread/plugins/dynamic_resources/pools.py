@@ -82,8 +82,8 @@ class SliceCatalog:
 
     Args:
         slices: all ResourceSlices.
-        taint_rules: rules that taint devices.
-        rules: gates.
+        taint_rules: DeviceTaintRules.
+        rules: feature gates.
     """
 
     def __init__(

@@ -255,7 +255,7 @@ def _left_out(answer: Why, constraints: int) -> str:
     parts += [counted(constraints, "constraint")] if constraints and answer.verdict != "no" else []
     parts += ["the scores"] if answer.scores is not None else []
     parts += ["each plugin's verdict"] if answer.plugins else []
-    parts += ["kube-scheduler's words"] if _has_own_words(answer) else []
+    parts += ["kube-scheduler's messages"] if _has_own_words(answer) else []
     return joined(parts) if parts else "notes"
 
 

@@ -31,7 +31,7 @@ def page(answer: WhyHistory) -> Page:
     if answer.refusals:
         parts.append(Section("", (_waited(answer),)))
     if answer.begins:
-        parts.append(Hint("the timeline and kube-scheduler's words"))
+        parts.append(Hint("timeline and kube-scheduler's messages"))
     return Page("What happened", (*parts, *_details(answer)))
 
 
