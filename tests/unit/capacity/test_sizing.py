@@ -249,3 +249,13 @@ def test_a_soft_constraint_has_pods_and_no_verdict_on_the_next_one() -> None:
     assert [(each.matching, each.allowed) for each in zone.domains] == [(10, None), (10, None)]
     plain = sized([*nodes("a", "b"), workload("Deployment", spec={"topologySpreadConstraints": []})], more=30)
     assert [each.matching for each in plain.room.keys[-1].domains] == [10, 10]
+
+
+@pytest.mark.parametrize("seconds", [300.0, 0.0])
+def test_no_pool_grows_in_a_lost_zone(seconds: float) -> None:
+    taint = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
+    objects = [node("a1", "a", taints=[taint]), node("b1", "b", cpu="3"), workload("Deployment")]
+    found = sizing(objects, pool("pa", "a"), pool("pb", "b"), more=9, seconds=seconds)
+    assert (found.verdict, added(found)) == ("yes", {"pb": 1})
+    assert [each.why_not for each in found.pools] == ["a is lost", ""]
+    assert sizing(objects, pool("pa", "a"), more=9).verdict == "no"
