@@ -279,11 +279,17 @@ class Cluster:
         if pod_class.volumes:
             self.volume_use.add(pod_class.volumes, row)
         if self.undo.steps is not None:
-            self.undo.record(self.unbind, key)
+            self.undo.record(self._take_off, key)
         self.journal.append((row, pod_class, 1))
 
     def unbind(self, key: PodKey) -> PodClass:
-        """Remove a placed pod from its node. Return its class."""
+        """Remove a placed pod from its node, and release its claims. Return its class."""
+        pod_class = self._take_off(key)
+        if self.objects.devices.users and not self.objects.devices.keeps:
+            self.objects.release_claims(pod_class.namespace, key.partition("/")[2])
+        return pod_class
+
+    def _take_off(self, key: PodKey) -> PodClass:
         row = self.placed.pop(key)
         self._note_order(row)
         self.order.goes(row, key)
@@ -308,8 +314,6 @@ class Cluster:
             self.volume_use.remove(pod_class.volumes, row)
         self.undo.record(self._undo_unbind, key, pod_class, row, started)
         self.journal.append((row, pod_class, -1))
-        if self.objects.devices.users:
-            self.objects.release_claims(pod_class.namespace, key.partition("/")[2])
         return pod_class
 
     def assigned_class(self, key: PodKey) -> PodClass | None:

@@ -35,6 +35,7 @@ class DeviceUse:
         shares: device → number of allocated shares.
         consumed: device → capacity name → billionths that shares consume.
         users: (namespace, name) of a pod → keys of the claims reserved for it.
+        keeps: whether pods leave their nodes without their claims (`kept`).
         version: number that is new after every change.
         changed: pool → `version` of its newest change, newest last.
     """
@@ -44,17 +45,18 @@ class DeviceUse:
         self.shares: Counter[DeviceID] = Counter()
         self.consumed: dict[DeviceID, Counter[str]] = {}
         self.users: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        self.keeps = False
         self.version = 0
         self.changed: dict[PoolID, int] = {}
 
     @contextmanager
     def kept(self) -> Iterator[None]:
         """Let pods leave their nodes without their claims, which the resourceclaim controller releases later."""
-        users, self.users = self.users, {}
+        self.keeps = True
         try:
             yield
         finally:
-            self.users = users
+            self.keeps = False
 
     def replaced(self, before: ResourceClaim | None, after: ResourceClaim | None) -> None:
         """Count a claim that was created, changed or deleted."""

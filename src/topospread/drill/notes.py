@@ -30,6 +30,9 @@ def remarks(
     waits = not_replaced(state)
     if waits:
         yield f"{_names(waits)} {_is(waits)} not replaced: {STATEFUL_SETS_WAIT}"
+    held = state.successors.held_back()
+    if held:
+        yield f"{_names(held)} {_is(held)} not replaced: the StatefulSet waits until all pods before are ready"
     yield from _not_counted(_terminating(state))
     yield from _pinned(pending)
     yield from _staying(state)
@@ -65,7 +68,7 @@ def not_replaced(state: DrillState) -> list[FollowedPod]:
 
 def lost_replicas(state: DrillState) -> tuple[LostReplicas, ...]:
     """Return the StatefulSets with pods that are not replaced, those with the smallest ready share first."""
-    counts = Counter(each.workload for each in not_replaced(state))
+    counts = Counter(each.workload for each in (*not_replaced(state), *state.successors.held_back()))
     lost = [
         LostReplicas(
             namespace=each.namespace,

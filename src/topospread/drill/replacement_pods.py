@@ -121,6 +121,16 @@ class ReplacementPods:
             if not gone:
                 del self._vacant[key]
 
+    def held_back(self) -> list[FollowedPod]:
+        """Return the pods that a StatefulSet does not replace, because a pod before them is unready in the input."""
+        held = [(key, each) for key, gone in self._vacant.items() if key in self._sets for each in gone]
+        return [
+            each
+            for key, each in held
+            if not each.terminating
+            and any(pod.is_unready and _ordinal(pod) < _ordinal(each) for pod in self._pods.of(key))
+        ]
+
     @staticmethod
     def _free(gone: list[FollowedPod]) -> list[FollowedPod]:
         return [each for each in gone if not each.terminating]

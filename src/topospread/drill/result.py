@@ -143,7 +143,7 @@ class UnevictedPod(Base, frozen=True):
 
 
 class LostReplicas(Base, frozen=True):
-    """A StatefulSet with pods that are not replaced, because their nodes are NotReady and still exist."""
+    """A StatefulSet with pods that are not replaced: their nodes are NotReady and exist, or a pod before is unready."""
 
     namespace: Annotated[str, Meta(description="Namespace of the StatefulSet.")]
     name: Annotated[str, Meta(description="Name of the StatefulSet.")]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from tests.unit.cluster.test_cluster import cluster, node, pod
+from tests.unit.cluster.test_device_use import claim
 from topospread.cluster import Cluster
 
 
@@ -51,3 +54,30 @@ def test_whoever_reads_where_counts_what_is_there(reads: tuple[str, ...], joined
     assert counts[joined].now() == 1
     made.apply("ADDED", pod("fifth", "n"))
     assert counts[joined].now() == 2
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_pod_that_was_put_back_for_a_while_keeps_its_claim(keeps: bool) -> None:
+    made = cluster(node("n"), pod("p", "n"))
+    key, pod_class = next(iter(made.on_node[0].items()))
+    namespace = key.partition("/")[0]
+    held = claim({}, users=("p",))
+    held.metadata.namespace = namespace
+    made.objects.put(held)
+    with made.objects.devices.kept() if keeps else nullcontext(), made.savepoint():
+        made.unbind(key)
+        with made.savepoint():
+            made.bind(key, pod_class, 0)
+            made.objects.put(held)
+        assert bool(made.objects.resource_claims[namespace, "c"].status.reserved_for) == keeps
+    assert made.objects.resource_claims[namespace, "c"].status.reserved_for == held.status.reserved_for
+
+
+def test_going_back_to_before_a_pod_came_keeps_a_claim_reserved_for_it() -> None:
+    made = cluster(node("n"))
+    held = claim({}, users=("p",))
+    held.metadata.namespace = pod("p", "n").namespace
+    made.objects.put(held)
+    with made.savepoint():
+        made.apply("ADDED", pod("p", "n"))
+    assert made.objects.resource_claims[held.namespace, "c"].status.reserved_for == held.status.reserved_for

@@ -6,7 +6,7 @@ import pytest
 
 from topospread.drill.steps import AddNodes, Drain, Fail, Recover, Scale
 
-from .builders import Json, at, budget, node, nodes, running, told
+from .builders import Json, at, budget, node, nodes, running, told, workload
 
 THREE = nodes("a", "b", "c")
 
@@ -78,3 +78,20 @@ def test_a_status_of_another_spec_is_ignored() -> None:
     status = {"disruptionsAllowed": 0, "currentHealthy": 3, "desiredHealthy": 3, "expectedPods": 3}
     assert evicted(*running(True, True, True), with_status(budget(minAvailable=2), **status))
     assert not evicted(*running(True, True, True), with_status(budget(minAvailable=3), **status))
+
+
+def test_an_ordered_stateful_set_replaces_no_pod_after_one_that_is_not_ready() -> None:
+    item = workload("StatefulSet", "db", 3)
+    item["metadata"]["uid"] = "u"
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "u", "controller": True}
+    objects = [*THREE, item]
+    for number, zone in enumerate("abc"):
+        metadata = {"name": f"db-{number}", "namespace": "shop", "labels": {"app": "db"}, "ownerReferences": [owner]}
+        ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": str(number != 0)}]}
+        spec = item["spec"]["template"]["spec"] | {"nodeName": f"{zone}1"}
+        objects.append({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": ready})
+    found = told(objects, Drain(at("node=c1")))
+    assert [(each.name, each.pods, each.ready) for each in found.harm.lost] == [("db", 1, 1)]
+    assert any("shop/db-2 is not replaced: the StatefulSet waits" in each for each in found.steps[1].remarks)
+    item["spec"]["podManagementPolicy"] = "Parallel"
+    assert not told(objects, Drain(at("node=c1"))).harm
