@@ -181,7 +181,7 @@ def _budget_data(inventory: Inventory, item: Designed, available: int, replicas:
     own = _own_budget(inventory, item)
     metadata = {"name": item.name if own is None else own.metadata.name, "namespace": item.namespace}
     spec: dict[str, Any] = {"minAvailable": available, "selector": _selector(item)}
-    if own is None and replicas <= 100 and autoscaling_of(inventory, _key(item)) is not None:  # noqa: PLR2004 - percent
+    if own is None and replicas <= 100 and autoscaling_of(inventory, _key(item)) is not None:
         spec["minAvailable"] = f"{100 * available // replicas}%"
     if own is not None and own.spec.max_unavailable is not None:
         spec = {"maxUnavailable": replicas - available}
