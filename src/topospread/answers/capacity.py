@@ -249,6 +249,7 @@ def _sized(pool: result.SizedPool, verdict: Word) -> SizedPool:
     if not pool.may_grow:
         is_full = pool.most is not None and pool.there >= pool.most
         why = "it has all the nodes it may have" if is_full else "its limits are reached"
+        why = f"{pool.lost} is lost" if pool.lost else why
     elif pool.alone is not None:
         why = f"with +{pool.alone[0]} of it alone {pool.alone[1]} more {agreeing('fit', pool.alone[1])}"
     elif not pool.add and not why:

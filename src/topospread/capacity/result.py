@@ -145,8 +145,9 @@ class SizedPool:
         most: maximum number of nodes; None for no limit.
         price: price of one node; ``None`` if the pools have no prices.
         refused: why a new node rejects the pending pod; None if it does not.
-        may_grow: whether the limit allows one more node.
+        may_grow: whether the limit allows one more node, and its domain is not lost.
         alone: if no set suffices, a number of new nodes of this pool alone, and the rounds that fit with them.
+        lost: the lost domain of its nodes; "" if there is none.
     """
 
     name: str
@@ -158,6 +159,7 @@ class SizedPool:
     refused: PoolRefusal | None
     may_grow: bool
     alone: tuple[int, int] | None = None
+    lost: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,12 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.pools import NodePool, new_names
+from topospread.api.well_known_labels import REGION, ZONE
 from topospread.base import Word
+from topospread.controllers.fallback import Domain, lost_domains
 from topospread.controllers.planned import QueuedPod
 from topospread.errors import UsageError
-from topospread.simulation.scaling import PoolScaler, refusal_of, with_node
+from topospread.simulation.scaling import PoolScaler, lost_of, refusal_of, with_node
 from topospread.simulation.unknown import unjudged_parts
 
 from .filling import CapacityQuestion, FilledCluster, capacity_of, fill, prepared
@@ -71,6 +73,7 @@ class _Search:
         prices: price of a node of each pool, as whole numbers.
         most: new nodes that each pool may have.
         pods: maximum number of new pods.
+        lost: zones and regions without a live node, in which no node is added.
         unjudged: unmodelled parts of the pod that stayed pending in a simulation.
     """
 
@@ -83,6 +86,7 @@ class _Search:
     prices: Sequence[int]
     most: Sequence[int]
     pods: int
+    lost: set[Domain]
     until: float
     simulated: int = 0
     unjudged: tuple[Unjudged, ...] = ()
@@ -95,10 +99,12 @@ class _Search:
         targets = [(each.queue, each.missing + question.limit * each.share) for each in filled.wanted]
         needs = covers(filled.run, targets, pools)
         pods = sum(need for _, need in targets) + len(filled.run.queue)
+        lost = lost_domains(settled.nodes, (ZONE, REGION))
         most = [pods if pool.most is None else max(pool.most - sum(map(pool.has, settled.nodes)), 0) for pool in pools]
+        most = [0 if lost_of(pool, lost) else number for pool, number in zip(pools, most, strict=True)]
         fill(filled, question)
         until = time.monotonic() + seconds
-        return cls(settled, question, seconds, filled, pools, needs, _prices(pools), most, pods, until)
+        return cls(settled, question, seconds, filled, pools, needs, _prices(pools), most, pods, lost, until)
 
     def sets(self) -> Iterator[Counts | None]:
         """Yield possible sets, cheapest first, then by fewest nodes. Yields None and ends if the time is over."""
@@ -153,7 +159,7 @@ class _Search:
         filled = prepared(self.settled, self.question, self.question.limit)
         rooms = [each.room for each in self.covers[0].pools] if self.covers else [1] * len(self.pools)
         order = sorted(range(len(self.pools)), key=lambda at: (self.prices[at] / max(rooms[at], 1), at))
-        scaler = PoolScaler([self.pools[at] for at in order], {each.name: [] for each in self.pools})
+        scaler = PoolScaler([self.pools[at] for at in order], {each.name: [] for each in self.pools}, lost=self.lost)
 
         def grow(filled: FilledCluster, queued: QueuedPod) -> bool:
             node = scaler.wanted(filled.run.scheduler, filled.run.plan.workloads, [queued])
@@ -167,7 +173,7 @@ class _Search:
     def told(self, verdict: Word, counts: Counts | None, found: Capacity | None, *, is_whole: bool = True) -> Sizing:
         """Return the result. ``is_whole`` is False if time ran out."""
         added = counts if counts is not None and verdict == "yes" else (0,) * len(self.pools)
-        free = [self.pods] * len(self.pools)
+        free = [0 if lost_of(each, self.lost) else self.pods for each in self.pools]
         return Sizing(
             verdict,
             tuple(self._sized(at, number, verdict) for at, number in enumerate(added)),
@@ -186,14 +192,15 @@ class _Search:
         if self.filled.last is not None:
             node = pool.node(next(new_names(pool, nodes)), nodes)
             refused = refusal_of(run.scheduler, run.plan.workloads, node, self.filled.last[0])
-        there, grows = sum(map(pool.has, nodes)), pool.may_grow(nodes)
+        lost = lost_of(pool, self.lost)
+        there, grows = sum(map(pool.has, nodes)), pool.may_grow(nodes) and not lost
         if verdict == "no" and grows and refused is None:
             counts = [0] * len(self.pools)
             while counts[at] < min(self.most[at], self.pods, _MOST_ALONE) and pool.may_grow(self._nodes(tuple(counts))):
                 counts[at] += 1
             found = capacity_of(replace(self.settled, nodes=self._nodes(tuple(counts))), self.question)
             alone = counts[at], found.rounds
-        return SizedPool(pool.name, pool.zone, there, number, pool.most, pool.price, refused, grows, alone)
+        return SizedPool(pool.name, pool.zone, there, number, pool.most, pool.price, refused, grows, alone, lost)
 
 
 def _prices(pools: Sequence[NodePool]) -> list[int]:

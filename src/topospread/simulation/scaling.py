@@ -83,7 +83,7 @@ class PoolScaler(msgspec.Struct):
     def wanted(self, scheduler: Scheduler, workloads: Sequence[Workload], waiting: Iterable[QueuedPod]) -> Node | None:
         """Return a new node for the first pod that it would take; ``None`` if it would help no pod."""
         nodes = [each for each in scheduler.cluster.nodes.nodes if each is not None]
-        growing = [each for each in self.pools if each.may_grow(nodes) and not self._lost_of(each)]
+        growing = [each for each in self.pools if each.may_grow(nodes) and not lost_of(each, self.lost)]
         made = [(each, each.node(next(new_names(each, nodes)), nodes)) for each in growing]
         self.refused = {each.name: [] for each in growing}
         tried: set[tuple[int, str]] = set()
@@ -100,10 +100,6 @@ class PoolScaler(msgspec.Struct):
                 self.refused[pool.name].append(refusal)
         return None
 
-    def _lost_of(self, pool: NodePool) -> str:
-        """Return the lost domain in which a new node of the pool would be."""
-        return next((label[1] for label in pool.labels.items() if label in self.lost), "")
-
     def uses(self, nodes: Sequence[Node], keys: Collection[str]) -> Iterator[PoolUse]:
         """Yield the use of each pool, with the domains that it could add and that no node has."""
         paper = on_paper(self.pools, nodes)
@@ -115,10 +111,15 @@ class PoolScaler(msgspec.Struct):
             }
             there = sum(map(pool.has, nodes))
             added = tuple(self.added[pool.name])
-            lost = self._lost_of(pool)
+            lost = lost_of(pool, self.lost)
             may_grow = pool.may_grow(nodes) and not lost
             refused = tuple(self.refused.get(pool.name, ()))
             yield PoolUse(pool.name, pool.zone, there - len(added), added, pool.most, domains, may_grow, refused, lost)
+
+
+def lost_of(pool: NodePool, lost: Collection[Domain]) -> str:
+    """Return the lost domain in which a new node of the pool would be; "" if there is none."""
+    return next((label[1] for label in pool.labels.items() if label in lost), "")
 
 
 def with_node(scheduler: Scheduler, workloads: Sequence[Workload], node: Node) -> None:

@@ -217,3 +217,13 @@ def test_many_pools_are_one_knapsack_in_each_zone() -> None:
     found = sizing([*nodes("a", "b", "c"), workload("Deployment", spec=SPREAD)], *pools, more=300)
     assert (found.verdict, found.cheapest, found.simulated) == ("yes", True, 1)
     assert {each.more for each in found.zones} == {100}
+
+
+@pytest.mark.parametrize("seconds", [300.0, 0.0])
+def test_no_pool_grows_in_a_lost_zone(seconds: float) -> None:
+    taint = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
+    objects = [node("a1", "a", taints=[taint]), node("b1", "b", cpu="3"), workload("Deployment")]
+    found = sizing(objects, pool("pa", "a"), pool("pb", "b"), more=9, seconds=seconds)
+    assert (found.verdict, added(found)) == ("yes", {"pb": 1})
+    assert [each.why_not for each in found.pools] == ["a is lost", ""]
+    assert sizing(objects, pool("pa", "a"), more=9).verdict == "no"
