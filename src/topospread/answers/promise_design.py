@@ -25,7 +25,7 @@ from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.run import prepare
 
 from .asked import asked_of
-from .words import counted
+from .words import agreeing, counted
 
 Progress = Callable[[int, int | None], None]
 
@@ -171,7 +171,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         assumed=tuple(f"{each.what} let every node pass" for each in parts.values() if each.pods),
         on=asked_of(inventory, options),
         workloads=tuple(sorted(found, key=lambda each: {"no": 0, "unknown": 1, "yes": 2}[each.verdict])),
-        warnings=(*inventory.warnings, *_fewer_replicas(found, inventory)),
+        warnings=(*inventory.warnings, *_fewer_replicas(found, inventory), *_without_design(inventory, found, targets)),
         notes=tuple(inventory.notes),
     )
 
@@ -185,6 +185,15 @@ def _fewer_replicas(found: Iterable[DesignedWorkload], inventory: Inventory) -> 
                 f"{each.namespace}/{each.name} is designed for {each.replicas} replicas, and HorizontalPodAutoscaler "
                 f"{scaling.name} allows {scaling.least}: see what --of {scaling.least} gives"
             )
+
+
+def _without_design(inventory: Inventory, found: Sequence[DesignedWorkload], targets: Sequence[str]) -> Iterator[str]:
+    """Yield a warning about workloads of one pod, which have no design unless they are named."""
+    spaces = {each.namespace for each in found}
+    every = [each for name in LISTS.values() for each in getattr(inventory, name) if each.namespace in spaces]
+    left = len(every) - len(found)
+    if left and not targets:
+        yield f"{counted(left, 'workload')} of fewer than two pods {agreeing('have', left)} no design"
 
 
 def _chosen(inventory: Inventory, targets: Sequence[str], namespace: str | None) -> list[ObjectKey]:

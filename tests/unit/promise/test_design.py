@@ -84,6 +84,13 @@ def test_a_design_for_more_replicas_than_the_autoscalers_minimum_warns() -> None
         assert any("HorizontalPodAutoscaler web allows 2" in each for each in answer.warnings) == warned
 
 
+def test_workloads_of_one_pod_are_named_as_not_designed() -> None:
+    objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=3), workload("Deployment", "one", replicas=1)]
+    answer = promise_design(inventory(*objects), want="zone-loss>=1")
+    assert answer.warnings == ("1 workload of fewer than two pods has no design",)
+    assert promise_design(inventory(*objects), ["deploy/web"], want="zone-loss>=1").warnings == ()
+
+
 def test_the_loosest_that_does_is_taken() -> None:
     found = designed(*nodes("a", "b"), workload("Deployment", replicas=4), survive=["zone"], left=[1])
     assert found.promises
