@@ -161,6 +161,7 @@ def test_no_smaller_set_helps_than_the_one_that_is_suggested(case: tuple[Invento
     (complete, any_), sizes = least[0], [len(each.kind.split("+")) for each in found.suggestions if each.complete]
     event(f"complete with {complete}, helps with {any_}")
     assert not found.untried
-    assert min(sizes, default=0) == complete
-    if not complete:
-        assert min((len(each.kind.split("+")) for each in found.suggestions), default=0) == any_
+    # Smaller requests that several pods share are tried alone, and are not among the changes of the exhaustive search.
+    assert min(sizes, default=MOST + 1) <= (complete or MOST + 1)
+    if not sizes:
+        assert min((len(each.kind.split("+")) for each in found.suggestions), default=MOST + 1) <= (any_ or MOST + 1)

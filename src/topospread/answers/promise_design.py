@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
@@ -17,7 +17,7 @@ from topospread.drill.placed_pods import without_pods_of
 from topospread.errors import UsageError
 from topospread.promise.asking import unjudged_classes, unjudged_parts
 from topospread.promise.design import Design, design
-from topospread.promise.fresh import LISTS, without_unjudged, workload_of
+from topospread.promise.fresh import LISTS, autoscaling_of, simulated_replicas, without_unjudged
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import wanted_of
@@ -25,7 +25,7 @@ from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.run import prepare
 
 from .asked import asked_of
-from .words import counted
+from .words import agreeing, counted
 
 Progress = Callable[[int, int | None], None]
 
@@ -123,7 +123,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         unjudged = _unjudged(inventory, options, key)
         parts |= {each.what: each for each in unjudged}
         wanted = wanted_of(inventory, key, want, replicas) if want or not (survive or unnoticed) else ((), (), ())
-        number = replicas or workload_of(given, key).spec.replicas or 1
+        number = replicas or simulated_replicas(given, key)
         asked = tuple(f"a loss leaves {least} of {number}" for least in wanted[1] if least >= number)
         # A domain that has a pod takes it.
         unmet = tuple(f"the loss of a domain with a pod leaves {number - 1} of {number} at most" for _ in asked[:1])
@@ -171,9 +171,29 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         assumed=tuple(f"{each.what} let every node pass" for each in parts.values() if each.pods),
         on=asked_of(inventory, options),
         workloads=tuple(sorted(found, key=lambda each: {"no": 0, "unknown": 1, "yes": 2}[each.verdict])),
-        warnings=tuple(inventory.warnings),
+        warnings=(*inventory.warnings, *_fewer_replicas(found, inventory), *_without_design(inventory, found, targets)),
         notes=tuple(inventory.notes),
     )
+
+
+def _fewer_replicas(found: Iterable[DesignedWorkload], inventory: Inventory) -> Iterator[str]:
+    """Yield a warning for each design whose workload may have fewer replicas."""
+    for each in found:
+        scaling = autoscaling_of(inventory, (each.kind, each.namespace, each.name))
+        if scaling is not None and scaling.least < each.replicas:
+            yield (
+                f"{each.namespace}/{each.name} is designed for {each.replicas} replicas, and HorizontalPodAutoscaler "
+                f"{scaling.name} allows {scaling.least}: see what --of {scaling.least} gives"
+            )
+
+
+def _without_design(inventory: Inventory, found: Sequence[DesignedWorkload], targets: Sequence[str]) -> Iterator[str]:
+    """Yield a warning about workloads of one pod, which have no design unless they are named."""
+    spaces = {each.namespace for each in found}
+    every = [each for name in LISTS.values() for each in getattr(inventory, name) if each.namespace in spaces]
+    left = len(every) - len(found)
+    if left and not targets:
+        yield f"{counted(left, 'workload')} of fewer than two pods {agreeing('have', left)} no design"
 
 
 def _chosen(inventory: Inventory, targets: Sequence[str], namespace: str | None) -> list[ObjectKey]:
@@ -189,7 +209,7 @@ def _chosen(inventory: Inventory, targets: Sequence[str], namespace: str | None)
     found = [
         key
         for key, (_, each) in zip(keys, items, strict=True)
-        if (each.spec.replicas or 0) > 1 and namespace in (None, key[1])
+        if simulated_replicas(inventory, key) > 1 and namespace in (None, key[1])
     ]
     if not found:
         raise UsageError("no Deployment or StatefulSet with two pods or more")

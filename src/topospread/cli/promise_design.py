@@ -60,6 +60,13 @@ def design_promises(**given: Any) -> int:
         raise UsageError("--all is for all workloads: leave out TARGET")
     if given["in_place"] and not given["paths"]:
         raise UsageError("--in-place edits files of -f: name them")
+    if given["in_place"]:
+        from topospread.sources.folders import look_into
+
+        rendering = read_rendering(given, given["kube_version"])
+        found_sources = [source for path in given["paths"] for source in look_into(path, rendering).sources]
+        if all(source.unit is not None for source in found_sources):
+            raise UsageError(f"--in-place edits files, and {found_sources[0].name} is rendered; use --out")
     options = read_options(given)
     inventory = read_inventory(given, by=[options])
     from topospread.answers.promise_design import promise_design

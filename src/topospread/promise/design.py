@@ -27,7 +27,7 @@ from .amendments import amendments
 from .asking import Asking
 from .design_checks import DesignChecks, DesignFailure
 from .design_rules import DesignRules, SpreadRule, manifest_data, with_rules
-from .fresh import LISTS, Designed, workload_of
+from .fresh import LISTS, Designed, simulated_replicas, workload_of
 from .wants import Intent, Want, beyond_counting, read_intent
 from .workload_drills import Trials, WorkloadDrills
 
@@ -125,8 +125,7 @@ def design(  # noqa: PLR0913 - keyword arguments
     if not inventory.nodes:
         raise UsageError("no nodes found; give a cluster with --on")
     item = workload_of(inventory, key)
-    declared = 1 if item.spec.replicas is None else item.spec.replicas
-    number = declared if replicas is None else replicas
+    number = simulated_replicas(inventory, key) if replicas is None else replicas
     intent = read_intent(survive, left, number, unnoticed=unnoticed, others=others)
     _check_keys(intent, inventory)
     begin = WorkloadDrills(_with_others_placed(inventory, key, options), options, key)

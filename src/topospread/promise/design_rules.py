@@ -18,7 +18,7 @@ from topospread.api.workload import Deployment, DeploymentStrategy, RollingUpdat
 from topospread.drill.placed_pods import without_pods_of
 from topospread.scheduling.disruption_budgets import budget_selector
 
-from .fresh import LISTS, Designed, workload_of
+from .fresh import LISTS, Designed, autoscaling_of, simulated_replicas, workload_of
 from .kept import budgets_over
 
 _HASH = "pod-template-hash"
@@ -174,16 +174,21 @@ def _own_budget(inventory: Inventory, item: Designed) -> PodDisruptionBudget | N
 
 
 def _budget_data(inventory: Inventory, item: Designed, available: int, replicas: int) -> dict[str, Any]:
-    """Return a budget over the workload's pods as a manifest: a new one, or the changed fields of its own."""
+    """Return a budget over the workload's pods as a manifest: a new one, or the changed fields of its own.
+
+    The new budget of an autoscaled workload is a percentage, which of ``replicas`` gives the same number.
+    """
     own = _own_budget(inventory, item)
     metadata = {"name": item.name if own is None else own.metadata.name, "namespace": item.namespace}
     spec: dict[str, Any] = {"minAvailable": available, "selector": _selector(item)}
+    if own is None and replicas <= 100 and autoscaling_of(inventory, _key(item)) is not None:
+        spec["minAvailable"] = f"{100 * available // replicas}%"
     if own is not None and own.spec.max_unavailable is not None:
         spec = {"maxUnavailable": replicas - available}
     elif own is not None:
         selector = budget_selector(own)
         beside = (
-            1 if each.spec.replicas is None else each.spec.replicas
+            simulated_replicas(inventory, _key(each))
             for name in LISTS.values()
             for each in getattr(inventory, name)
             if each.namespace == item.namespace and (each.kind, each.name) != (item.kind, item.name)
@@ -191,6 +196,10 @@ def _budget_data(inventory: Inventory, item: Designed, available: int, replicas:
         )  # fmt: skip
         spec = {"minAvailable": available + sum(beside)}
     return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": spec}
+
+
+def _key(item: Designed) -> ObjectKey:
+    return item.kind, item.namespace, item.name
 
 
 def _selector(item: Designed) -> Any:
@@ -210,7 +219,7 @@ def manifest_data(inventory: Inventory, item: Designed, rules: DesignRules, repl
         pod["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     if rules.spreads:
         pod["topologySpreadConstraints"] = [each.data() | {"labelSelector": _selector(item)} for each in rules.spreads]
-    spec: dict[str, Any] = {} if replicas == (item.spec.replicas or 1) else {"replicas": replicas}
+    spec: dict[str, Any] = {} if replicas == simulated_replicas(inventory, _key(item)) else {"replicas": replicas}
     if rules.rolling:
         surge, unavailable = rules.rolling
         rolling = {"maxSurge": surge, "maxUnavailable": unavailable}

@@ -12,6 +12,7 @@ from topospread.api.pod import Volume
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import Deployment, StatefulSet
+from topospread.controllers.autoscaling import Autoscalers, Autoscaling
 from topospread.simulation.options import SimulationOptions
 
 Designed = Deployment | StatefulSet
@@ -24,6 +25,19 @@ def workload_of(inventory: Inventory, key: ObjectKey) -> Designed:
     """Return the object of a workload."""
     found: Designed = next(each for each in getattr(inventory, LISTS[key[0]]) if (each.namespace, each.name) == key[1:])
     return found
+
+
+def autoscaling_of(inventory: Inventory, key: ObjectKey) -> Autoscaling | None:
+    """Return how an autoscaler scales a workload; None without one."""
+    scalers = Autoscalers(inventory.horizontal_pod_autoscalers, "keep")
+    scalers.replicas(key, workload_of(inventory, key).spec.replicas, None)
+    return scalers.applied.get(key)
+
+
+def simulated_replicas(inventory: Inventory, key: ObjectKey) -> int:
+    """Return with how many replicas a workload is simulated: its own, within the bounds of its autoscaler."""
+    own, scaling = workload_of(inventory, key).spec.replicas, autoscaling_of(inventory, key)
+    return scaling.replicas if scaling is not None else 1 if own is None else own
 
 
 _PLACED_ANEW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})

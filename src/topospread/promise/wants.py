@@ -14,7 +14,7 @@ from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import UsageError
 from topospread.text import counted
 
-from .fresh import workload_of
+from .fresh import simulated_replicas
 from .questions import LOSSES
 
 About = Literal["zone-loss", "node-loss", "drain", "rollout", "skew", "quorum", "never-waits"]
@@ -156,7 +156,7 @@ def wanted_of(
     Raises:
         UsageError: if a word is unknown.
     """
-    number = replicas or workload_of(inventory, key).spec.replicas or 1
+    number = replicas or simulated_replicas(inventory, key)
     if not want:
         loss = "zone" if len({each.labels.get(ZONE) for each in inventory.nodes}) > 1 else "node"
         domains = len({each.labels.get(LOSSES[loss]) for each in inventory.nodes})

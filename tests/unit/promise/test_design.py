@@ -58,6 +58,39 @@ def test_a_rollout_is_bounded_by_counting_each_revision_alone_and_no_promise_is_
     assert any("old pods count beside new ones" in each for each in old.unmet)
 
 
+def scaler(least: int) -> Json:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    spec = {"minReplicas": least, "maxReplicas": 9, "scaleTargetRef": target}
+    kind = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler"}
+    return kind | {"metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
+
+
+def test_an_autoscaled_workload_has_as_many_pods_as_it_is_simulated_with() -> None:
+    """Its manifest may say nothing of replicas, and the autoscaler keeps six."""
+    web = workload("Deployment", replicas=6)
+    del web["spec"]["replicas"]
+    found = designed(*nodes("a", "b", "c"), web, scaler(6), survive=["zone"], left=[3])
+    assert (found.promises, found.replicas) == (True, 6)
+    documents = list(yaml.safe_load_all(found.manifest))
+    assert all("replicas" not in each["spec"] for each in documents)
+    assert documents[-1]["spec"]["minAvailable"] == "50%", "a number may be more than the autoscaler's minimum"
+
+
+def test_a_design_for_more_replicas_than_the_autoscalers_minimum_warns() -> None:
+    objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=6)]
+    for least, warned in ((2, True), (6, False)):
+        answer = promise_design(inventory(*objects, scaler(least)), ["deploy/web"], want="zone-loss>=50%")
+        assert answer.verdict == "yes"
+        assert any("HorizontalPodAutoscaler web allows 2" in each for each in answer.warnings) == warned
+
+
+def test_workloads_of_one_pod_are_named_as_not_designed() -> None:
+    objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=3), workload("Deployment", "one", replicas=1)]
+    answer = promise_design(inventory(*objects), want="zone-loss>=1")
+    assert answer.warnings == ("1 workload of fewer than two pods has no design",)
+    assert promise_design(inventory(*objects), ["deploy/web"], want="zone-loss>=1").warnings == ()
+
+
 def test_the_loosest_that_does_is_taken() -> None:
     found = designed(*nodes("a", "b"), workload("Deployment", replicas=4), survive=["zone"], left=[1])
     assert found.promises

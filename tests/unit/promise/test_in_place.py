@@ -141,6 +141,13 @@ def test_a_workload_of_the_cluster_has_no_file_to_edit(tmp_path: Path) -> None:
     assert "maxSkew: 5" not in (tmp_path / "web.yaml").read_text()
 
 
+def test_a_chart_is_refused_before_the_search(tmp_path: Path) -> None:
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    words = ["promise", "design", "--all", "--on", "zones=3,nodes=6", "--in-place", "-f", str(tmp_path)]
+    done = CliRunner().invoke(command, words, standalone_mode=False)
+    assert "is rendered; use --out" in str(done.exception)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [(["deploy/web"], "--all is for all workloads"), ([], "--in-place edits files of -f")],
