@@ -72,7 +72,7 @@ def test_nobody_is_asked_and_nothing_leads_to_a_server() -> None:
             ["status", *GIVEN, "-o", "html=/nowhere/report.html"],
             "cannot be written: No such file or directory",
         ),
-        (["drill", *GIVEN, "--fail", "zone=eu-west-1a", "-o", "html=x", "--anonymous"], "steps of a drill contain"),
+        (["drill", *GIVEN, "--fail", "zone=eu-west-1a", "-o", "html=x", "--anonymous"], "steps of a drill show"),
         (["serve", *GIVEN, "--token", "short", "--port", "0"], "at least 16 characters"),
     ],
 )
