@@ -214,6 +214,13 @@ _READS_GIT = (
     "fieldPaths: [spec.template.spec.topologySpreadConstraints.0.topologyKey]}]}",
 )
 """Fields of a kustomization that write a part of git's configuration where `lint` quotes it."""
+_IN_GENERATOR = (
+    "resources: [base]\ngenerators:\n- |\n  %s\n"
+    '  {"apiVersion":"builtin","kind":"ConfigMapGenerator","metadata":{"name":"c"},"files":["config=.git/config"],'
+    '"options":{"disableNameSuffixHash":true}}\n'
+    "configMapGenerator: [{name: d, literals: [x=y]}]\n" + "".join(f"{each}\n" for each in _READS_GIT[1:]) + "  ]\n"
+)
+"""A text in which kustomize, and no parser of YAML, sees two documents."""
 
 
 @pytest.mark.parametrize(
@@ -223,8 +230,17 @@ _READS_GIT = (
         (".", "\ufeff\ufeffresources: [base]\n" + "".join(f"#{each}\n" for each in _READS_GIT) + "#]\n"),
         ("app", f"{{resources: [base], {', '.join(_READS_GIT)}]}}\n"),
         (".", "resources: [!!binary 4oBi]\n"),
+        (".", "{resources: !x,foo: [app]}\n"),
+        (".", f"{{resources: [base], {', '.join(_READS_GIT).replace('files: [', 'files: !x,labels: [')}]}}\n"),
+        (".", _IN_GENERATOR % "~\n  ---#"),
+        (".", _IN_GENERATOR % "~\n  ---\u00a0"),
+        (".", _IN_GENERATOR % "~\n  --- \u00a0"),
+        (".", _IN_GENERATOR % "---#: |\n   "),
     ],
-    ids=["byte order mark", "two byte order marks", "line break", "binary"],
+    ids=[
+        *("byte order mark", "two byte order marks", "line break", "binary", "comma after a tag", "tag of a generator"),
+        *("separator with a comment", "separator with a blank", "separator with an odd text", "separator as a key"),
+    ],
 )
 def test_kustomize_reads_what_was_checked_and_no_secret(
     renderers: Path, project: Path, tmp_path_factory: pytest.TempPathFactory, folder: str, kustomization: str

@@ -128,14 +128,16 @@ class Exhaustive:
                 yield max_skew_change(owner, each, suggest._most(found, each))
 
     def least(self, does: Callable[[Suggestion], bool]) -> int:
-        """The size of the smallest set that does, 0 where none does."""
+        """The size of the smallest set that does, 0 where none does. A change of a node may have several parts."""
+        least = 0
         for size in range(1, MOST + 1):
-            for chosen in combinations(self.items, size):
-                if all(go_together(*pair) for pair in combinations(chosen, 2)):
+            for chosen in combinations(self.items, size) if not least or size < least else ():
+                parts = sum(len(each.kind.split("+")) for each in chosen)
+                if (not least or parts < least) and all(go_together(*pair) for pair in combinations(chosen, 2)):
                     tried = self.search.try_out(combined(chosen) if size > 1 else chosen[0])
                     if tried is not None and does(tried):
-                        return size
-        return 0
+                        least = parts
+        return least
 
 
 @given(walled())

@@ -13,7 +13,14 @@ import msgspec
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.errors import DecodeError, DuplicateError
-from topospread.sources.json_text import JsonList, is_meant_as_json, looks_like_json, read_value, split_documents
+from topospread.sources.json_text import (
+    JsonList,
+    is_meant_as_json,
+    looks_like_json,
+    no_list,
+    read_value,
+    split_documents,
+)
 from topospread.sources.locations import Location
 from topospread.sources.quantities import KnownQuantities
 from topospread.sources.text import Text
@@ -104,6 +111,8 @@ def _objects(value: Any, location: Location) -> Iterator[tuple[Any, Location]]:
         return
     kind, items = (value.get("kind"), value.get("items")) if isinstance(value, dict) else (None, None)
     if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
+        if isinstance(kind, str) and isinstance(items, list) and isinstance(value.get("apiVersion"), str):
+            raise no_list(location.place())
         yield value, location
         return
     listed = JsonList.at(location) if location.document is None else None

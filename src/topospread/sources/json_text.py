@@ -98,6 +98,13 @@ def too_deep(place: Place) -> DecodeError:
     return DecodeError(f"nested more than {MAX_DEPTH} levels deep", place)
 
 
+def no_list(place: Place) -> DecodeError:
+    """Return the error for a list ``items`` in an object whose kind is no list."""
+    return DecodeError(
+        "kubectl applies the list items of this object in its place; write kind: List, or remove it", place
+    )
+
+
 def read_value(text: Text, start: int, end: int) -> Any:
     """Parse a document, or a part of one, to plain data. Whole floats become integers like in Kubernetes.
 

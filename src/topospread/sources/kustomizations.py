@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 import yaml
@@ -22,6 +21,7 @@ KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomizati
 """File names of kustomizations (``RecognizedKustomizationFileNames`` in kustomize's api/konfig)."""
 
 _GROUP: Final = "kustomize.config.k8s.io/"
+_TYPE: Final = ("apiversion", "kind")
 FOLDER_FIELDS: Final = frozenset({"resources", "bases", "components", "generators", "transformers", "validators"})
 """Fields that refer to folders of other kustomizations."""
 _CHARTS: Final = ("helmCharts", "helmChartInflationGenerator")
@@ -60,13 +60,18 @@ def kustomization_in(folder: str) -> Kustomization | None:
         if os.path.isfile(path):
             value = kustomization_value(path)
             # Flux's Kustomization often has the same file name.
-            version = value.get("apiVersion")
-            if isinstance(version, str) and version and not version.startswith(_GROUP):
+            # Go ignores case in field names. `check_reach` refuses fields that are given twice.
+            versions, kinds = ([each for key, each in value.items() if key.casefold() == name] for name in _TYPE)
+            if (
+                len(versions) == 1
+                and isinstance(versions[0], str)
+                and not f"{versions[0] or _GROUP}".startswith(_GROUP)
+            ):
                 return None
             return Kustomization(
                 real,
                 os.path.realpath(path),
-                value.get("kind") == "Component",
+                kinds == ["Component"],
                 frozenset(_folders(value, real)),
                 frozenset(_files(value, real)),
                 _chart_home(value, real),
@@ -131,7 +136,8 @@ _PLAIN_DATA: Final = frozenset(
 _NAMES: Final = frozenset({"name", "chartname"})
 """Fields with chart names. kustomize writes chart values to a temporary file with this name."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
-_events: Final = partial(yaml.parse, Loader=yaml.CLoader)
+_REMOTE: Final = re.compile(r"://|@|\?|_git/|^git::|^github\.com")
+"""Beginnings and parts of what kustomize may take for a repository, even if a folder has this name."""
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
 
@@ -164,6 +170,24 @@ def check_reach(folder: str, root: str, *, network: bool) -> bool:
     return is_whole
 
 
+def _check_syntax(data: bytes, place: Place, *, merges: bool) -> None:
+    """Reject what parsers of YAML read differently.
+
+    Args:
+        data: a text that libyaml can parse.
+        place: place for errors.
+        merges: whether keys may be merged with ``<<``.
+
+    Raises:
+        InputError: if the text has a tag, or a merge that is not allowed.
+    """
+    for each in yaml.parse(data, Loader=yaml.CLoader):
+        if getattr(each, "tag", None) is not None or getattr(each, "implicit", None) == (False, False):
+            raise InputError("a text of kustomize has a tag, such as !!str; remove it", place)
+        if not merges and isinstance(each, yaml.ScalarEvent) and each.value == "<<":
+            raise InputError("a configuration of kustomize merges keys with <<; write them out", place)
+
+
 class _ReachCheck:
     """Checks the references of one kustomization.
 
@@ -181,21 +205,27 @@ class _ReachCheck:
     def checked(self) -> Iterator[str]:
         """Check this kustomization, then yield the folders of kustomizations that it refers to."""
         self._check_links()
-        for name in KUSTOMIZATIONS:
+        there = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(self._folder, name))]
+        if len(there) > 1:
+            raise InputError(f"there are {' and '.join(there)} in one folder; keep one", self._place)
+        for name in there:
             path = os.path.join(self._folder, name)
-            if os.path.lexists(path):
-                self._place = Place(shown_path(os.path.relpath(path)))
-                self._check_inside(path, name)
-                text = read_text(Source(path, None))
-                if b"imageTags:" in text.data:
-                    raise InputError(f"{_REPLACED} imageTags: anywhere; write images", self._place)
-                for document in read_documents(text):
-                    yield from self._check_fields(document.value)
+            self._place = Place(shown_path(os.path.relpath(path)))
+            self._check_inside(path, name)
+            text = read_text(Source(path, None))
+            if b"imageTags:" in text.data:
+                raise InputError(f"{_REPLACED} imageTags: anywhere; write images", self._place)
+            documents = list(read_documents(text))
+            _check_syntax(text.data, self._place, merges=True)
+            for document in documents:
+                yield from self._check_fields(document.value)
 
     def _check_fields(self, value: Any) -> Iterator[str]:
         if not isinstance(value, dict):
             return
         self._check_texts(value)
+        if len({key.casefold() for key in value}) < len(value):
+            raise InputError("a field is given twice, in upper and in lower case, which kustomize ignores", self._place)
         # Go ignores case in JSON field names.
         fields = [(key.casefold(), listed) for key, listed in value.items() if isinstance(listed, list)]
         for field, listed in fields:
@@ -209,9 +239,9 @@ class _ReachCheck:
         """Check a file, folder or inline document in a field; yield a folder."""
         if field in _PLUGINS:
             # kustomize first parses any text as a configuration, even if a file has this name.
-            self._check_documents(given.encode())
+            self._check_documents(given.encode(), is_inline="\n" in given)
         path = path_of(self._folder, given)
-        if not os.path.lexists(path):
+        if not os.path.lexists(path) or (_REMOTE.search(given) and not os.path.isfile(path)):
             if not self._network and not (field in _PLUGINS and "\n" in given):
                 raise InputError(f"{shown_path(given)} does not exist here. {NEEDS_NETWORK}", self._place)
             self.is_whole &= field in _PLUGINS and "\n" in given
@@ -226,17 +256,17 @@ class _ReachCheck:
         elif field in _PLUGINS:
             self._check_documents(read_text(Source(path, None)).data)
 
-    def _check_documents(self, data: bytes) -> None:
+    def _check_documents(self, data: bytes, *, is_inline: bool = False) -> None:
         """Check the configurations of generators and transformers.
 
-        kustomize reads them with go-yaml v3, in which a mapping's own key overrides a merged key.
+        kustomize reads them with go-yaml v3, in which a mapping's own key overrides a merged key. If it cannot parse an
+        inline text, it takes it for a URL.
         """
         for document in read_documents(Text(self._place.source, data)):
             self._check_texts(document.value)
-        if self._network:
-            return
-        if any(isinstance(each, yaml.ScalarEvent) and each.value == "<<" for each in _events(data)):
-            raise InputError("a configuration of kustomize merges keys with <<; write them out", self._place)
+            if is_inline and not (isinstance(document.value, dict) and isinstance(document.value.get("kind"), str)):
+                raise InputError("a configuration of kustomize has no kind", self._place)
+        _check_syntax(data, self._place, merges=False)
 
     def _check_texts(self, value: Any) -> None:
         """Reject URLs, files in ``.git`` and charts elsewhere, at any depth: kustomize accepts a URL for any file."""

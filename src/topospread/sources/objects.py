@@ -26,7 +26,7 @@ from topospread.errors import DecodeError, InputError, InvalidError, Place
 from .admit import PROFILES, Rules, admit, is_stored, wrong_case
 from .custom_kinds import CustomKind, made_of, pod_parts, shipped_kinds
 from .deliveries import delivery_of
-from .json_text import JsonList, read_value
+from .json_text import JsonList, no_list, read_value
 from .line_breaks import MAY_HAVE_ONE, line_break_in
 from .locations import Location, label_of
 from .quantities import KnownQuantities
@@ -308,6 +308,8 @@ class ObjectReader:
         ):
             for index, item in enumerate(items or ()):
                 yield from self.read_value(item, location.item("items", index), _item_type(kind, version))
+        elif isinstance(items, list):
+            raise no_list(location.place())
         elif version.startswith(_CONFIGURATION_GROUP):
             self.configurations.append((value, location.rough()))
         else:

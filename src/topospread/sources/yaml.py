@@ -43,6 +43,12 @@ MAX_VALUES: Final = 1_000_000
 
 BYTE_ORDER_MARK: Final = "\ufeff".encode()
 
+ODD_SEPARATOR: Final = re.compile(
+    rb"(?m)^---(?!(?:[ \t]+#[^\n]*|[ \t]*)\r?$)|(?:\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9])---(?=[ \t\r\n]|$)"
+)
+"""A line that only some parsers take for a separator of documents, or a separator after what only YAML 1.1 takes for a
+line break."""
+
 _NO_KEY: Final = object()
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 _MERGE: Final = object()
@@ -121,9 +127,9 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
         progress: receives the number of processed bytes after each document.
 
     Raises:
-        DecodeError: if the text is not YAML, is too large, has values that JSON does not have, or has a byte order mark
-            inside: libyaml skips some of them, and go-yaml, which kubectl and kustomize use, skips others, so that each
-            would read other objects.
+        DecodeError: if the text is not YAML, is too large, has values that JSON does not have, or is read otherwise by
+            go-yaml, which kubectl and kustomize use: byte order marks inside, tags without a value, and, unless Helm or
+            kustomize printed it, separators with more than a comment.
         DuplicateError: if a mapping has a key twice.
     """
     if len(text.data) > MAX_SIZE:
@@ -135,6 +141,10 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
     mark = text.data.find(BYTE_ORDER_MARK)
     if mark >= 0:
         raise DecodeError("this is a byte order mark (U+FEFF) inside the text; remove it", place_of_byte(text, mark))
+    separator = ODD_SEPARATOR.search(text.data) if text.origins is None else None
+    if separator is not None:
+        words = "a line of --- has nothing else but a comment after a blank: to kubectl others are not the same"
+        raise DecodeError(words, place_of_byte(text, separator.start()))
     reader = _DocumentReader(text)
     while (document := reader.next_document()) is not None:
         yield document
@@ -205,6 +215,9 @@ class _DocumentReader:
     def _scalar(self, event: ScalarEvent) -> Scalar:
         self._count(event)
         text: str = event.value
+        if not text and not event.style and (event.tag is not None or not any(event.implicit)):
+            # libyaml ends a tag at a comma, and go-yaml takes the comma and what follows for its name.
+            raise DecodeError("a tag without a value; remove it", self._place(event))
         if event.tag is not None:
             value = self._tagged(event)
         elif not event.implicit[0]:

@@ -38,7 +38,7 @@ def paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | 
 @given(st.lists(DOCUMENTS, min_size=1, max_size=3), st.sampled_from([None, True, False]))
 def test_places_in_yaml_are_those_of_errors(values: list[Any], flow: bool | None) -> None:
     dumped = yaml.safe_dump_all(values, default_flow_style=flow, allow_unicode=True)
-    text = Text("a.yaml", dumped.encode())
+    text = Text("a.yaml", dumped.replace("--- ", "---\n").encode())
     layouts = Layouts()
     for document in read_documents(text):
         location = Location(text, document.number, document.line)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from topospread.errors import InputError
-from topospread.sources.kustomizations import check_reach
+from topospread.sources.kustomizations import check_reach, kustomization_in
 
 URL = "http://127.0.0.1:8080/token"
 GENERATOR = f'{{apiVersion: builtin, kind: ConfigMapGenerator, metadata: {{name: a}}, files: ["{URL}"]}}'
@@ -44,9 +44,57 @@ def test_a_merged_key_hides_no_url(tmp_path: Path, merged: str) -> None:
     """kustomize fetches the URL: for go-yaml v3 the key wins over the merged one behind it."""
     text = f"apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {{name: a}}\nfiles: ['{URL}']\n{merged}\n"
     folder = write(tmp_path, {"kustomization.yaml": "generators: [a.yaml]\n", "a.yaml": text, "b.yaml": ""})
-    with pytest.raises(InputError, match="merges keys with <<"):
+    for network in (False, True):
+        with pytest.raises(InputError, match=r"merges keys with <<|has a tag"):
+            check(folder, network=network)
+
+
+@pytest.mark.parametrize(
+    ("kustomization", "said"),
+    [
+        ("{resources: !x,foo: [base]}\n", "a tag without a value"),
+        ("resources: !!seq [base]\n", "has a tag"),
+        ("generators:\n- |\n  a\n  b\n", "has no kind"),
+        ('generators: ["a@b:x.git?a=\\n&ref=HEAD"]\n', "has no kind"),
+        ("resources: [base]\nResources: [base]\n", "a field is given twice"),
+        ("kind: Component\n\u212aind: Kustomization\n", "a field is given twice"),
+    ],
+)
+def test_what_kustomize_may_read_otherwise_is_refused(tmp_path: Path, kustomization: str, said: str) -> None:
+    folder = write(tmp_path, {"kustomization.yaml": kustomization, "base/kustomization.yaml": "resources: []\n"})
+    for network in (False, True):
+        with pytest.raises(InputError, match=said):
+            check(folder, network=network)
+
+
+def test_a_folder_with_the_name_of_a_repository_is_fetched(tmp_path: Path) -> None:
+    """kustomize clones it, whatever lies in the folder."""
+    url = "http://127.0.0.1:1/x.git"
+    folder = write(
+        tmp_path, {"kustomization.yaml": f"resources: ['{url}']\n", "http:/127.0.0.1:1/x.git/kustomization.yaml": ""}
+    )
+    with pytest.raises(InputError, match="would fetch this"):
         check(folder)
-    check(folder, network=True)
+    assert not check_reach(str(folder), str(tmp_path), network=True)
+
+
+def test_two_kustomizations_in_one_folder_are_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"kustomization.yaml": "resources: []\n", "Kustomization": "resources: []\n"})
+    with pytest.raises(InputError, match=r"kustomization\.yaml and Kustomization in one folder"):
+        check(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_built"),
+    [
+        ("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n", False),
+        ("apiVersion: kustomize.toolkit.fluxcd.io/v1\napiversion: kustomize.config.k8s.io/v1beta1\n", True),
+        ("kind: Component\n", True),
+    ],
+)
+def test_a_kustomization_of_flux_has_one_version(tmp_path: Path, text: str, *, is_built: bool) -> None:
+    folder = write(tmp_path, {"kustomization.yaml": text})
+    assert (kustomization_in(str(folder)) is not None) == is_built
 
 
 def test_a_configuration_on_several_lines_needs_no_file(tmp_path: Path) -> None:

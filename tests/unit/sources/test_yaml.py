@@ -77,6 +77,23 @@ def test_a_byte_order_mark_inside_is_refused_because_parsers_differ_on_it(text):
         read(text)
 
 
+@pytest.mark.parametrize("text", ["{a: !x,b: [c]}", "{a: !,b: c}", "a: !!null"])
+def test_a_tag_without_a_value_is_refused_because_go_reads_the_comma_as_part_of_it(text):
+    with pytest.raises(DecodeError, match="a tag without a value"):
+        read(text)
+    assert read("[!!str '', !!str a, ! b]") == [["", "a", "b"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: 1\n---#\nb: 2", "---#: |\n  a", "a: 1\n--- {b: 2}", "a: 1\n---\u00a0\n", "a: 1\r---\rb: 2", "a: 1\u2028---\n"],
+)
+def test_separators_that_kubectl_reads_otherwise_are_refused(text):
+    with pytest.raises(DecodeError, match="nothing else but a comment"):
+        read(text)
+    assert read("--- # c\na: 1\r\n---\t\r\nb: 2\n---") == [{"a": 1}, {"b": 2}, None]
+
+
 @pytest.mark.parametrize("value", ["4oBi", "é", "YQ="])
 def test_binary_is_base64_of_utf8(value):
     """Go has one replacement character for each byte that is no text, and Python one for several."""

@@ -63,7 +63,7 @@ def test_an_assumed_claim_lets_the_pod_in() -> None:
 
 def test_a_pod_of_a_group_is_not_judged_where_groups_are_on() -> None:
     grouped = pod(schedulingGroup={"podGroupName": "training"})
-    for on, message in ((True, "not judged: pod groups"), (False, "")):
+    for on, message in ((True, "not judged: pod groups except in simulate, status and why"), (False, "")):
         gates = gates_for(overrides={"GenericWorkload": on})
         scheduler = scheduler_of(Framework(default_profile(), gates))
         assert scheduler.schedule(grouped).message == message
