@@ -136,6 +136,8 @@ _PLAIN_DATA: Final = frozenset(
 _NAMES: Final = frozenset({"name", "chartname"})
 """Fields with chart names. kustomize writes chart values to a temporary file with this name."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
+_ODD_TEXT: Final = re.compile(rb"(?m)\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]|^---(?![ \t]*\r?$)")
+_LINE_BREAKS: Final = re.compile("[\r\n\x85\u2028\u2029]")
 _REMOTE: Final = re.compile(r"://|@|\?|_git/|^git::|^github\.com")
 """Beginnings and parts of what kustomize may take for a repository, even if a folder has this name."""
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
@@ -179,8 +181,11 @@ def _check_syntax(data: bytes, place: Place, *, merges: bool) -> None:
         merges: whether keys may be merged with ``<<``.
 
     Raises:
-        InputError: if the text has a tag, or a merge that is not allowed.
+        InputError: if the text has a tag, a line break or a separator that only some parsers know, or a merge that is
+            not allowed.
     """
+    if _ODD_TEXT.search(data):
+        raise InputError("a text of kustomize has an odd line break, or a separator that is not --- alone", place)
     for each in yaml.parse(data, Loader=yaml.CLoader):
         if getattr(each, "tag", None) is not None or getattr(each, "implicit", None) == (False, False):
             raise InputError("a text of kustomize has a tag, such as !!str; remove it", place)
@@ -272,7 +277,8 @@ class _ReachCheck:
         """Reject URLs, files in ``.git`` and charts elsewhere, at any depth: kustomize accepts a URL for any file."""
         if isinstance(value, dict):
             for key, each in value.items():
-                if key.casefold() in _NAMES and isinstance(each, str) and ".." in each.split("/"):
+                is_name = key.casefold() in _NAMES and isinstance(each, str)
+                if is_name and (_LINE_BREAKS.search(each) or ".." in each.split("/")):
                     raise InputError(f"{shown_path(each)}: no chart has .. in its name", self._place)
                 if key.casefold() not in _PLAIN_DATA:
                     self._check_texts(each)

@@ -43,11 +43,13 @@ MAX_VALUES: Final = 1_000_000
 
 BYTE_ORDER_MARK: Final = "\ufeff".encode()
 
-ODD_SEPARATOR: Final = re.compile(
-    rb"(?m)^---(?!(?:[ \t]+#[^\n]*|[ \t]*)\r?$)|(?:\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9])---(?=[ \t\r\n]|$)"
+_BREAKS: Final = rb"\xc2\x85|\xe2\x80[\xa8\xa9]"
+"""Next line, line separator and paragraph separator: line breaks in YAML 1.1, and to kubectl and kustomize none."""
+_ODD_BREAK: Final = re.compile(rb"\r(?!\n)")
+_ODD_SEPARATOR: Final = re.compile(
+    rb"(?m)^---(?!(?:[ \t]+#(?:(?!" + _BREAKS + rb")[^\r\n])*|[ \t]*)\r?$)|(?:" + _BREAKS + rb")---(?=[ \t\r\n]|$)"
 )
-"""A line that only some parsers take for a separator of documents, or a separator after what only YAML 1.1 takes for a
-line break."""
+"""A line that only some parsers take for a separator of documents."""
 
 _NO_KEY: Final = object()
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
@@ -128,8 +130,8 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
 
     Raises:
         DecodeError: if the text is not YAML, is too large, has values that JSON does not have, or is read otherwise by
-            go-yaml, which kubectl and kustomize use: byte order marks inside, tags without a value, and, unless Helm or
-            kustomize printed it, separators with more than a comment.
+            go-yaml, which kubectl and kustomize use: byte order marks inside, tags without a value, carriage returns
+            without a line feed, and separators with more than a comment.
         DuplicateError: if a mapping has a key twice.
     """
     if len(text.data) > MAX_SIZE:
@@ -141,10 +143,15 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
     mark = text.data.find(BYTE_ORDER_MARK)
     if mark >= 0:
         raise DecodeError("this is a byte order mark (U+FEFF) inside the text; remove it", place_of_byte(text, mark))
-    separator = ODD_SEPARATOR.search(text.data) if text.origins is None else None
-    if separator is not None:
+    odd = _ODD_BREAK.search(text.data)
+    if odd is not None:
+        raise DecodeError(
+            "a carriage return without a line feed; end lines with a line feed", place_of_byte(text, odd.start())
+        )
+    odd = _ODD_SEPARATOR.search(text.data)
+    if odd is not None:
         words = "a line of --- has nothing else but a comment after a blank: to kubectl others are not the same"
-        raise DecodeError(words, place_of_byte(text, separator.start()))
+        raise DecodeError(words, place_of_byte(text, odd.start()))
     reader = _DocumentReader(text)
     while (document := reader.next_document()) is not None:
         yield document

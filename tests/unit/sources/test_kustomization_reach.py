@@ -57,6 +57,11 @@ def test_a_merged_key_hides_no_url(tmp_path: Path, merged: str) -> None:
         ("generators:\n- |\n  a\n  b\n", "has no kind"),
         ('generators: ["a@b:x.git?a=\\n&ref=HEAD"]\n', "has no kind"),
         ("resources: [base]\nResources: [base]\n", "a field is given twice"),
+        ("resources: [base]\n--- # a\n", "odd line break"),
+        ("resources: [base]\n# a\u2028", "odd line break"),
+        ('generators: ["{kind: A}\\n--- # x\\u2028note: a"]\n', "odd line break|nothing else but a comment"),
+        ('generators: ["kind: A\\na: b\\r"]\n', "a carriage return"),
+        ('generators: ["kind: A\\nname: \\"..\\\\n/x\\""]\n', r"no chart has \.\. in its name"),
         ("kind: Component\n\u212aind: Kustomization\n", "a field is given twice"),
     ],
 )

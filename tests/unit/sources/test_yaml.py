@@ -86,12 +86,19 @@ def test_a_tag_without_a_value_is_refused_because_go_reads_the_comma_as_part_of_
 
 @pytest.mark.parametrize(
     "text",
-    ["a: 1\n---#\nb: 2", "---#: |\n  a", "a: 1\n--- {b: 2}", "a: 1\n---\u00a0\n", "a: 1\r---\rb: 2", "a: 1\u2028---\n"],
+    ["a: 1\n---#\nb: 2", "---#: |\n  a", "a: 1\n--- {b: 2}", "a: 1\n---\u00a0\n", "a: 1\u2028---\n"],
 )
 def test_separators_that_kubectl_reads_otherwise_are_refused(text):
     with pytest.raises(DecodeError, match="nothing else but a comment"):
         read(text)
     assert read("--- # c\na: 1\r\n---\t\r\nb: 2\n---") == [{"a": 1}, {"b": 2}, None]
+
+
+@pytest.mark.parametrize("text", ["a: 1\r---\rb: 2", "a: 1\n--- # x\rb: 2", 'a: "b\\\r\r\n c"'])
+def test_a_carriage_return_alone_is_refused_because_kubectl_sees_no_end_of_a_line(text):
+    with pytest.raises(DecodeError, match="a carriage return without a line feed"):
+        read(text)
+    assert read("a: 1\r\nb: 2\r\n") == [{"a": 1, "b": 2}]
 
 
 @pytest.mark.parametrize("value", ["4oBi", "é", "YQ="])
