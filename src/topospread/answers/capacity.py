@@ -18,7 +18,7 @@ from topospread.simulation.result import DomainOutcome, PendingGroup
 from topospread.simulation.unknown import is_unjudged, merged
 
 from .causes import causes_of
-from .spread import refusal_words
+from .spread import limit_words, refusal_words
 from .words import agreeing, counted, listed
 
 _NAMES = 4
@@ -252,9 +252,7 @@ def _sizing(found: result.Sizing, waiting: Counter[str]) -> Sizing:
 def _sized(pool: result.SizedPool, verdict: Word) -> SizedPool:
     why = refusal_words(pool.refused, pool.zone) if pool.refused is not None else ""
     if not pool.may_grow:
-        is_full = pool.most is not None and pool.there >= pool.most
-        why = "it has all the nodes it may have" if is_full else "its limits are reached"
-        why = f"{pool.lost} is lost" if pool.lost else why
+        why = limit_words(pool.lost, pool.there, pool.most)
     elif pool.alone is not None:
         why = f"with +{pool.alone[0]} of it alone {pool.alone[1]} more {agreeing('fit', pool.alone[1])}"
     elif not pool.add and not why:

@@ -304,15 +304,19 @@ def pool_of(use: PoolUse) -> Pool:
 
 
 def _why_not_more(use: PoolUse) -> str:
-    if use.lost:
-        return f"{use.lost} is lost"
     if not use.may_grow:
-        is_full = use.most is not None and use.there + len(use.added) >= use.most
-        return "it has all the nodes it may have" if is_full else "its limits are reached"
+        return limit_words(use.lost, use.there + len(use.added), use.most)
     reasons: dict[str, list[str]] = {}
     for each in use.refused:
         reasons.setdefault(refusal_words(each, use.zone), []).append(each.pod)
     return "; ".join(f"{words} ({listed(pods, 1)})" for words, pods in reasons.items())
+
+
+def limit_words(lost: str, nodes: int, most: int | None) -> str:
+    """Return why a pool of so many nodes may not grow: its domain is lost, or a limit is reached."""
+    if lost:
+        return f"{lost} is lost"
+    return "it has all the nodes it may have" if most is not None and nodes >= most else "its limits are reached"
 
 
 def refusal_words(each: PoolRefusal, zone: str) -> str:

@@ -58,9 +58,9 @@ def design_promises(**given: Any) -> int:
     check_outputs(given)
     if given["every"] and given["targets"]:
         raise UsageError("--all is for all workloads: leave out TARGET")
-    if given["in_place"] and not given["paths"]:
-        raise UsageError("--in-place edits files of -f: name them")
     if given["in_place"]:
+        if not given["paths"]:
+            raise UsageError("--in-place edits files of -f: name them")
         from topospread.sources.folders import look_into
 
         rendering = read_rendering(given, given["kube_version"])

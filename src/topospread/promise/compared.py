@@ -162,11 +162,13 @@ def promise_changes(
         budget: the limits of each search.
         wants_of: gives the declared promises of a workload.
     """
-    choices: tuple[AutoscaleChoice, ...] = (options.autoscale, "min")
-    given, smallest = (
-        tuple(_Side(each, replace(options, preemption=False, autoscale=choice), budget) for each in (before, after))
-        for choice in choices
-    )
+
+    def sides(autoscale: AutoscaleChoice) -> tuple[_Side, _Side]:
+        by = replace(options, preemption=False, autoscale=autoscale)
+        return _Side(before, by, budget), _Side(after, by, budget)
+
+    given, smallest = sides(options.autoscale), sides("min")
+    least = _least_replicas(before), _least_replicas(after)
     for kind, attribute in LISTS.items():
         old = {(each.namespace, each.name): each for each in getattr(before, attribute)}
         for new in getattr(after, attribute):
@@ -174,7 +176,7 @@ def promise_changes(
             if was is None:
                 continue
             key = (kind, new.namespace or "default", new.name)
-            is_rescaled = _autoscalers(before, key) != _autoscalers(after, key)
+            is_rescaled = least[0].get(key) != least[1].get(key)
             if is_rescaled or _budgets(before, was) != _budgets(after, new) or _terms(was) != _terms(new):
                 old_side, new_side = smallest if is_rescaled else given
                 yield from _Comparison(old_side, new_side, key, wants_of).changes()
@@ -291,8 +293,8 @@ class _Comparison:
         old, new = self._items
         found = [each for each in _FIELDS if _value(old, each) != _value(new, each)]
         budgets = _budgets(self.before.inventory, old), _budgets(self.after.inventory, new)
-        scalers = _autoscalers(self.before.inventory, self.key), _autoscalers(self.after.inventory, self.key)
-        for kind, (was, now) in ((BUDGETS, budgets), (AUTOSCALERS, scalers)):
+        least = (_least_replicas(side.inventory).get(self.key, {}) for side in (self.before, self.after))
+        for kind, (was, now) in ((BUDGETS, budgets), (AUTOSCALERS, least)):
             found += [f"{kind}{each}" for each in sorted({*was, *now}) if was.get(each) != now.get(each)]
         return tuple(found)
 
@@ -382,10 +384,14 @@ def _budgets(inventory: Inventory, item: Designed) -> dict[str, object]:
     return {each.metadata.name or "": each.spec for each, _ in budgets_over(inventory, namespace, labels)}
 
 
-def _autoscalers(inventory: Inventory, key: ObjectKey) -> dict[str, int]:
-    """Return the workload's autoscalers, with the smallest number of replicas that they allow."""
-    scalers = inventory.horizontal_pod_autoscalers
-    return {each.metadata.name or "": each.spec.least for each in scalers if target_of(each) == key}
+def _least_replicas(inventory: Inventory) -> dict[ObjectKey, dict[str, int]]:
+    """Return workload → name of its autoscaler → the smallest number of replicas that it allows."""
+    found: dict[ObjectKey, dict[str, int]] = {}
+    for each in inventory.horizontal_pod_autoscalers:
+        key = target_of(each)
+        if key is not None:
+            found.setdefault(key, {})[each.metadata.name or ""] = each.spec.least
+    return found
 
 
 def _lost(

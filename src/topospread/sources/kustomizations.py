@@ -59,14 +59,11 @@ def kustomization_in(folder: str) -> Kustomization | None:
         path = os.path.join(folder, name)
         if os.path.isfile(path):
             value = kustomization_value(path)
-            # Flux's Kustomization often has the same file name.
             # Go ignores case in field names. `check_reach` refuses fields that are given twice.
             versions, kinds = ([each for key, each in value.items() if key.casefold() == name] for name in _TYPE)
-            if (
-                len(versions) == 1
-                and isinstance(versions[0], str)
-                and not f"{versions[0] or _GROUP}".startswith(_GROUP)
-            ):
+            version = versions[0] if len(versions) == 1 else None
+            # Flux's Kustomization often has the same file name.
+            if isinstance(version, str) and version and not version.startswith(_GROUP):
                 return None
             return Kustomization(
                 real,
@@ -140,10 +137,8 @@ _ODD_TEXT: Final = re.compile(rb"(?m)\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]|^---(?
 _LINE_BREAKS: Final = re.compile("[\r\n\x85\u2028\u2029]")
 _REMOTE: Final = re.compile(r"://|@|\?|_git/|^git::|^github\.com")
 """Beginnings and parts of what kustomize may take for a repository, even if a folder has this name."""
-NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
-
-
 _REPLACED: Final = "before version 5, kustomize replaces"
+NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
 
 def check_reach(folder: str, root: str, *, network: bool) -> bool:
