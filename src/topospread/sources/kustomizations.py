@@ -15,7 +15,7 @@ from topospread.errors import InputError, Place
 from .files import Source, read_text
 from .roots import GIT, is_of_git, is_within
 from .text import Text, shown_path
-from .yaml import read_documents
+from .yaml import BREAKS, read_documents
 
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """File names of kustomizations (``RecognizedKustomizationFileNames`` in kustomize's api/konfig)."""
@@ -133,7 +133,7 @@ _PLAIN_DATA: Final = frozenset(
 _NAMES: Final = frozenset({"name", "chartname"})
 """Fields with chart names. kustomize writes chart values to a temporary file with this name."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
-_ODD_TEXT: Final = re.compile(rb"(?m)\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]|^---(?![ \t]*\r?$)")
+_ODD_TEXT: Final = re.compile(rb"(?m)\r(?!\n)|" + BREAKS + rb"|^---(?![ \t]*\r?$)")
 _LINE_BREAKS: Final = re.compile("[\r\n\x85\u2028\u2029]")
 _REMOTE: Final = re.compile(r"://|@|\?|_git/|^git::|^github\.com")
 """Beginnings and parts of what kustomize may take for a repository, even if a folder has this name."""

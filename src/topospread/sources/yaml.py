@@ -43,11 +43,11 @@ MAX_VALUES: Final = 1_000_000
 
 BYTE_ORDER_MARK: Final = "\ufeff".encode()
 
-_BREAKS: Final = rb"\xc2\x85|\xe2\x80[\xa8\xa9]"
+BREAKS: Final = rb"\xc2\x85|\xe2\x80[\xa8\xa9]"
 """Next line, line separator and paragraph separator: line breaks in YAML 1.1, and to kubectl and kustomize none."""
 _ODD_BREAK: Final = re.compile(rb"\r(?!\n)")
 _ODD_SEPARATOR: Final = re.compile(
-    rb"(?m)^---(?!(?:[ \t]+#(?:(?!" + _BREAKS + rb")[^\r\n])*|[ \t]*)\r?$)|(?:" + _BREAKS + rb")---(?=[ \t\r\n]|$)"
+    rb"(?m)^---(?!(?:[ \t]+#(?:(?!" + BREAKS + rb")[^\r\n])*|[ \t]*)\r?$)|(?:" + BREAKS + rb")---(?=[ \t\r\n]|$)"
 )
 """A line that only some parsers take for a separator of documents."""
 
