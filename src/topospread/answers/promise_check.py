@@ -283,7 +283,7 @@ class _Checking:
         parts = {each.what: each for each in self.unjudged}
         for each in promises:
             if each.verdict == "unknown" and each.says and not parts:
-                parts["budget"] = Unjudged(what="budget", because=each.says, to_know=_further(each.says))
+                parts["budget"] = Unjudged(what="budget", because=each.says)
         inventory = self.inventory
         return PromiseCheck(
             verdict=verdict,
@@ -310,10 +310,6 @@ def _cause(each: CheckedPromise) -> Cause:
 def _short(workload: str) -> str:
     namespace, _, name = workload.split("/", 2)
     return f"{namespace}/{name}"
-
-
-def _further(why: str) -> str:
-    return next((word for word in why.split("; ") if word.startswith("--")), "").removesuffix(" goes further")
 
 
 def _checked(workload: str, kept: Kept, where: str, place: Place) -> CheckedPromise:

@@ -364,7 +364,7 @@ class WorkloadPromises:
             says = f"{says}: {refused}"
         if answer.lacks == "budget" and answer.states:
             drawn = f", {answer.drawn} random orders keep it" if answer.drawn else ""
-            says = f"{answer.states} states searched{drawn}; {answer.why.rpartition('; ')[2]}"
+            says = f"open: {answer.why.partition('; ')[0]}; {answer.states} states searched{drawn}"
         ground: Ground = ("drawn" if answer.drawn else "none") if verdict == "unknown" else "proved"
         return KeptPart(when, verdict, says, ground, answer)
 
