@@ -39,6 +39,7 @@ class GivenCluster:
             "comparison_operators": comparison_operators,
         }
         self._paths: list[str] = []
+        self._applied = 0
         self._cluster: str | None = None
         self._text: bytes | None = None
         self._live: LiveObjects | None = None
@@ -48,6 +49,7 @@ class GivenCluster:
             self._inventory, read = on, on.read_from
             if isinstance(read, ReadFrom) and not read.live and "-" not in (*read.paths, read.cluster):
                 self._is_known, self._paths, self._cluster = True, list(read.paths), read.cluster
+                self._applied = read.applied
                 self._how |= {"namespace": read.namespace, "rendering": read.rendering}
             return
         if isinstance(on, str) and on == LIVE:
@@ -113,7 +115,8 @@ class GivenCluster:
     def _load(self, manifests: Sequence[str]) -> Inventory:
         stdin = sys.stdin.buffer if self._text is None and sys.stdin is not None else BytesIO(self._text or b"")
         paths = [*self._paths, *manifests]
-        return load(paths, cluster=self._cluster, stdin=stdin, live=self._live, **self._how)
+        applied = self._applied + len(manifests)
+        return load(paths, cluster=self._cluster, stdin=stdin, live=self._live, applied=applied, **self._how)
 
 
 def _live_objects(context: str | None, namespace: str) -> LiveObjects:

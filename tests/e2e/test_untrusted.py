@@ -466,3 +466,19 @@ def test_the_action_plans_a_pull_request_and_lints_it_all_the_same(checkout: Pat
     assert not plan.exists()
     done = run_action(checkout, "judge", PLAN="true", **(given | {"CLUSTER": ""}))
     assert (done.returncode, done.stderr) == (2, "the input plan needs the input cluster\n")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        'uid: u, deletionTimestamp: "2026-01-01T00:00:00Z"',
+        "ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: u, controller: true}]",
+    ],
+)
+def test_fields_that_the_api_server_sets_hide_no_change(checkout: Path, fields: str) -> None:
+    commit(checkout, "app.yaml", FIXABLE.replace("{name: web}", "{name: web, %s}" % fields).replace(": 3", ": 9"))
+    done = run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER)
+    assert (done.returncode, done.stdout[:3]) == (1, "no:"), done.stderr
+    assert "pods newly pending" in done.stdout
+    for cluster in ((), CLUSTER):
+        assert "beta-topology-key" in run(checkout, "lint", "app.yaml", *cluster).stdout

@@ -171,7 +171,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
     own = None
     if pod is not None:
         own = the_pod(
-            load([os.fspath(pod)], namespace=namespace or "default", needs_nodes=False, keeps_whole=True),
+            load([os.fspath(pod)], namespace=namespace or "default", needs_nodes=False, keeps_whole=True, applied=1),
             os.fspath(pod),
         )
     if options.pools and (each_zone or shapes):

@@ -16,6 +16,7 @@ from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject, OwnerReference
 from topospread.api.pod import Pod
 
+from .controller_accounts import CREATORS
 from .controllers import API_VERSIONS, Controller
 from .removal import is_active
 
@@ -53,6 +54,15 @@ class Owners:
             return None
         uid = found.metadata.uid
         return key if not uid or not reference.uid or uid == reference.uid else None
+
+    def created(self, item: KubeObject) -> bool:
+        """Return whether an object's controller was read and creates such objects; anyone can write a reference."""
+        owner = item.metadata.controller
+        return (
+            owner is not None
+            and (type(item).__name__, owner.kind) in CREATORS
+            and self.find(owner, item.namespace) is not None
+        )
 
 
 def _group(api_version: str) -> str:

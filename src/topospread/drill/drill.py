@@ -118,7 +118,12 @@ def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests
     for step in steps:
         if isinstance(step, Apply | Rollout) and step.path:
             read = load(
-                [step.path], namespace=namespace or "default", needs_nodes=False, allow_empty=True, keeps_whole=True
+                [step.path],
+                namespace=namespace or "default",
+                needs_nodes=False,
+                allow_empty=True,
+                keeps_whole=True,
+                applied=1,
             )
             if not any(True for _ in read.objects()):
                 raise InputError("holds no object to apply", Place(step.path))

@@ -30,8 +30,8 @@ _HEAD: Final = msgspec.json.Decoder(KubeObject)
 _POD: Final = msgspec.json.Decoder(Pod)
 
 
-def objects_in(text: Text) -> Iterator[tuple[Any, Location]]:
-    """Yield the objects of a text, or any other value in their place. Pods with an owner are typed.
+def objects_in(text: Text, *, applied: bool = False) -> Iterator[tuple[Any, Location]]:
+    """Yield the objects of a text, or any other value in their place. Pods with an owner are typed, unless `applied`.
 
     Raises:
         DecodeError: if the text is neither YAML nor JSON.
@@ -42,7 +42,7 @@ def objects_in(text: Text) -> Iterator[tuple[Any, Location]]:
         return
     listed = JsonList.at(Location(text, start=0, end=len(text.data)))
     if listed is not None:
-        yield from _in_list(listed)
+        yield from _in_list(listed, applied=applied)
         return
     spans = _json_documents(text)
     for start, end in spans:
@@ -78,12 +78,12 @@ def _is_meant_as_json(text: Text) -> bool:
     return False
 
 
-def _in_list(listed: JsonList) -> Iterator[tuple[Any, Location]]:
+def _in_list(listed: JsonList, *, applied: bool) -> Iterator[tuple[Any, Location]]:
     """Yield the items of a JSON list."""
     of, quantities = _item_type(listed.kind, listed.api_version), KnownQuantities()
     for index, raw in enumerate(listed.items):
         location = listed.spot_of(index)
-        pod = _owned_pod(raw, of, quantities)
+        pod = None if applied else _owned_pod(raw, of, quantities)
         if pod is not None:
             yield pod, location
             continue

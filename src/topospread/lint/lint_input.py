@@ -18,6 +18,8 @@ from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.config.versions import KubeVersion
+from topospread.controllers.controllers import API_VERSIONS
+from topospread.controllers.ownership import Owners
 from topospread.errors import Place
 from topospread.sources.collection import Collection
 from topospread.sources.hooks import is_passing
@@ -139,14 +141,21 @@ class LintInput:
 
     @cached_property
     def sources(self) -> list[tuple[Manifest, PodSource]]:
-        """The linted pods and pod templates. Pods of a controller are omitted; its template is linted."""
+        """The linted pods and pod templates. Objects of a known controller are omitted; its template is linted."""
         found: list[tuple[Manifest, PodSource]] = [
             (each, each.pods)
             for each in self.manifests
-            if each.pods is not None and each.item.metadata.controller is None
+            if each.pods is not None and not self.owners.created(each.item)
         ]
         custom = [(each, pods) for each in self.others if isinstance(each, CustomManifest) for pods in each.templates]
         return sorted([*found, *custom], key=lambda each: each[0].order) if custom else found
+
+    @cached_property
+    def owners(self) -> Owners:
+        """The objects that may own others, from the manifests and the cluster."""
+        there = () if self.cluster is None else self.cluster.objects()
+        known = [(type(each).__name__, each) for each in there if type(each).__name__ in API_VERSIONS]
+        return Owners([*known, *((each.kind, each.item) for each in self.manifests if each.kind in API_VERSIONS)])
 
     def of_kind(self, kind: str) -> list[Manifest]:
         """Return the manifests of one kind."""

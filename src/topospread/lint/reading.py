@@ -27,13 +27,15 @@ from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, DecodeError, DuplicateError, InputError, Place
-from topospread.sources.admit import is_stored
+from topospread.sources.admit import drop_stored_fields, is_stored
 from topospread.sources.deliveries import delivery_of
 from topospread.sources.files import STANDARD_INPUT, Source, in_time, read_text
 from topospread.sources.folders import PathContents, check_programs, look_into
 from topospread.sources.json_text import too_deep
 from topospread.sources.locations import Location, label_of
 from topospread.sources.rendering import RAW, Rendering
+from topospread.sources.roots import lies_in
+from topospread.sources.synthetic_cluster import is_synthetic
 from topospread.sources.text import Text, printable, shown_path
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
 
@@ -73,6 +75,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         settings: selected rules and their severities.
         rendering: settings for rendering charts and kustomizations, except namespace and version.
         pools: node pools that can grow.
+        is_state: whether the paths hold objects of a cluster, which are not applied to it.
     """
 
     paths: Sequence[str]
@@ -83,6 +86,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings = msgspec.field(default_factory=Settings)
     rendering: Rendering = msgspec.field(default_factory=Rendering)
     pools: Sequence[NodePool] = ()
+    is_state: bool = False
 
     @property
     def how(self) -> Rendering:
@@ -98,6 +102,7 @@ class Read:
     Attributes:
         gates: kube-scheduler's feature gates, used to read configurations.
         namespace: namespace of objects without ``metadata.namespace``.
+        applied: whether the next manifests are applied to a cluster; see `topospread.sources.admit.Rules`.
         subjects: all objects.
         manifests: the objects of kinds that rules check, if they decode.
         configurations: the scheduler configurations, also inside ConfigMaps.
@@ -115,6 +120,7 @@ class Read:
 
     gates: Gates
     namespace: str = "default"
+    applied: bool = False
     subjects: list[LintSubject] = field(default_factory=list)
     manifests: list[Manifest] = field(default_factory=list)
     configurations: list[SchedulerConfiguration] = field(default_factory=list)
@@ -152,7 +158,7 @@ class Read:
         self.texts.append((source, text))
         alike: Counter[bytes] = Counter()
         try:
-            for value, location in objects_in(text):
+            for value, location in objects_in(text, applied=self.applied):
                 if isinstance(value, Pod):
                     # A stored pod of a controller is counted but not linted.
                     value.metadata.namespace = value.metadata.namespace or self.namespace
@@ -273,6 +279,8 @@ class Read:
         current = to_current(value, kind)
         try:
             known = decoded(current, STRUCT_OF_ANY[kind])
+            if self.applied:
+                drop_stored_fields(known, kind)
             stored = is_stored(known)
             item = msgspec.json.decode(_ENCODER.encode(known), type=how.struct)
             rules = Options(True, self.gates.enabled("TaintTolerationComparisonOperators"))
@@ -320,6 +328,8 @@ def read(
     stdin: BinaryIO | None = None,
     instead: Mapping[str, Text] | None = None,
     progress: Progress = untold,
+    *,
+    applied: bool = False,
 ) -> Read:
     """Read files and folders, except excluded files.
 
@@ -329,6 +339,7 @@ def read(
         stdin: input for the path ``-``.
         instead: path → text to use instead of the file's content.
         progress: receives the number of read files, and of all files.
+        applied: see `Read`.
 
     Raises:
         InputError: if a path is missing, or helm or kustomize is missing. Broken files are noted and skipped.
@@ -341,11 +352,15 @@ def read(
         else look_into(path, question.how, allow_empty=True)
         for path in question.paths
     ]
-    found = Read(gates, question.namespace, notes=[note for each in paths for note in (*each.warnings, *each.notes)])
+    notes = [note for each in paths for note in (*each.warnings, *each.notes)]
+    found = Read(gates, question.namespace, notes=notes)
     sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
     check_programs([source for source in asked if source.path not in given])
+    applied = (applied or question.cluster is not None) and not question.is_state
+    in_files = os.path.realpath(question.cluster) if question.cluster and not is_synthetic(question.cluster) else ""
     for number, source in enumerate(in_time(asked)):
         progress(number, len(asked))
+        found.applied = applied and not (in_files and lies_in(source.path, in_files))
         found.take_source(source, stdin, given.get(source.path))
     return found

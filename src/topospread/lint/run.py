@@ -223,7 +223,14 @@ def run(
     check_charts(question.how, lambda: has_chart([*question.paths, *in_files], question.how))
     with no_garbage_collection():
         tell = progress or untold
-        found = read(question, gates, stdin, instead, lambda done, total: tell(done, 2 * total))
+        found = read(
+            question,
+            gates,
+            stdin,
+            instead,
+            lambda done, total: tell(done, 2 * total),
+            applied=cluster is not None,
+        )
         if callable(cluster):
             cluster = cluster(found)
         elif question.cluster and cluster is None:

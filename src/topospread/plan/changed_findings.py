@@ -10,6 +10,7 @@ import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
+from topospread.controllers.ownership import Owners
 from topospread.lint.reading import Question
 from topospread.lint.rule import Finding
 from topospread.lint.run import run
@@ -20,7 +21,7 @@ _WRITTEN = (
     *("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob", "Pod"),
     *("PodDisruptionBudget", "HorizontalPodAutoscaler"),
 )
-"""Kinds that people write; of pods and ReplicaSets those without a controller."""
+"""Kinds that people write, also if a controller creates some of their objects."""
 
 
 def changed_findings(
@@ -37,7 +38,7 @@ def changed_findings(
         namespace: namespace of objects that name none.
         paths: files of the new objects, which locate findings; by default the objects are linted without files.
     """
-    written = [{_key(each): each for each in side.objects() if _is_written(each)} for side in inventories]
+    written = [{_key(each): each for each in _written(side)} for side in inventories]
     changed = {key for key in {*written[0], *written[1]} if written[0].get(key) != written[1].get(key)}
     labels = {f"{kind} {scope}/{called}" for kind, scope, called in changed}
     found: list[list[Finding]] = []
@@ -53,6 +54,7 @@ def changed_findings(
             config=options.config,
             kube_version=options.kube_version,
             namespace=namespace,
+            is_state=not by_files,
         )
         report = run(question, None if by_files else _list(own), cluster=cluster)
         own_findings = [each for each in report.findings if each.place.object in labels]
@@ -71,8 +73,10 @@ def _without_file(finding: Finding) -> Finding:
     return replace(finding, place=place)
 
 
-def _is_written(item: KubeObject) -> bool:
-    return type(item).__name__ in _WRITTEN and item.metadata.controller is None
+def _written(side: Inventory) -> list[KubeObject]:
+    found = [each for each in side.objects() if type(each).__name__ in _WRITTEN]
+    owners = Owners((type(each).__name__, each) for each in found)
+    return [each for each in found if not owners.created(each)]
 
 
 def _key(item: KubeObject) -> tuple[str, str, str]:

@@ -46,6 +46,9 @@ _NOT_A_STRING: Final = (
     "expected a string, got true",
     "expected a string, got false",
 )
+_SET_BY_API_SERVER: Final = frozenset(
+    {"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
+)
 PROFILES: Final = re.compile(rb"(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.kubernetes\.io/")
 
 
@@ -59,6 +62,7 @@ class Rules(msgspec.Struct, frozen=True):
         kinds: custom resources whose pods are known; None for the built-in table.
         parameters: (apiVersion, kind) of parameters of admission policies, whose objects are kept; with it, new pods,
             templates and namespaces keep the text of all their fields. None without policies.
+        applied: whether objects are applied to a cluster, so that `drop_stored_fields` holds for them.
     """
 
     strict: bool = False
@@ -66,6 +70,7 @@ class Rules(msgspec.Struct, frozen=True):
     comparison_operators: bool = False
     kinds: Kinds | None = None
     parameters: frozenset[tuple[str, str]] | None = None
+    applied: bool = False
 
     def keeps_whole(self, kind: str, item: KubeObject) -> bool:
         """Return whether all fields of an object are kept: pods may be made of it, or policies read it."""
@@ -100,6 +105,8 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
                 raise InvalidError([f'unknown field "{printable(path)}"' for path in unknown], place)
         current = _placed(to_current(value, kind), namespace)
         checked = _checked(current, kind, location, label)
+        if rules.applied:
+            drop_stored_fields(checked, kind)
         stored = is_stored(checked)
         wrong = {} if stored else wrong_case_fields(current, STRUCT_OF_ANY[kind])
         if wrong:
@@ -159,6 +166,18 @@ def is_stored(value: dict[str, Any]) -> bool:
     """Return whether an API server has stored the object."""
     metadata = value.get("metadata") or {}
     return bool(metadata.get("uid") or metadata.get("resourceVersion"))
+
+
+def drop_stored_fields(checked: dict[str, Any], kind: str) -> None:
+    """Remove what the API server drops of a new object: the fields that it sets itself, and the status.
+
+    A Node keeps its status, which its kubelet reports. Source: apiserver/pkg/registry/rest (``FillObjectMetaSystemFields``,
+    ``BeforeCreate``).
+    """
+    for name in _SET_BY_API_SERVER & checked.get("metadata", {}).keys():
+        del checked["metadata"][name]
+    if kind != "Node":
+        checked.pop("status", None)
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:

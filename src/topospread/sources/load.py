@@ -82,6 +82,7 @@ class ReadFrom(msgspec.Struct, frozen=True):
     Attributes:
         live: whether a live cluster was read, too.
         taken: time of the first snapshot, RFC 3339; "" without a snapshot.
+        applied: see `load`.
     """
 
     paths: tuple[str, ...]
@@ -90,6 +91,7 @@ class ReadFrom(msgspec.Struct, frozen=True):
     rendering: Rendering
     live: bool = False
     taken: str = ""
+    applied: int = 0
 
 
 def load(  # noqa: PLR0913 - keyword arguments
@@ -108,11 +110,12 @@ def load(  # noqa: PLR0913 - keyword arguments
     allow_empty: bool = False,
     progress: ReadingProgress | None = None,
     keeps_whole: bool = False,
+    applied: int = 0,
 ) -> Inventory:
     """Read all input into an inventory. Workloads have no pods yet.
 
     Args:
-        paths: files, folders and ``-``, applied in this order after ``cluster``.
+        paths: files, folders and ``-``, applied in this order after ``cluster``. Without a cluster they are its state.
         cluster: a synthetic cluster (`synthetic_cluster.GRAMMAR`), or a path of files.
         stdin: input for the path ``-``.
         strict: reject unknown fields, like ``kubectl --validate=strict``.
@@ -127,12 +130,15 @@ def load(  # noqa: PLR0913 - keyword arguments
         allow_empty: accept paths without any object.
         progress: receives the number of processed bytes.
         keeps_whole: keep all fields of pods and templates, for policies that are not in the paths.
+        applied: number of the last paths that are not part of the state, without a cluster.
 
     Raises:
         InputError: if a file cannot be read or used, or no path contains an object.
         UsageError: if standard input is named twice or closed, or options for charts are given without a chart.
     """
     paths_read = _with_cluster_file(paths, cluster)
+    has_cluster = cluster is not None or live is not None
+    state = len(paths_read) - (len(paths) if has_cluster else applied)
     rendered = replace(rendering or Rendering(), namespace=namespace)
     found = _found(paths_read, rendered, allow_empty=allow_empty)
     every = [each.sources for each in found]
@@ -148,8 +154,8 @@ def load(  # noqa: PLR0913 - keyword arguments
             collection = Collection()
             hooks = HooksLeftOut()
             read: list[Iterable[ReadObject]] = [
-                _read(path, sources, stdin, reader, meter, pipes=pipes)
-                for path, sources in zip(paths_read, every, strict=True)
+                _read(path, sources, stdin, reader, meter, pipes=pipes, applied=number >= state)
+                for number, (path, sources) in enumerate(zip(paths_read, every, strict=True))
             ]
             if live is not None:
                 if callable(live):
@@ -178,7 +184,7 @@ def load(  # noqa: PLR0913 - keyword arguments
             rules = msgspec.structs.replace(rules, parameters=_parameter_kinds(inventory))
         taken = next((facts.taken for facts, _ in reader.snapshots), "")
         how = rendering or Rendering()
-        inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, how, live is not None, taken)
+        inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, how, live is not None, taken, applied)
         inventory.parameters += reader.parameters
         inventory.warnings += [warning for each in found for warning in each.warnings]
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
@@ -301,11 +307,13 @@ def _read(  # noqa: PLR0913 - the parts of one reading
     meter: _Meter,
     *,
     pipes: dict[str, Text],
+    applied: bool,
 ) -> Iterator[ReadObject]:
     """Yield the objects of one path. Record files in folders that belong to other programs.
 
-    ``pipes`` keeps the texts of files that can be read only once.
+    ``pipes`` keeps the texts of files that can be read only once. ``applied``: see `Rules`.
     """
+    reader.rules = msgspec.structs.replace(reader.rules, applied=applied)
     for source in in_time(sources):
         text = pipes.get(source.path) or read_text(source, stdin)
         if source.unit is None and source.path != STANDARD_INPUT and not os.path.isfile(source.path):

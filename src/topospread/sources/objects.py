@@ -171,8 +171,9 @@ class ObjectReader:
         location, rules = listed.location, self.rules
         if listed.facts is not None:
             self.snapshots.append((listed.facts, location.rough()))
-            # A snapshot holds the fields that topospread reads, and others only in the annotation.
-            self.rules = msgspec.structs.replace(rules, parameters=None)
+            if not rules.applied:
+                # A snapshot holds the fields that topospread reads, and others only in the annotation.
+                self.rules = msgspec.structs.replace(rules, parameters=None)
         of, rough = _item_type(listed.kind, listed.api_version), location.rough()
         spots, count = None, len(listed.items)
         listed.items.reverse()
@@ -222,6 +223,8 @@ class ObjectReader:
                 return None
             item.kind = known.kind
             item.api_version = VERSIONS[known.kind][0]
+        if self.rules.applied and _has_stored_fields(item):
+            return None
         if not metadata.name or self.rules.keeps_whole(known.kind, item) or not self._needs_no_check(item):
             return None
         if _has_line_break(raw) or _has_profiles(item, raw):
@@ -322,7 +325,7 @@ class ObjectReader:
                 item = admit({**value, "apiVersion": version, "kind": kind}, known, location, self.rules)
                 if item.namespace and not value["metadata"].get("namespace"):
                     self._note_placed(item)
-                if not is_stored(value):
+                if self.rules.applied or not is_stored(value):
                     self._note_dropped({**value, "apiVersion": version}, known, location)
                 yield ReadObject(known, item, location.rough(), location)
 
@@ -403,6 +406,13 @@ class ObjectReader:
                 place = location.place()
                 self.misspelt[kind, similar] = Place(place.source, line=place.line)
         return known
+
+
+def _has_stored_fields(item: KubeObject) -> bool:
+    """Return whether `drop_stored_fields` may change an object."""
+    metadata = item.metadata
+    times = metadata.creation_timestamp, metadata.deletion_timestamp, metadata.deletion_grace_period_seconds
+    return metadata.is_stored or times != (None, None, None) or getattr(item, "status", None) is not None
 
 
 def _has_line_break(raw: bytes | msgspec.Raw) -> bool:

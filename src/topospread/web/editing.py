@@ -151,7 +151,7 @@ def judge_draft(
         report = run(question, io.BytesIO(text), cluster=nodes)
         if report.read.broken:
             return WrittenManifest(report)
-        added = load([STANDARD_INPUT], stdin=io.BytesIO(text), needs_nodes=False, allow_empty=True)
+        added = load([STANDARD_INPUT], stdin=io.BytesIO(text), needs_nodes=False, allow_empty=True, applied=1)
         whole = applied(nodes, added)
         _check_size(added, len(whole.nodes))
         simulated = prepare(whole, options)

@@ -420,3 +420,52 @@ def test_storage_classes_are_known_of_a_cluster_that_was_read_or_where_one_is_th
     assert ("StorageClass" not in inventory.unread) is known
     changed = applied(inventory, load([write("b.yaml", {**NODE, "metadata": {"name": "b"}})]))
     assert ("StorageClass" not in changed.unread) is known
+
+
+class TestAppliedObjects:
+    STORED = {  # noqa: RUF012
+        "uid": "u",
+        "resourceVersion": "1",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "deletionGracePeriodSeconds": 30,
+    }
+
+    @pytest.fixture(params=["yaml", "json", "list", "snapshot"])
+    def stored(self, request, tmp_path):
+        """A file of a node, a finished pod and a Deployment that is being deleted, as an API server stores them."""
+        node = {**NODE, "metadata": {"name": "a", **self.STORED}}
+        items = [node, pod("b", "a", {"phase": "Succeeded"}, **self.STORED), deployment(**self.STORED)]
+        facts = {"topospread": FACTS} if request.param == "snapshot" else {}
+        listed = {"apiVersion": "v1", "kind": "List", "items": items, **facts}
+        texts = {"yaml": yaml.safe_dump_all(items), "json": "".join(map(json.dumps, items))}
+        path = tmp_path / "stored.yaml"
+        path.write_text(texts.get(request.param, json.dumps(listed)))
+        return str(path)
+
+    @staticmethod
+    def believed(read):
+        (found,) = read.pods
+        one = found.metadata
+        times = one.creation_timestamp, one.deletion_timestamp, one.deletion_grace_period_seconds
+        return one.is_stored, times != (None, None, None), found.phase, read.deployments[0].metadata.deletion_timestamp
+
+    def test_lack_what_the_api_server_drops(self, stored):
+        for read in (load([stored], cluster="zones=1,nodes=1"), load([stored], applied=1)):
+            assert self.believed(read) == (False, False, "", None)
+            assert read.pods[0].spec.node_name == "a"
+            assert "cpu" in next(each for each in read.nodes if each.name == "a").status.allocatable
+
+    def test_of_a_state_keep_it(self, stored):
+        for read in (load([stored]), load([], cluster=stored)):
+            assert self.believed(read) == (True, True, "Succeeded", self.STORED["deletionTimestamp"])
+
+    def test_keep_the_state_of_the_objects_that_they_replace(self, stored, write):
+        again = write("again.yaml", pod("b", status={"phase": "Failed"}, uid="v"))
+        (found,) = load([again], cluster=stored).pods
+        assert (found.metadata.uid, found.phase, found.spec.node_name) == ("u", "Succeeded", "a")
+
+    def test_are_validated(self, write):
+        faulty = write("faulty.yaml", deployment(replicas=-1, uid="u"))
+        with pytest.raises(InputError, match=r"spec\.replicas"):
+            load([faulty], cluster="zones=1,nodes=1")

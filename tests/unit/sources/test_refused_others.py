@@ -8,6 +8,7 @@ import pytest
 
 import topospread
 from topospread.errors import InputError
+from topospread.sources.load import load
 
 NODE = (
     "{apiVersion: v1, kind: Node, metadata: {name: a, labels: {%s}}, spec: {taints: [%s]}, status: {allocatable: {%s}}}"
@@ -53,4 +54,5 @@ def test_it_is_refused_in_the_api_servers_words(tmp_path: Path, text: str, words
 def test_what_was_stored_is_taken_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "objects.yaml"
     file.write_text(CLASS.replace("name: c", "name: c, uid: u"))
-    assert topospread.load(str(file), cluster="nodes=1").priority_classes[0].value == 1000000001
+    state = load([], cluster=str(file), needs_nodes=False)
+    assert state.priority_classes[0].value == 1000000001

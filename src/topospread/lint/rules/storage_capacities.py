@@ -33,12 +33,12 @@ def _class_missing(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     known = {"", *classes, *(each.spec.storage_class_name for each in inventory.persistent_volumes)}
     others = there_are(classes) if classes else "there is none at all"
     for manifest in given.manifests:
-        for path, name in _classes_of(manifest):
+        for path, name in _classes_of(manifest, given):
             if name not in known:
                 yield manifest, Problem(f"{path}.storageClassName", f"no StorageClass {name}: {others}")
 
 
-def _classes_of(manifest: Manifest) -> Iterator[tuple[str, str]]:
+def _classes_of(manifest: Manifest, given: LintInput) -> Iterator[tuple[str, str]]:
     """Yield the path of each spec of a claim without a volume, and its StorageClass."""
     item = manifest.item
     if isinstance(item, PersistentVolumeClaim) and not item.spec.volume_name:
@@ -46,7 +46,7 @@ def _classes_of(manifest: Manifest) -> Iterator[tuple[str, str]]:
     if isinstance(item, StatefulSet):
         for at, each in enumerate(item.spec.volume_claim_templates or ()):
             yield f"spec.volumeClaimTemplates[{at}].spec", each.spec.storage_class_name or ""
-    if manifest.pods is not None and item.metadata.controller is None:
+    if manifest.pods is not None and not given.owners.created(item):
         for at, volume in enumerate(manifest.pods.spec.volumes or ()):
             template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
             if template is not None:
