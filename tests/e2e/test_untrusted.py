@@ -476,7 +476,7 @@ def test_the_action_plans_a_pull_request_and_lints_it_all_the_same(checkout: Pat
     ],
 )
 def test_fields_that_the_api_server_sets_hide_no_change(checkout: Path, fields: str) -> None:
-    commit(checkout, "app.yaml", FIXABLE.replace("{name: web}", "{name: web, %s}" % fields).replace(": 3", ": 9"))
+    commit(checkout, "app.yaml", FIXABLE.replace("{name: web}", f"{{name: web, {fields}}}").replace(": 3", ": 9"))
     done = run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER)
     assert (done.returncode, done.stdout[:3]) == (1, "no:"), done.stderr
     assert "pods newly pending" in done.stdout

@@ -75,7 +75,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         settings: selected rules and their severities.
         rendering: settings for rendering charts and kustomizations, except namespace and version.
         pools: node pools that can grow.
-        is_state: whether the paths hold objects of a cluster, which are not applied to it.
+        applied: whether the paths are applied to a cluster; None if that depends on whether there is one.
     """
 
     paths: Sequence[str]
@@ -86,7 +86,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings = msgspec.field(default_factory=Settings)
     rendering: Rendering = msgspec.field(default_factory=Rendering)
     pools: Sequence[NodePool] = ()
-    is_state: bool = False
+    applied: bool | None = None
 
     @property
     def how(self) -> Rendering:
@@ -328,8 +328,6 @@ def read(
     stdin: BinaryIO | None = None,
     instead: Mapping[str, Text] | None = None,
     progress: Progress = untold,
-    *,
-    applied: bool = False,
 ) -> Read:
     """Read files and folders, except excluded files.
 
@@ -339,7 +337,6 @@ def read(
         stdin: input for the path ``-``.
         instead: path → text to use instead of the file's content.
         progress: receives the number of read files, and of all files.
-        applied: see `Read`.
 
     Raises:
         InputError: if a path is missing, or helm or kustomize is missing. Broken files are noted and skipped.
@@ -357,10 +354,9 @@ def read(
     sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
     check_programs([source for source in asked if source.path not in given])
-    applied = (applied or question.cluster is not None) and not question.is_state
     in_files = os.path.realpath(question.cluster) if question.cluster and not is_synthetic(question.cluster) else ""
     for number, source in enumerate(in_time(asked)):
         progress(number, len(asked))
-        found.applied = applied and not (in_files and lies_in(source.path, in_files))
+        found.applied = bool(question.applied) and not (in_files and lies_in(source.path, in_files))
         found.take_source(source, stdin, given.get(source.path))
     return found

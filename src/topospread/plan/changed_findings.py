@@ -54,7 +54,7 @@ def changed_findings(
             config=options.config,
             kube_version=options.kube_version,
             namespace=namespace,
-            is_state=not by_files,
+            applied=by_files,
         )
         report = run(question, None if by_files else _list(own), cluster=cluster)
         own_findings = [each for each in report.findings if each.place.object in labels]
