@@ -20,6 +20,7 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.answers.promise_design import PromiseDesign
+    from topospread.lint.reading import Read
 
 HELP = """\
 Search for the fewest constraints that keep what is wanted of a Deployment or StatefulSet.
@@ -61,12 +62,10 @@ def design_promises(**given: Any) -> int:
     if given["in_place"]:
         if not given["paths"]:
             raise UsageError("--in-place edits files of -f: name them")
-        from topospread.sources.folders import look_into
-
-        rendering = read_rendering(given, given["kube_version"])
-        found_sources = [source for path in given["paths"] for source in look_into(path, rendering).sources]
-        if all(source.unit is not None for source in found_sources):
-            raise UsageError(f"--in-place edits files, and {found_sources[0].name} is rendered; use --out")
+        manifests = _manifests(given)
+        sources = [source for source, _ in manifests.texts]
+        if sources and all(source.unit is not None for source in sources):
+            raise UsageError(f"--in-place edits files, and {sources[0].name} is rendered; use --out")
     options = read_options(given)
     inventory = read_inventory(given, by=[options])
     from topospread.answers.promise_design import promise_design
@@ -89,21 +88,18 @@ def design_promises(**given: Any) -> int:
     if given["out"]:
         found = _write_files(found, given["out"])
     if given["in_place"]:
-        found = _edit_files(found, given)
+        found = _edit_files(found, manifests)
     return write_answer(found, given)
 
 
-def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
-    """Edit the designed workloads' manifests; return the answer with the file names.
+def _manifests(given: dict[str, Any]) -> Read:
+    """Return the manifests of -f as texts that can be edited.
 
     Raises:
-        InputError: if a file cannot be read or written.
+        InputError: if a path cannot be read.
     """
     from topospread.config.gates import gates_for
     from topospread.lint.reading import Question, read
-    from topospread.promise.in_place import edited
-    from topospread.sources.text import Text
-    from topospread.sources.yaml import read_documents
 
     question = Question(
         paths=given["paths"],
@@ -111,6 +107,19 @@ def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
         namespace=given["namespace"] or "default",
         rendering=read_rendering(given, given["kube_version"]),
     )
+    return read(question, gates_for(given["kube_version"]))
+
+
+def _edit_files(found: PromiseDesign, manifests: Read) -> PromiseDesign:
+    """Edit the designed workloads' manifests; return the answer with the file names.
+
+    Raises:
+        InputError: if a file cannot be written, or has changed since it was read.
+    """
+    from topospread.promise.in_place import edited
+    from topospread.sources.text import Text
+    from topospread.sources.yaml import read_documents
+
     designs = {
         (each.kind, each.namespace, each.name): [
             document.value for document in read_documents(Text(each.file, each.manifest.encode()))
@@ -118,7 +127,7 @@ def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
         for each in found.workloads
         if each.manifest
     }
-    texts, left = edited(read(question, gates_for(given["kube_version"])), designs)
+    texts, left = edited(manifests, designs)
     for each in texts:
         each.write()
     if left and not texts:
