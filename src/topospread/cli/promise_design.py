@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +21,7 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.answers.promise_design import PromiseDesign
-    from topospread.lint.reading import Read
+    from topospread.sources.folders import PathContents
 
 HELP = """\
 Search for the fewest constraints that keep what is wanted of a Deployment or StatefulSet.
@@ -62,10 +63,13 @@ def design_promises(**given: Any) -> int:
     if given["in_place"]:
         if not given["paths"]:
             raise UsageError("--in-place edits files of -f: name them")
-        manifests = _manifests(given)
-        sources = [source for source, _ in manifests.texts]
-        if sources and all(source.unit is not None for source in sources):
-            raise UsageError(f"--in-place edits files, and {sources[0].name} is rendered; use --out")
+        from topospread.sources.folders import look_into
+
+        rendering = read_rendering(given, given["kube_version"])
+        contents = [look_into(path, rendering) for path in given["paths"]]
+        found_sources = [source for each in contents for source in each.sources]
+        if all(source.unit is not None for source in found_sources):
+            raise UsageError(f"--in-place edits files, and {found_sources[0].name} is rendered; use --out")
     options = read_options(given)
     inventory = read_inventory(given, by=[options])
     from topospread.answers.promise_design import promise_design
@@ -88,18 +92,21 @@ def design_promises(**given: Any) -> int:
     if given["out"]:
         found = _write_files(found, given["out"])
     if given["in_place"]:
-        found = _edit_files(found, manifests)
+        found = _edit_files(found, given, contents)
     return write_answer(found, given)
 
 
-def _manifests(given: dict[str, Any]) -> Read:
-    """Return the manifests of -f as texts that can be edited.
+def _edit_files(found: PromiseDesign, given: dict[str, Any], contents: Sequence[PathContents]) -> PromiseDesign:
+    """Edit the designed workloads' manifests; return the answer with the file names.
 
     Raises:
-        InputError: if a path cannot be read.
+        InputError: if a file cannot be read or written.
     """
     from topospread.config.gates import gates_for
     from topospread.lint.reading import Question, read
+    from topospread.promise.in_place import edited
+    from topospread.sources.text import Text
+    from topospread.sources.yaml import read_documents
 
     question = Question(
         paths=given["paths"],
@@ -107,19 +114,6 @@ def _manifests(given: dict[str, Any]) -> Read:
         namespace=given["namespace"] or "default",
         rendering=read_rendering(given, given["kube_version"]),
     )
-    return read(question, gates_for(given["kube_version"]))
-
-
-def _edit_files(found: PromiseDesign, manifests: Read) -> PromiseDesign:
-    """Edit the designed workloads' manifests; return the answer with the file names.
-
-    Raises:
-        InputError: if a file cannot be written, or has changed since it was read.
-    """
-    from topospread.promise.in_place import edited
-    from topospread.sources.text import Text
-    from topospread.sources.yaml import read_documents
-
     designs = {
         (each.kind, each.namespace, each.name): [
             document.value for document in read_documents(Text(each.file, each.manifest.encode()))
@@ -127,7 +121,7 @@ def _edit_files(found: PromiseDesign, manifests: Read) -> PromiseDesign:
         for each in found.workloads
         if each.manifest
     }
-    texts, left = edited(manifests, designs)
+    texts, left = edited(read(question, gates_for(given["kube_version"]), contents=contents), designs)
     for each in texts:
         each.write()
     if left and not texts:
