@@ -143,9 +143,7 @@ class LintInput:
     def sources(self) -> list[tuple[Manifest, PodSource]]:
         """The linted pods and pod templates. Objects of a known controller are omitted; its template is linted."""
         found: list[tuple[Manifest, PodSource]] = [
-            (each, each.pods)
-            for each in self.manifests
-            if each.pods is not None and not self.owners.created(each.item)
+            (each, each.pods) for each in self.manifests if each.pods is not None and not self.owners.created(each.item)
         ]
         custom = [(each, pods) for each in self.others if isinstance(each, CustomManifest) for pods in each.templates]
         return sorted([*found, *custom], key=lambda each: each[0].order) if custom else found

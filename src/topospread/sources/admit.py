@@ -171,7 +171,7 @@ def is_stored(value: dict[str, Any]) -> bool:
 def drop_stored_fields(checked: dict[str, Any], kind: str) -> None:
     """Remove what the API server drops of a new object: the fields that it sets itself, and the status.
 
-    A Node keeps its status, which its kubelet reports. Source: apiserver/pkg/registry/rest/create.go (``BeforeCreate``).
+    A Node keeps its status, which its kubelet reports. Source: apiserver/pkg/registry/rest/create.go, BeforeCreate.
     """
     for name in _SET_BY_API_SERVER & checked.get("metadata", {}).keys():
         del checked["metadata"][name]
