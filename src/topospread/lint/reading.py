@@ -36,7 +36,7 @@ from topospread.sources.locations import Location, label_of
 from topospread.sources.rendering import RAW, Rendering
 from topospread.sources.roots import lies_in
 from topospread.sources.synthetic_cluster import is_synthetic
-from topospread.sources.text import Text, printable, shown_path
+from topospread.sources.text import Text, may_hold_objects, printable, shown_path
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
 
 from .configurations import GROUP, configurations_in, load_judged
@@ -148,7 +148,7 @@ class Read:
         except InputError as error:
             self.broken.append(error)
             return
-        if b"apiVersion" in text.data or b"kind" in text.data:
+        if may_hold_objects(text):
             self.take_text(source, text)
         elif text.data.strip():
             self.left_out.setdefault(source.name, "other")

@@ -33,7 +33,7 @@ from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import SnapshotFacts, note_of, unread_kinds, warnings_of, warnings_when_read
 from .synthetic_cluster import is_synthetic, is_unasked, synthetic_nodes, synthetic_storage_classes
-from .text import Text, shown_path
+from .text import Text, may_hold_objects, shown_path
 from .yaml import read_documents
 from .yaml_list import YamlList
 
@@ -329,12 +329,21 @@ def _read(  # noqa: PLR0913 - the parts of one reading
 
 def _is_foreign(text: Text) -> bool:
     """Return whether a text is another program's JSON, such as package.json: it has neither apiVersion nor kind."""
-    return (
-        is_named_json(text)
-        and b'"apiVersion"' not in text.data
-        and b'"kind"' not in text.data
-        and bool(text.data.strip())
-    )
+    data = text.data
+    if not is_named_json(text) or b'"apiVersion"' in data or b'"kind"' in data or not data.strip():
+        return False
+    return not may_hold_objects(text) or not any(map(_is_meant_as_object, _values(text)))
+
+
+def _values(text: Text) -> Iterator[object]:
+    try:
+        yield msgspec.json.decode(text.data)
+    except (ValueError, RecursionError):
+        yield from (each.value for each in read_documents(text))
+
+
+def _is_meant_as_object(value: object) -> bool:
+    return isinstance(value, dict) and ("apiVersion" in value or "kind" in value)
 
 
 def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], None]) -> Iterator[ReadObject]:

@@ -19,6 +19,18 @@ CLASS = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": 
 FACTS = {"format": FORMAT, "counts": {"Node": 1}}
 SNAPSHOT = {"apiVersion": "v1", "kind": "List", "items": [NODE], "topospread": FACTS}
 
+HIDDEN = [
+    r"""{"\u0061piVersion": "v1", "kin\u0064": "Pod", %s}""",
+    r"""{"\x61piVersion": "v1", "kin\U00000064": "Pod", %s}""",
+    """{? "apiVer\\\n  sion" : v1, ? "ki\\\n  nd" : Pod, %s}""",
+    """{!!binary YXBpVmVyc2lvbg==: v1, !<tag:yaml.org,2002:binary> a2luZA==: Pod, %s}""",
+    """{apiVersion: v1, 'kind': Pod, %s}""",
+]
+"""A pod, with keys that no search for their letters finds."""
+HIDDEN = [
+    each % '"metadata": {"name": "web"}, "spec": {"containers": [{"name": "a", "image": "a"}]}' for each in HIDDEN
+]
+
 
 def pod(name: str, node: str | None = None, status: dict | None = None, **metadata: object) -> dict:
     spec = {"containers": [{"name": "web", "image": "web"}], **({"nodeName": node} if node else {})}
@@ -211,6 +223,11 @@ class TestLeftOut:
         inventory = load([folder], cluster="nodes=1")
         assert len(inventory.deployments) == 1
         assert f"{folder}/package.json, {folder}/tsconfig.json: not a Kubernetes object, skipped" in inventory.notes
+
+    @pytest.mark.parametrize("text", HIDDEN)
+    def test_an_object_is_read_however_its_keys_are_written(self, tmp_path, text):
+        (tmp_path / "web.json").write_text(text)
+        assert [each.name for each in load([str(tmp_path)], cluster="nodes=1").pods] == ["web"]
 
     def test_another_programs_json_that_is_named_is_an_error(self, tmp_path):
         (tmp_path / "package.json").write_text('{"name": "web"}')
