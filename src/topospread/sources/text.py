@@ -99,10 +99,10 @@ def described(value: object) -> str:
             return "an object"
 
 
-def may_hold_objects(text: Text) -> bool:
-    """Return whether a text may have the keys of an object, which escapes or tags of YAML may hide."""
-    data = text.data
-    return b"apiVersion" in data or b"kind" in data or HIDDEN_LETTER.search(data) is not None
+def may_hold_objects(text: Text, number: int = 1) -> bool:
+    """Return whether a text may have a number of apiVersion and kind, which escapes or tags of YAML may hide."""
+    found = (b"apiVersion" in text.data) + (b"kind" in text.data)
+    return found >= number or HIDDEN_LETTER.search(text.data) is not None
 
 
 def shown_key(text: Text, key: str) -> str:
