@@ -111,7 +111,7 @@ def _objects(value: Any, location: Location) -> Iterator[tuple[Any, Location]]:
         return
     kind, items = (value.get("kind"), value.get("items")) if isinstance(value, dict) else (None, None)
     if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
-        if isinstance(kind, str) and isinstance(items, list) and isinstance(value.get("apiVersion"), str):
+        if isinstance(kind, str) and isinstance(value.get("apiVersion"), str) and _replaces(value, kind):
             raise no_list(location.place())
         yield value, location
         return
@@ -120,6 +120,11 @@ def _objects(value: Any, location: Location) -> Iterator[tuple[Any, Location]]:
     for index, item in enumerate(items):
         typed = {**of, **item} if isinstance(item, dict) else item
         yield from _objects(typed, listed.spot_of(index) if listed else location.item("items", index))
+
+
+def _replaces(value: dict[str, Any], kind: str) -> bool:
+    """Return whether kubectl applies the object's items, which may be null, in its place."""
+    return "items" in value and isinstance(value["items"], list | None) and not kind.endswith("List")
 
 
 def _item_type(kind: str, version: Any) -> dict[str, Any]:

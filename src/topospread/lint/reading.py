@@ -29,14 +29,15 @@ from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, DecodeError, DuplicateError, InputError, Place
 from topospread.sources.admit import drop_stored_fields, is_stored
 from topospread.sources.deliveries import delivery_of
-from topospread.sources.files import STANDARD_INPUT, Source, in_time, read_text
+from topospread.sources.files import STANDARD_INPUT, Source, in_time, is_hidden, read_text
 from topospread.sources.folders import PathContents, check_programs, look_into
 from topospread.sources.json_text import too_deep
+from topospread.sources.load import is_foreign
 from topospread.sources.locations import Location, label_of
 from topospread.sources.rendering import RAW, Rendering
 from topospread.sources.roots import lies_in
 from topospread.sources.synthetic_cluster import is_synthetic
-from topospread.sources.text import Text, printable, shown_path
+from topospread.sources.text import Text, may_hold_objects, printable, shown_path
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
 
 from .configurations import GROUP, configurations_in, load_judged
@@ -135,8 +136,11 @@ class Read:
     notes: list[str] = field(default_factory=list)
     deliveries: list[str] = field(default_factory=list)
 
-    def take_source(self, source: Source, stdin: BinaryIO | None, instead: Text | None) -> None:
-        """Read all objects of a file. Skip files without Kubernetes objects, and note unreadable files."""
+    def take_source(self, source: Source, stdin: BinaryIO | None, instead: Text | None, *, is_named: bool) -> None:
+        """Read all objects of a file. Skip files without Kubernetes objects, and note unreadable files.
+
+        ``is_named``: whether the user named the file, not its folder.
+        """
         plain = source.path != STANDARD_INPUT and source.unit is None
         unfinished = self.surroundings.of(source.path) if plain else None
         if unfinished is not None:
@@ -145,10 +149,12 @@ class Read:
             return
         try:
             text = instead or read_text(source, stdin)
+            if plain and not is_named and is_hidden(source.path) and is_foreign(text):
+                return
         except InputError as error:
             self.broken.append(error)
             return
-        if b"apiVersion" in text.data or b"kind" in text.data:
+        if may_hold_objects(text):
             self.take_text(source, text)
         elif text.data.strip():
             self.left_out.setdefault(source.name, "other")
@@ -361,5 +367,5 @@ def read(  # noqa: PLR0913 - one keyword
     for number, source in enumerate(in_time(asked)):
         progress(number, len(asked))
         found.applied = bool(question.applied) and not (in_files and lies_in(source.path, in_files))
-        found.take_source(source, stdin, given.get(source.path))
+        found.take_source(source, stdin, given.get(source.path), is_named=source.path in question.paths)
     return found

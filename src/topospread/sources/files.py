@@ -1,8 +1,8 @@
 """Find and read the files of paths, folders and standard input.
 
 A named file is read regardless of its ending. In a folder, files with one of the `ENDINGS` are read at any depth,
-sorted by name. Names that start with a dot and linked folders are skipped (a mounted ConfigMap would show each file
-twice), and so are links that leave the root (`roots`). gzip is decompressed. `folders` recognises charts and
+sorted by name. Folders whose names start with a dot and linked folders are skipped (a mounted ConfigMap would show each
+file twice), and so are links that leave the root (`roots`). gzip is decompressed. `folders` recognises charts and
 kustomizations.
 """
 
@@ -175,10 +175,9 @@ def entries(folder: str, root: str, skipped: SkippedLinks) -> list[PathEntry]:
     inside = []
     with os.scandir(folder) as found:
         for each in sorted(found, key=lambda each: each.name):
-            if each.name.startswith("."):
-                continue
             if each.is_dir(follow_symlinks=False):
-                inside.append(PathEntry(each.path, True))
+                if not is_hidden(each.path):
+                    inside.append(PathEntry(each.path, True))
             elif each.name.lower().endswith(ENDINGS):
                 if each.is_symlink() and not is_within(each.path, root):
                     skipped.outside.append(each.path)
@@ -187,6 +186,11 @@ def entries(folder: str, root: str, skipped: SkippedLinks) -> list[PathEntry]:
                 elif stat.S_ISREG(os.stat(each.path).st_mode):
                     inside.append(PathEntry(each.path, False))
     return inside
+
+
+def is_hidden(path: str) -> bool:
+    """Return whether the path's last part starts with a dot."""
+    return os.path.basename(path).startswith(".")
 
 
 def in_time(sources: Iterable[Source]) -> Iterator[Source]:

@@ -17,7 +17,7 @@ import msgspec
 from topospread.errors import InputError, Place, UsageError
 
 from .chart_schemas import PACKED, has_outside_references
-from .files import SkippedLinks, Source, entries, find_sources, listed_paths, nothing_to_read, unreadable
+from .files import SkippedLinks, Source, entries, find_sources, is_hidden, listed_paths, nothing_to_read, unreadable
 from .kustomizations import Kustomization, kustomization_in
 from .rendering import CHART, NO_CHART_OPTIONS, ChartUnit, KustomizationUnit, Rendering, chart_field, chart_options
 from .roots import check_inside_repository, root_of
@@ -217,7 +217,7 @@ class _Tree:
                 inside.append(_Folder(entry.path, within))
             elif within is None:
                 inside.append(entry.path)
-            elif os.path.realpath(entry.path) != within.file:
+            elif not is_hidden(entry.path) and os.path.realpath(entry.path) != within.file:
                 self.unbuilt.append(entry.path)
         return inside
 

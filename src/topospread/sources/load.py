@@ -23,7 +23,17 @@ from .collection import Collection
 from .custom_kinds import Kinds, notes_on_custom
 from .deliveries import note_of_deliveries
 from .duplicate_names import notes_on_namesakes
-from .files import STANDARD_INPUT, ReadingProgress, Source, in_time, listed_paths, no_object, read_text, total_size
+from .files import (
+    STANDARD_INPUT,
+    ReadingProgress,
+    Source,
+    in_time,
+    is_hidden,
+    listed_paths,
+    no_object,
+    read_text,
+    total_size,
+)
 from .folders import PathContents, check_charts, check_programs, look_into
 from .hooks import HooksLeftOut
 from .json_text import JsonList, is_meant_as_json, is_named_json, looks_like_json, split_documents
@@ -33,7 +43,7 @@ from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import SnapshotFacts, note_of, unread_kinds, warnings_of, warnings_when_read
 from .synthetic_cluster import is_synthetic, is_unasked, synthetic_nodes, synthetic_storage_classes
-from .text import Text, shown_path
+from .text import Text, may_hold_objects, shown_path
 from .yaml import read_documents
 from .yaml_list import YamlList
 
@@ -319,22 +329,31 @@ def _read(  # noqa: PLR0913 - the parts of one reading
         if source.unit is None and source.path != STANDARD_INPUT and not os.path.isfile(source.path):
             pipes[source.path] = text
         meter.begin(len(text.data) if source.size is None else source.size, len(text.data))
-        if source.path != path and _is_foreign(text):
-            reader.foreign.append(source.path)
+        if source.path != path and is_foreign(text):
+            reader.foreign += [] if is_hidden(source.path) else [source.path]
         else:
             yield from read_objects(text, reader, meter.advance)
         reader.repeats += text.repeats
         meter.end()
 
 
-def _is_foreign(text: Text) -> bool:
-    """Return whether a text is another program's JSON, such as package.json: it has neither apiVersion nor kind."""
-    return (
-        is_named_json(text)
-        and b'"apiVersion"' not in text.data
-        and b'"kind"' not in text.data
-        and bool(text.data.strip())
+def is_foreign(text: Text) -> bool:
+    """Return whether a file in a folder is another program's: JSON such as package.json, which has neither apiVersion
+    nor kind, or a hidden file such as .drone.yml, which lacks one of them.
+    """
+    data, number = text.data, 2 if is_hidden(text.name) else 1
+    if number == 1 and (not is_named_json(text) or b'"apiVersion"' in data or b'"kind"' in data or not data.strip()):
+        return False
+    return not may_hold_objects(text, number) or not any(
+        isinstance(each, dict) and len(each.keys() & {"apiVersion", "kind"}) >= number for each in _values(text)
     )
+
+
+def _values(text: Text) -> Iterator[object]:
+    try:
+        yield msgspec.json.decode(text.data)
+    except (ValueError, RecursionError):
+        yield from (each.value for each in read_documents(text))
 
 
 def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], None]) -> Iterator[ReadObject]:

@@ -23,7 +23,7 @@ from topospread.api.pod import Pod
 from topospread.api.served import similar_kind
 from topospread.errors import DecodeError, InputError, InvalidError, Place
 
-from .admit import PROFILES, Rules, admit, is_stored, wrong_case
+from .admit import Rules, admit, is_stored, wrong_case
 from .custom_kinds import CustomKind, made_of, pod_parts, shipped_kinds
 from .deliveries import delivery_of
 from .json_text import JsonList, no_list, read_value
@@ -155,7 +155,8 @@ class ObjectReader:
         if listed is not None:
             yield from self.read_json_list(listed, lambda done: None)
             return
-        single = self._decoded(location.text.data[location.start : location.end], _Type())
+        raw = location.text.data[location.start : location.end]
+        single = None if _may_have_items(raw) else self._decoded(raw, _Type())
         if single is not None:
             yield ReadObject(single.kind, single, location.rough(), location)
         else:
@@ -227,7 +228,7 @@ class ObjectReader:
             return None
         if not metadata.name or self.rules.keeps_whole(known.kind, item) or not self._needs_no_check(item):
             return None
-        if _has_line_break(raw) or _has_profiles(item, raw):
+        if _has_line_break(raw) or _has_profiles(item, raw) or (not metadata.is_stored and _may_have_items(raw)):
             return None
         if not known.namespaced:
             metadata.namespace = None
@@ -304,14 +305,11 @@ class ObjectReader:
             raise DecodeError(words, location.place())
         version, kind = _type_of(value, location, of or _Type())
         items = value.get("items")
-        if (
-            kind.endswith("List")
-            and (items is None or isinstance(items, list))
-            and ("items" in value or kind == "List")
-        ):
+        has_items = "items" in value and (items is None or isinstance(items, list))
+        if (kind == "List" and items is None) or (kind.endswith("List") and has_items):
             for index, item in enumerate(items or ()):
                 yield from self.read_value(item, location.item("items", index), _item_type(kind, version))
-        elif isinstance(items, list):
+        elif has_items:
             raise no_list(location.place())
         elif version.startswith(_CONFIGURATION_GROUP):
             self.configurations.append((value, location.rough()))
@@ -419,9 +417,20 @@ def _has_line_break(raw: bytes | msgspec.Raw) -> bool:
     return MAY_HAVE_ONE(raw) is not None and line_break_in(msgspec.json.decode(raw)) != ""
 
 
+def _may_have_items(raw: bytes | msgspec.Raw) -> bool:
+    """Return whether the object may have a field ``items``, which kubectl applies in its place."""
+    return _has_one(raw, b'"items"', b"\\u00")
+
+
 def _has_profiles(item: KubeObject, raw: bytes | msgspec.Raw) -> bool:
     """Return whether the object may create pods with annotations that `note_profiles` reads."""
-    return type(item) is not Pod and PROFILES.search(raw) is not None
+    return type(item) is not Pod and _has_one(raw, b"apparmor.security", b"seccomp.security", b"\\u00", b"\\/")
+
+
+def _has_one(raw: bytes | msgspec.Raw, *parts: bytes) -> bool:
+    """Return whether a text has one of some parts, several times faster than a regular expression."""
+    data = bytes(raw)
+    return any(each in data for each in parts)
 
 
 def _how_to_read(version: str, kind: str) -> _Known:

@@ -51,6 +51,13 @@ _ODD_SEPARATOR: Final = re.compile(
 )
 """A line that only some parsers take for a separator of documents."""
 
+_JSON: Final = re.compile(
+    rb"(?:\A|(?<=\n)---[^\n]*\n)"
+    rb"((?:[ \t\r\n]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80)*+)\{"
+)
+"""The beginning of a document that kubectl takes for JSON, behind any white space of Unicode."""
+_BREAK: Final = re.compile(BREAKS)
+
 _NO_KEY: Final = object()
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 _MERGE: Final = object()
@@ -152,6 +159,17 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
     if odd is not None:
         words = "a line of --- has nothing else but a comment after a blank: to kubectl others are not the same"
         raise DecodeError(words, place_of_byte(text, odd.start()))
+    for begin in _JSON.finditer(text.data):
+        skipped = begin[1].lstrip(b" \t\r\n")
+        if skipped:
+            words = "kubectl skips this white space and reads JSON behind it; remove it"
+            raise DecodeError(words, place_of_byte(text, begin.end(1) - len(skipped)))
+        end = text.data.find(b"\n---", begin.end())
+        odd = _BREAK.search(text.data, begin.end(), end if end >= 0 else len(text.data))
+        if odd is not None:
+            raise DecodeError(
+                "kubectl keeps this line break in JSON; write its escape", place_of_byte(text, odd.start())
+            )
     reader = _DocumentReader(text)
     while (document := reader.next_document()) is not None:
         yield document
@@ -173,7 +191,9 @@ class _DocumentReader:
         self.anchors: dict[str, _Anchor] = {}
         self.open: list[_Frame] = []
         self.scalars: dict[str, Any] = {}
-        self.parser = self._guarded(lambda: yaml.CLoader(text.data))
+        # kubectl ends the last line, which matters for a block scalar.
+        data = text.data if text.data.endswith(b"\n") else text.data + b"\n"
+        self.parser = self._guarded(lambda: yaml.CLoader(data))
         self._guarded(self.parser.get_event)
 
     def next_document(self) -> YamlDocument | None:

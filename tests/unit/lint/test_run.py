@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.sources.test_load import HIDDEN
 from topospread.errors import InputError
 from topospread.lint.rules import RULES
 from topospread.lint.run import lint
@@ -116,6 +117,27 @@ def test_examples_have_no_warning_unless_they_show_what_is_wrong(folder: str) ->
     paths = [str(each) for each in files if each.name != "scheduler.yaml"]
     warned = [each for each in lint(paths) if each.severity != "hint"]
     assert bool(warned) == (folder in SHOWN_AS_WRONG), warned
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_an_object_is_linted_however_its_keys_are_written(tmp_path: Path, text: str) -> None:
+    for name in ("web.json", "web.yaml"):
+        (tmp_path / name).write_text(text)
+        (subject,) = lint(tmp_path / name).read.subjects
+        assert subject.label == "Pod default/web"
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "Job"])
+def test_an_owner_reference_hides_an_object_only_if_its_controller_is_read(tmp_path: Path, kind: str) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": "web", "uid": "u", "controller": True}
+    pod = {**deployment()["spec"]["template"], "apiVersion": "v1", "kind": "Pod"}  # type: ignore[index]
+    pod["metadata"] = {**pod["metadata"], "name": "web-1", "uid": "v", "ownerReferences": [owner]}
+    pod["spec"] = {**pod["spec"], "topologySpreadConstraints": [{**GOOD, "topologyKey": "zone"}]}
+    file, replica_set = tmp_path / "app.json", {**deployment(), "kind": "ReplicaSet"}
+    for others, expected in (([], 1), ([replica_set], kind != "ReplicaSet")):
+        file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [pod, *others]}))
+        about = [each for each in lint(file).findings if each.place.object == "Pod default/web-1"]
+        assert bool(about) == bool(expected)
 
 
 def test_a_text_repeats_an_object_a_few_times_at_most(tmp_path: Path) -> None:

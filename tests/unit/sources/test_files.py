@@ -24,11 +24,11 @@ class TestFolders:
             (tmp_path / name).write_bytes(b"a: 1\n")
         assert names(tmp_path) == ["a/x.yaml.gz", "a/z.json", "b.yml", "c.YAML"]
 
-    def test_names_with_a_dot_are_left_out_but_not_the_folder_that_is_named(self, tmp_path):
+    def test_folders_with_a_dot_are_left_out_but_not_the_folder_that_is_named(self, tmp_path):
         for name in (".git/a.yaml", ".b.yaml", "c.yaml"):
             (tmp_path / ".hidden" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / ".hidden" / name).write_bytes(b"")
-        assert names(tmp_path / ".hidden") == ["c.yaml"]
+        assert names(tmp_path / ".hidden") == [".b.yaml", "c.yaml"]
 
     def test_a_mounted_config_map_is_read_once(self, tmp_path):
         (tmp_path / "..2025").mkdir()

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from topospread.errors import DuplicateError, InputError, UsageError
+from topospread.lint.run import lint
 from topospread.sources.collection import applied
 from topospread.sources.load import load
 from topospread.sources.rendering import Rendering
@@ -18,6 +19,18 @@ NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status":
 CLASS = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "x"}, "provisioner": "x"}
 FACTS = {"format": FORMAT, "counts": {"Node": 1}}
 SNAPSHOT = {"apiVersion": "v1", "kind": "List", "items": [NODE], "topospread": FACTS}
+
+HIDDEN = [
+    r"""{"\u0061piVersion": "v1", "kin\u0064": "Pod", %s}""",
+    r"""{"\x61piVersion": "v1", "kin\U00000064": "Pod", %s}""",
+    """{? "apiVer\\\n  sion" : v1, ? "ki\\\n  nd" : Pod, %s}""",
+    """{!!binary YXBpVmVyc2lvbg==: v1, !<tag:yaml.org,2002:binary> a2luZA==: Pod, %s}""",
+    """{apiVersion: v1, 'kind': Pod, %s}""",
+]
+"""A pod, with keys that no search for their letters finds."""
+HIDDEN = [
+    each % '"metadata": {"name": "web"}, "spec": {"containers": [{"name": "a", "image": "a"}]}' for each in HIDDEN
+]
 
 
 def pod(name: str, node: str | None = None, status: dict | None = None, **metadata: object) -> dict:
@@ -211,6 +224,28 @@ class TestLeftOut:
         inventory = load([folder], cluster="nodes=1")
         assert len(inventory.deployments) == 1
         assert f"{folder}/package.json, {folder}/tsconfig.json: not a Kubernetes object, skipped" in inventory.notes
+
+    @pytest.mark.parametrize("text", HIDDEN)
+    def test_an_object_is_read_however_its_keys_are_written(self, tmp_path, text):
+        (tmp_path / "web.json").write_text(text)
+        assert [each.name for each in load([str(tmp_path)], cluster="nodes=1").pods] == ["web"]
+
+    def test_hidden_files_are_read_if_they_hold_objects(self, write, tmp_path):
+        write("deploy/.web.yaml", deployment())
+        write("deploy/.pod.json", pod("a"))
+        for name, text in (
+            ("drone", "kind: pipeline"),
+            ("gitlab-ci", "a: [kind, apiVersion]"),
+            ("x", "{{ a"),
+            ("y", ""),
+        ):
+            (tmp_path / "deploy" / f".{name}.yml").write_text(text)
+        inventory = load([str(tmp_path / "deploy")], cluster="nodes=1")
+        assert [each.name for each in (*inventory.deployments, *inventory.pods)] == ["web", "a"]
+        assert not any("skipped" in each for each in inventory.notes)
+        report = lint(tmp_path / "deploy")
+        assert [each.label for each in report.read.subjects] == ["Pod default/a", "Deployment default/web"]
+        assert report.read.left_out == {}
 
     def test_another_programs_json_that_is_named_is_an_error(self, tmp_path):
         (tmp_path / "package.json").write_text('{"name": "web"}')

@@ -72,6 +72,18 @@ class TestLists:
         (found,) = items({"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": ""}, "items": [bare]})
         assert (found.kind, found.api_version, found.namespace) == ("Pod", "v1", "default")
 
+    @pytest.mark.parametrize("given", [None, [], [1]])
+    @pytest.mark.parametrize("metadata", [{}, {"uid": "u"}])
+    def test_no_other_kind_has_items(self, given, metadata):
+        for write in (json.dumps, yaml.safe_dump, lambda value: json.dumps(value).replace("items", "\\u0069tems")):
+            with pytest.raises(DecodeError, match="kubectl applies the list items of this object in its place"):
+                read_text(write({**pod(**metadata), "items": given}), ObjectReader(Rules()))
+
+    def test_no_item_of_a_list_has_items(self):
+        value = {"apiVersion": "v1", "kind": "List", "items": [pod("a"), {**pod("b"), "items": []}]}
+        with pytest.raises(DecodeError, match="kubectl applies the list items"):
+            items(value)
+
     def test_items_that_are_null_are_none(self):
         assert len(items({"apiVersion": "v1", "kind": "PodList", "items": [None, pod(), None]})) == 1
 
@@ -88,6 +100,14 @@ class TestLists:
 
 
 class TestKinds:
+    @pytest.mark.parametrize("dot", [".", "\\u002e"])
+    def test_profiles_in_annotations_of_stored_objects_are_found(self, dot):
+        annotations = {"seccomp.security.alpha.kubernetes.io/pod": "unconfined"}
+        template = {**TEMPLATE, "metadata": {"labels": LABELS, "annotations": annotations}}
+        text = json.dumps({**deployment(template=template), "metadata": {"name": "web", "uid": "u"}})
+        (found,) = read_text(text.replace("seccomp.", f"seccomp{dot}"), ObjectReader(Rules()))
+        assert found.item.spec.template.metadata.annotations.profiles
+
     def test_text_in_a_config_map_is_not_read(self):
         reader = ObjectReader(Rules())
         data = {"pod.yaml": "apiVersion: v1\nkind: Pod\n---\nkind: Node\n"}

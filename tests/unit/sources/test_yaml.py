@@ -101,6 +101,27 @@ def test_a_carriage_return_alone_is_refused_because_kubectl_sees_no_end_of_a_lin
     assert read("a: 1\r\nb: 2\r\n") == [{"a": 1, "b": 2}]
 
 
+@pytest.mark.parametrize("space", ["\u00a0", " \u3000 ", "\u0085\n", "\n\u2003"])
+@pytest.mark.parametrize("before", ["", "a: 1\n---\n", "a: 1\n--- # b\n"])
+def test_white_space_that_only_kubectl_skips_before_json_is_refused(before, space):
+    with pytest.raises(DecodeError, match="kubectl skips this white space"):
+        read(before + space + '{"a": 1}')
+    assert read(before + "\n" + '{"a": 1}')[-1] == {"a": 1}
+    assert read("a: |\n  b\n  \u00a0{c")
+
+
+@pytest.mark.parametrize("text", ['{"a": "b\u0085c"}\n---\n', 'd: 1\n---\n{"a": "b\u2028c"}\n'])
+def test_line_breaks_that_kubectl_keeps_in_json_are_refused(text):
+    with pytest.raises(DecodeError, match="kubectl keeps this line break"):
+        read(text)
+    assert read('{"a": "b"}\n---\nc: d\u0085') == [{"a": "b"}, {"c": "d"}]
+
+
+def test_the_last_line_ends_like_in_kubectl():
+    assert read("a: |\n  b") == read("a: |\n  b\n") == [{"a": "b\n"}]
+    assert read("a: b") == [{"a": "b"}]
+
+
 @pytest.mark.parametrize("value", ["4oBi", "é", "YQ="])
 def test_binary_is_base64_of_utf8(value):
     """Go has one replacement character for each byte that is no text, and Python one for several."""

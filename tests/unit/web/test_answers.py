@@ -457,8 +457,9 @@ def test_a_namespace_is_no_option_of_the_command_that_explains_its_pod(tmp_path:
     stored = {"uid": "1", "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z"}
     pod = {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "-osvg=", **stored}}
     pod["spec"] = {"containers": [{"name": "c", "image": "c"}]}
-    (tmp_path / "app.json").write_text(json.dumps(pod))
-    inventory = topospread.load(tmp_path / "app.json", cluster="nodes=1")
+    node = {"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}}
+    (tmp_path / "app.json").write_text(json.dumps(pod) + json.dumps(node))
+    inventory = topospread.load(tmp_path / "app.json")
     served = ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json", ("-f", "app.json")))
     told = Answers(served, Pages(served))._explained(asked(at="0", target="-osvg=/a"), suggest=True)
     assert told["command"] == "topospread why -f app.json -- -osvg=/a"
