@@ -19,7 +19,16 @@ from topospread.errors import InputError, Place, UsageError
 from .chart_schemas import PACKED, has_outside_references
 from .files import SkippedLinks, Source, entries, find_sources, listed_paths, nothing_to_read, unreadable
 from .kustomizations import Kustomization, kustomization_in
-from .rendering import CHART, NO_CHART_OPTIONS, ChartUnit, KustomizationUnit, Rendering, SharedWork, chart_field, chart_options
+from .rendering import (
+    CHART,
+    NO_CHART_OPTIONS,
+    ChartUnit,
+    KustomizationUnit,
+    Rendering,
+    SharedWork,
+    chart_field,
+    chart_options,
+)
 from .roots import check_inside_repository, root_of
 from .text import shown_path
 
