@@ -584,3 +584,16 @@ def test_situations_that_say_the_same_are_one(tmp_path: Path) -> None:
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "g", "uid": "g"}, "spec": spec}
     says = [each.says for each in why_answer(explained(tmp_path, "job/g", node("n1"), group("g", 8), job)).situations]
     assert len(says) == len({*says}) == 2
+
+
+def test_pods_that_the_job_controller_puts_into_a_group_are_not_judged(tmp_path: Path) -> None:
+    template = {"spec": {"restartPolicy": "Never", "containers": pod("x")["spec"]["containers"]}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": template}}
+    assert not simulated(tmp_path, node("n1"), job).unjudged
+    result = simulated(tmp_path, node("n1"), job, WorkloadWithJob=True)
+    assert [each.because for each in result.unjudged] == [
+        "PodGroup of the Job j is not evaluated: it may change the pod"
+    ]
+    in_group = {**template, "spec": {**template["spec"], "schedulingGroup": {"podGroupName": "g"}}}
+    own = {**job, "spec": {"template": in_group}}
+    assert not simulated(tmp_path, node("n1"), group("g"), own, WorkloadWithJob=True).unjudged
