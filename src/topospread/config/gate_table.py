@@ -207,7 +207,7 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
         _BOTH,
         "pods belong to pod groups; since 1.37 the GangScheduling plugin is in the default profile",
     ),
-    "CompositePodGroup": (_BOTH, "pod groups may belong to a composite one: then no pod of a group is judged"),
+    "CompositePodGroup": (_BOTH, "pod groups may belong to a composite one: then no group is judged"),
     "WorkloadWithJob": (_APISERVER, "the Job controller makes PodGroups: pods of new Jobs are not judged"),
     "PodGroupPreemptionPolicy": (_BOTH, "pod groups have a preemption policy"),
     "TopologyAwareWorkloadScheduling": (
