@@ -24,7 +24,8 @@ _GROUP: Final = "kustomize.config.k8s.io/"
 _TYPE: Final = ("apiversion", "kind")
 FOLDER_FIELDS: Final = frozenset({"resources", "bases", "components", "generators", "transformers", "validators"})
 """Fields that refer to folders of other kustomizations."""
-_CHARTS: Final = ("helmCharts", "helmChartInflationGenerator")
+_CHARTS: Final = (("helmCharts", "name", "version"), ("helmChartInflationGenerator", "chartName", "chartVersion"))
+"""Fields of charts, with their fields of the name and the version."""
 _CHART_HOME: Final = "charts"
 
 
@@ -38,7 +39,7 @@ class Kustomization:
         component: whether it is only usable in others (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
         files: all files in or below its folder that it names.
-        chart_home: folder of the charts that Helm renders for it; "" without charts.
+        charts: the folders of the charts that Helm renders for it.
     """
 
     folder: str
@@ -46,7 +47,7 @@ class Kustomization:
     component: bool = False
     folders: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
-    chart_home: str = ""
+    charts: frozenset[str] = frozenset()
 
 
 def kustomization_in(folder: str) -> Kustomization | None:
@@ -71,7 +72,7 @@ def kustomization_in(folder: str) -> Kustomization | None:
                 kinds == ["Component"],
                 frozenset(_folders(value, real)),
                 frozenset(_files(value, real)),
-                _chart_home(value, real),
+                frozenset(_charts(value, real)),
             )
     return None
 
@@ -114,12 +115,20 @@ def _files(value: Any, folder: str) -> Iterator[str]:
                 yield os.path.realpath(path)
 
 
-def _chart_home(value: dict[str, Any], folder: str) -> str:
-    if not any(value.get(name) for name in _CHARTS):
-        return ""
+def _charts(value: dict[str, Any], folder: str) -> Iterator[str]:
     settings = value.get("helmGlobals")
-    home = settings.get("chartHome") if isinstance(settings, dict) else None
-    return os.path.realpath(path_of(folder, home if isinstance(home, str) and home else _CHART_HOME))
+    for field, name, version in _CHARTS:
+        listed = value.get(field)
+        for each in listed if isinstance(listed, list) else ():
+            if not isinstance(each, dict):
+                continue
+            given = each.get("chartHome") or (settings.get("chartHome") if isinstance(settings, dict) else None)
+            home = given if isinstance(given, str) and given else _CHART_HOME
+            chart = str(each.get(name))
+            # kustomize fetches a chart with a version into a folder of its own.
+            for path in (chart, os.path.join(f"{chart}-{each.get(version)}", chart)):
+                if "\0" not in (whole := path_of(folder, os.path.join(home, path))):
+                    yield os.path.realpath(whole)
 
 
 # Check the files that kustomize would read: only files in the root, and the network only if allowed.

@@ -195,7 +195,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         find_renderer(KUSTOMIZE, self._place)
         is_whole = check_reach(self.path, self.root, network=self.rendering.network)
         allows_helm = self.rendering.helm_in_kustomizations and is_whole
-        if self.kustomization.chart_home and not allows_helm:
+        if self.kustomization.charts and not allows_helm:
             raise InputError(RENDER_HELM, self._place)
         if allows_helm:
             find_renderer(HELM, self._place)

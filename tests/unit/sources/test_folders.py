@@ -131,6 +131,115 @@ def test_charts_that_a_kustomization_inflates_are_not_rendered_beside_it(tmp_pat
     assert kinds(tmp_path) == {"app": "kustomization", "other": "kustomization"}
 
 
+def test_a_chart_beside_those_that_a_kustomization_names_is_rendered(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "app/kustomization.yaml": "helmGlobals: {chartHome: ..}\nhelmCharts: [{name: web, version: 1.0.0}]\n",
+            "old/kustomization.yaml": "helmChartInflationGenerator: [{chartName: cache, chartHome: ../vendor}]\n",
+            "web/Chart.yaml": CHART,
+            "web-1.0.0/web/Chart.yaml": CHART,
+            "web-2/Chart.yaml": CHART,
+            "vendor/cache/Chart.yaml": CHART,
+            "vendor/cache2/Chart.yaml": CHART,
+        },
+    )
+    read = {"app": "kustomization", "old": "kustomization", "web-2": "chart", "vendor/cache2": "chart"}
+    assert kinds(tmp_path) == read
+    (note,) = [each for each in look(tmp_path).notes if each.endswith("not read alone")]
+    for part, whole in (("vendor/cache", "old"), ("web", "app"), ("web-1.0.0/web", "app")):
+        assert f"{tmp_path}/{part} (part of {tmp_path}/{whole})" in note
+
+
+COMPONENT = "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "read"),
+    [
+        ({"zz": f"{COMPONENT}resources: [../k8s]\n"}, {"k8s"}),
+        ({"zz": f"{COMPONENT}components: [../yy]\n", "yy": f"{COMPONENT}components: [../zz, ../k8s]\n"}, {"k8s"}),
+        ({"zz": f"{COMPONENT}resources: [../k8s]\n", "aa": "components: [../zz]\n"}, {"aa"}),
+        ({"a": "resources: [../b]\n", "b": "resources: [../a, ../k8s]\n"}, {"a"}),
+        ({"zz": "resources: [../a]\n", "a": "resources: [../b]\n", "b": "resources: [../a, ../k8s]\n"}, {"zz"}),
+        ({"k8s/self": "resources: [., ..]\n"}, {"k8s/self"}),
+        ({"zz": "resources: [../k8s]\n", "yy": "resources: [../zz]\n", "aa": "resources: [../k8s]\n"}, {"aa", "yy"}),
+    ],
+)
+def test_only_what_a_built_kustomization_refers_to_is_not_built_alone(
+    tmp_path: Path, others: dict[str, str], read: set[str]
+) -> None:
+    """Otherwise a file that nobody applies would hide what is deployed."""
+    write(tmp_path, {f"{name}/kustomization.yaml": text for name, text in {"k8s": "resources: []\n", **others}.items()})
+    assert set(kinds(tmp_path)) == read
+
+
+def test_charts_of_a_component_that_nothing_refers_to_are_rendered(tmp_path: Path) -> None:
+    component = f"{COMPONENT}helmGlobals: {{chartHome: ..}}\nhelmCharts: [{{name: web}}]\n"
+    write(tmp_path, {"zz/kustomization.yaml": component, "web/Chart.yaml": CHART})
+    assert kinds(tmp_path) == {"web": "chart"}
+
+
+def test_what_is_part_of_another_kustomization_is_told(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "k8s/kustomization.yaml": "resources: []\n",
+            "zz/kustomization.yaml": "resources: [../k8s]\npatches: [{target: {kind: Pod}, patch: '$patch: delete'}]\n",
+        },
+    )
+    assert f"{tmp_path}/k8s (part of {tmp_path}/zz): not read alone" in look(tmp_path).notes
+    assert look(tmp_path, "k8s").notes == [f"{tmp_path}/k8s: built with kustomize"]
+
+
+def test_a_file_that_only_an_unused_component_elsewhere_names_is_told(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "k8s/kustomization.yaml": "resources: []\n",
+            "k8s/a.yaml": "",
+            "zz/kustomization.yaml": f"{COMPONENT}resources: [../k8s/a.yaml, own.yaml]\n",
+            "zz/own.yaml": "",
+        },
+    )
+    (note,) = [each for each in look(tmp_path).notes if "no kustomization refers to it" in each]
+    assert note.startswith(f"{tmp_path}/k8s/a.yaml: ")
+
+
+OBJECT = "apiVersion: v1\nkind: Pod\n"
+
+
+def test_manifests_of_a_charts_folder_that_helm_does_not_render_are_told(tmp_path: Path) -> None:
+    charts = {
+        "Chart.yaml": CHART,
+        "values.yaml": "kind: Pod\nversion: apiVersion\n",
+        "templates/a.yaml": OBJECT,
+        "crds/crd.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n",
+        "charts/sub/templates/a.yaml": OBJECT,
+        "files/dashboard.json": '{"a": "\\\\"}',
+    }
+    manifests = {
+        "b.yaml": f"kind: none\n---\n{OBJECT}",
+        "charts/_sub/templates/a.yaml": OBJECT,
+        "charts/sub/b.json": '{"apiVersion": "v1", "kind": "Pod"}',
+        "crds/b.yaml": OBJECT,
+        "more/charts/sub/templates/a.yaml": '"\\x61piVersion": v1\nkind: Pod\n',
+        "more/kustomization.yaml": "resources: []\n",
+        "more/templates/a.yaml": OBJECT,
+        "torn.yaml": f"{OBJECT}a: [",
+    }
+    for name, kind in (("app", ""), ("lib", "type: library\n")):
+        write(tmp_path, {f"{name}/{file}": text for file, text in charts.items()})
+        write(tmp_path, {f"{name}/Chart.yaml": CHART + kind})
+    assert not [each for each in look(tmp_path).notes if "no template" in each]
+    for name in ("app", "lib"):
+        for file, text in manifests.items():
+            write(tmp_path, {f"{name}/{file}": text})
+            (note,) = [each for each in look(tmp_path).notes if "no template" in each]
+            assert note == f"{tmp_path}/{name}/{file}: not read, it is no template of its chart"
+            (tmp_path / name / file).unlink()
+
+
 def test_a_library_chart_is_not_rendered(tmp_path: Path) -> None:
     write(tmp_path, {"lib/Chart.yaml": CHART + "type: library\n", "a.yaml": ""})
     assert kinds(tmp_path) == {"a.yaml": "file"}
