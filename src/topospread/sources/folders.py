@@ -24,6 +24,7 @@ from .files import (
     Source,
     entries,
     find_sources,
+    in_time,
     listed_paths,
     nothing_to_read,
     read_text,
@@ -151,9 +152,9 @@ def check_programs(sources: Sequence[Source]) -> None:
     """Check before reading that every source can be rendered.
 
     Raises:
-        InputError: if a program is missing; the message names it.
+        InputError: if a program is missing; the message names it. Also if the checks take too long.
     """
-    for source in sources:
+    for source in in_time(sources):
         if source.unit is not None:
             source.unit.check()
 
@@ -233,7 +234,7 @@ class _Tree:
             if chart_field(path, "type") == "library":
                 self.libraries.append(path)
             else:
-                self.sources.append(Source(path, 0, ChartUnit(path, self.limit, self.rendering)))
+                self.sources.append(Source(path, 0, ChartUnit(path, self.limit, self.rendering, self.shared)))
             return []
         within = own or folder.within
         inside: list[_Folder | str] = []

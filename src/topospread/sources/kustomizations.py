@@ -150,7 +150,11 @@ _REPLACED: Final = "before version 5, kustomize replaces"
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
 
-def check_reach(folder: str, root: str, *, network: bool) -> bool:
+Reached = dict[str, tuple[list[str], bool]]
+"""Real path of each checked folder → the folders it refers to, and whether all it refers to was checked."""
+
+
+def check_reach(folder: str, root: str, *, network: bool, checked: Reached | None = None) -> bool:
     """Reject a kustomization that reads outside its root, or from the network if that is not allowed.
 
     Return whether all kustomizations and configurations that kustomize will read were checked. Otherwise some come from
@@ -160,19 +164,25 @@ def check_reach(folder: str, root: str, *, network: bool) -> bool:
         folder: the folder of the kustomization.
         root: real path of the folder for the kustomization and its bases (`roots`).
         network: whether kustomize may fetch bases and files.
+        checked: results for the same root, which are not computed again; receives new ones.
 
     Raises:
         InputError: if it does, or a kustomization cannot be read. The place is the kustomization's file.
     """
+    checked = {} if checked is None else checked
     visited: set[str] = set()
-    waiting, is_whole = [folder], True
+    waiting, is_whole = [os.path.realpath(folder)], True
     while waiting:
-        each = os.path.realpath(waiting.pop())
+        each = waiting.pop()
         if each not in visited:
             visited.add(each)
-            check = _ReachCheck(each, root, network)
-            waiting += check.checked()
-            is_whole &= check.is_whole
+            if each not in checked:
+                check = _ReachCheck(each, root, network)
+                folders = [os.path.realpath(found) for found in check.checked()]
+                checked[each] = folders, check.is_whole
+            folders, is_known = checked[each]
+            waiting += folders
+            is_whole &= is_known
     return is_whole
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.errors import InputError
-from topospread.sources.folders import PathContents, look_into, wholes_of
+from topospread.sources import files, kustomizations
+from topospread.sources.folders import PathContents, check_programs, look_into, wholes_of
 from topospread.sources.rendering import RAW, ChartUnit, KustomizationUnit, Rendering
 
+__all__ = ["programs"]
 CHART = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
 
 
@@ -204,6 +209,74 @@ def test_a_file_that_only_an_unused_component_elsewhere_names_is_told(tmp_path: 
     )
     (note,) = [each for each in look(tmp_path).notes if "no kustomization refers to it" in each]
     assert note.startswith(f"{tmp_path}/k8s/a.yaml: ")
+
+
+def test_charts_that_link_to_each_other_are_searched_once(
+    tmp_path: Path, programs: FakePrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.install("helm")
+    charts = tmp_path / "charts"
+    for number in range(9):
+        write(charts, {f"c{number}/Chart.yaml": CHART, f"c{number}/templates/a.yaml": ""})
+        (charts / f"c{number}" / "all").symlink_to("..")
+    searched: list[str] = []
+    scandir = os.scandir
+
+    def noted(path: str) -> Any:
+        searched.append(path)
+        return scandir(path)
+
+    sources = look(charts).sources
+    monkeypatch.setattr(os, "scandir", noted)
+    check_programs(sources)
+    check_programs(sources)
+    assert len(searched) == len(set(searched)) == 19
+
+
+def test_a_link_out_of_the_root_is_found_for_each_chart(tmp_path: Path, programs: FakePrograms) -> None:
+    programs.install("helm")
+    for name in ("a", "b"):
+        write(tmp_path / "charts", {f"{name}/Chart.yaml": CHART})
+        (tmp_path / "charts" / name / "shared").symlink_to("../shared")
+    (tmp_path / "charts" / "shared").mkdir()
+    (tmp_path / "charts" / "shared" / "out").symlink_to("../../secret")
+    for source in look(tmp_path / "charts").sources:
+        with pytest.raises(InputError, match="this symbolic link leaves"):
+            check_programs([source])
+
+
+def test_bases_of_many_overlays_are_checked_once(
+    tmp_path: Path, programs: FakePrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.install("kustomize")
+    count = 9
+    for number in range(count):
+        base = f"resources: [../base{number + 1}]\n" if number < count - 1 else "resources: []\n"
+        overlay = "resources: [../base0]\n"
+        write(tmp_path, {f"base{number}/kustomization.yaml": base, f"o{number}/kustomization.yaml": overlay})
+    checked: list[str] = []
+    check = kustomizations._ReachCheck
+
+    def noted(folder: str, root: str, network: bool) -> kustomizations._ReachCheck:
+        checked.append(folder)
+        return check(folder, root, network)
+
+    monkeypatch.setattr(kustomizations, "_ReachCheck", noted)
+    sources = look(tmp_path).sources
+    assert len(sources) == count
+    check_programs(sources)
+    assert len(checked) == len(set(checked)) == 2 * count
+
+
+def test_checks_end_with_the_time_for_rendering(
+    tmp_path: Path, programs: FakePrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.install("helm")
+    write(tmp_path, {"a/Chart.yaml": CHART, "b/Chart.yaml": CHART})
+    times = iter((0.0, files.MAX_RENDERING + 1))
+    monkeypatch.setattr(time, "monotonic", lambda: next(times))
+    with pytest.raises(InputError, match="took 600 seconds"):
+        check_programs(look(tmp_path).sources)
 
 
 OBJECT = "apiVersion: v1\nkind: Pod\n"
