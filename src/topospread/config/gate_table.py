@@ -199,9 +199,9 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "DRASchedulerFilterTimeout": (_SCHEDULER, "filterTimeout of DynamicResourcesArgs is allowed"),
     "DRADeviceBindingConditions": (
         _BOTH,
-        "bindingTimeout of DynamicResourcesArgs is allowed; devices may have binding conditions",
+        "with DRAResourceClaimDeviceStatus, devices may have binding conditions, and bindingTimeout is allowed",
     ),
-    "DRAResourceClaimDeviceStatus": (_BOTH, "bindingTimeout of DynamicResourcesArgs is allowed"),
+    "DRAResourceClaimDeviceStatus": (_BOTH, "needed by DRADeviceBindingConditions"),
     "GangScheduling": (_SCHEDULER, "the GangScheduling plugin is in the default profile"),
     "GenericWorkload": (
         _BOTH,

@@ -244,7 +244,7 @@ class _ReachCheck:
             return
         self._check_texts(value)
         if len({key.casefold() for key in value}) < len(value):
-            raise InputError("a field is given twice, in upper and in lower case, which kustomize ignores", self._place)
+            raise InputError("a field is given twice: kustomize ignores upper and lower case; keep one", self._place)
         # Go ignores case in JSON field names.
         fields = [(key.casefold(), listed) for key, listed in value.items() if isinstance(listed, list)]
         for field, listed in fields:
