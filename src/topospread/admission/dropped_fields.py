@@ -338,8 +338,13 @@ def without_dropped_fields(
             continue
         trees = [each.paths for each in rules]
         kept = _Kept(rules, unused, inventory.places)
-        made = [kept.object(each) if mentions(each, trees[each.metadata.is_stored]) else each for each in items]
-        if any(now is not before for now, before in zip(made, items, strict=True)):
+        if not any(trees):
+            continue
+        made = [
+            kept.object(each) if (tree := trees[each.metadata.is_stored]) and mentions(each, tree) else each
+            for each in items
+        ]
+        if made != items:
             changed[attribute] = made
     return (replace_fields(inventory, **changed) if changed else inventory), unused
 

@@ -17,7 +17,6 @@ from topospread.cluster.cluster import PodKey
 from topospread.cluster.selections import Selection
 from topospread.controllers.planned import Workload
 from topospread.plugins.affinity_terms import Term, terms_of
-from topospread.status.members import Members
 from topospread.status.risk import WELL_KNOWN
 
 from .groups import PlanGroup
@@ -47,8 +46,7 @@ class Followed:
 
     group: PlanGroup
     workload: Workload
-    keys: tuple[PodKey, ...]
-    members: Members
+    keys: tuple[PodKey, ...] = ()
     classes: tuple[PodClass, ...] = ()
     selectors: Mapping[Selector, int] = field(default_factory=dict)
     counted: tuple[Selection, ...] = ()

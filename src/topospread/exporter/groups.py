@@ -8,6 +8,7 @@ objects.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from topospread.api.inventory import Inventory
@@ -195,23 +196,28 @@ class GroupedNamespace:
 
     # Members of groups.
 
-    def members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], Any]]:
-        """Yield the objects of a group."""
-        if group.kind == WHOLE:
-            if self.adopts:
-                yield from ((kind, item) for kind, items in self.of.items() for item in items.values())
+    def inventory(self, group: PlanGroup) -> Inventory:
+        """Return the objects of a group, in the API server's order."""
+        found = Inventory()
+        for kind, names in self._members(group):
+            items = self.of[kind]
+            setattr(found, PLANNED[kind], [items[each] for each in sorted(names)])
+        return found
+
+    def _members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], Iterable[str]]]:
+        """Yield each kind of a group's objects with their names."""
+        if self.adopts != (group.kind == WHOLE):
             return
         if self.adopts:
+            yield from self.of.items()
             return
         for kind in _CONTROLLERS:
             if kind.__name__ == group.kind and group.name in self.of[kind] and kind is not ReplicaSet:
-                yield kind, self.of[kind][group.name]
+                yield kind, (group.name,)
         sets = self._sets.get(group, {})
-        yield from ((ReplicaSet, self.of[ReplicaSet][each]) for each in sets)
-        autoscalers = self.of[HorizontalPodAutoscaler]
-        yield from ((HorizontalPodAutoscaler, autoscalers[each]) for each in self._autoscalers.get(group, ()))
-        for owner in self._owners(group, sets):
-            yield from ((Pod, self.of[Pod][each]) for each in self._pods.get(owner, ()))
+        yield ReplicaSet, sets
+        yield HorizontalPodAutoscaler, self._autoscalers.get(group, ())
+        yield Pod, chain.from_iterable(self._pods.get(owner, ()) for owner in self._owners(group, sets))
 
     def _owners(self, group: PlanGroup, sets: Iterable[str]) -> Iterator[_Owner]:
         """Yield the owners in the controller references of a group's pods."""
@@ -227,14 +233,6 @@ class GroupedNamespace:
 
 _ADOPT_PODS = (ReplicaSet, ReplicationController, StatefulSet, DaemonSet, Job)
 _CONTROLLERS = (Deployment, *_ADOPT_PODS)
-
-
-def inventory_of(members: Iterable[tuple[type[KubeObject], Any]]) -> Inventory:
-    """Return the objects of a group as an inventory, in the API server's order. They are in one namespace."""
-    found = Inventory()
-    for kind, item in sorted(members, key=lambda each: each[1].metadata.name or ""):
-        getattr(found, PLANNED[kind]).append(item)
-    return found
 
 
 def _owner_of(pod: Pod) -> _Owner:
