@@ -337,9 +337,9 @@ def without_dropped_fields(
         if not items:
             continue
         trees = [each.paths for each in rules]
-        kept = _Kept(rules, unused, inventory.places)
-        if not any(trees):
+        if not trees[True] and all(each.metadata.uid for each in items):
             continue
+        kept = _Kept(rules, unused, inventory.places)
         made = [
             kept.object(each) if (tree := trees[each.metadata.is_stored]) and mentions(each, tree) else each
             for each in items

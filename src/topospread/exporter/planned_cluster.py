@@ -122,7 +122,7 @@ class PlannedCluster:
         rows = np.fromiter(touched.rows.union(row for _, row in touched.pods), dtype=np.int64)
         nodes = self.cluster.nodes
         over: Bools = nodes.used[rows] > nodes.allocatable[rows]
-        over[:, [NON_ZERO_CPU, NON_ZERO_MEMORY]] = False
+        over[:, NON_ZERO_CPU : NON_ZERO_MEMORY + 1] = False
         crowded = set(rows[over.any(axis=1)].tolist())
         touched.rows |= crowded | self._crowded.intersection(rows.tolist())
         self._crowded.difference_update(rows.tolist())

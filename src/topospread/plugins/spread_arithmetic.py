@@ -71,7 +71,7 @@ class Domains(Sequence[Domain]):
             self.holding = np.flatnonzero(counts.at(self.codes)).astype(np.int32)
         elif counts.pods.on_node:
             counts.make_room()
-            found = indexes[np.flatnonzero(counts.counts)]
+            found = indexes[counts.counts.nonzero()[0]]
             self.holding = np.sort(found[found >= 0])
         self.pods = counts.at(self.codes[self.holding]).astype(np.int32)
 

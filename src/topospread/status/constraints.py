@@ -125,7 +125,7 @@ def _constraint(
         skew=arithmetic.skew,
         domains=tuple(map(DomainPods, domains.names_at(holding), matching.tolist(), nodes)),
         empty=len(domains) - len(holding),
-        empty_names=tuple(domains.names_at(np.flatnonzero(is_empty)[:MOST_NAMED])),
+        empty_names=tuple(domains.names_at(is_empty.nonzero()[0][:MOST_NAMED])),
         left_out=tuple(
             UncountedNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED]) for each in arithmetic.left_out
         ),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from heapq import nsmallest
 
 import msgspec
+import numpy as np
 
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.cluster import Cluster
@@ -41,7 +42,7 @@ def losses(
     if kind in OF_THEIR_NODE:
         return ()
     by_row = members.by_row
-    rows, existing = list(by_row), sum(by_row.values())
+    rows, existing = np.array(list(by_row), dtype=np.intp), sum(by_row.values())
     found: list[Loss] = []
     for key in keys:
         column = cluster.nodes.labels(key)
