@@ -5,6 +5,7 @@ It may return too many workloads, but never too few, because only these are eval
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -59,7 +60,7 @@ class AffectedWorkloads:
     """Finds affected workloads.
 
     Args:
-        cluster: the state after the changes.
+        cluster: the state, after the changes.
         followed: namespace → workloads.
         of_pod: placed pod → workload.
         selecting: selectors of constraints → workload.
@@ -79,6 +80,14 @@ class AffectedWorkloads:
         self._of_pod = of_pod
         self._selecting = selecting
         self._repelling = repelling
+        self._refused_on: Counter[str] = Counter()
+
+    def refuse(self, each: Followed, nodes: frozenset[str]) -> None:
+        """Replace the nodes that would reject their pod of a workload."""
+        if each.refused_on != nodes:
+            self._refused_on.subtract(each.refused_on)
+            self._refused_on.update(nodes)
+            each.refused_on = nodes
 
     def by(self, touched: DirtySet) -> Iterator[Followed]:
         """Yield the affected workloads, perhaps repeatedly."""
@@ -93,7 +102,8 @@ class AffectedWorkloads:
         rows = set(touched.rows)
         names = self._cluster.nodes.names
         for row in {row for _, row in touched.pods} - rows:
-            if any(names[row] in each.refused_on for each in self._on(row)):
+            name = names[row]
+            if self._refused_on[name] and any(name in each.refused_on for each in self._on(row)):
                 rows.add(row)
         for row in rows:
             yield from self._on(row)

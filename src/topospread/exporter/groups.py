@@ -8,7 +8,6 @@ objects.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any, NamedTuple
 
 from topospread.api.inventory import Inventory
@@ -64,7 +63,7 @@ class GroupedNamespace:
         self.name = name
         self.of: dict[type[KubeObject], dict[str, Any]] = {kind: {} for kind in PLANNED}
         self.adopts = False
-        self._pods: dict[_Owner, dict[str, None]] = {}
+        self._pods: dict[_Owner, dict[str, Pod]] = {}
         self._sets: dict[PlanGroup, dict[str, None]] = {}
         self._autoscalers: dict[PlanGroup, dict[str, None]] = {}
         self._set_names: dict[str, dict[str, None]] = {}
@@ -121,7 +120,7 @@ class GroupedNamespace:
         self.of[kind][item.name] = item
         if kind is Pod:
             owner = _owner_of(item)
-            self._pods.setdefault(owner, {})[item.name] = None
+            self._pods.setdefault(owner, {})[item.name] = item
             if owner[0] == "ReplicaSet":
                 self._set_names.setdefault(owner[1].rpartition("-")[0], {})[owner[1]] = None
         elif kind is ReplicaSet:
@@ -199,13 +198,12 @@ class GroupedNamespace:
     def inventory(self, group: PlanGroup) -> Inventory:
         """Return the objects of a group, in the API server's order."""
         found = Inventory()
-        for kind, names in self._members(group):
-            items = self.of[kind]
-            setattr(found, PLANNED[kind], [items[each] for each in sorted(names)])
+        for kind, items in self._members(group):
+            setattr(found, PLANNED[kind], [items[each] for each in sorted(items)])
         return found
 
-    def _members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], Iterable[str]]]:
-        """Yield each kind of a group's objects with their names."""
+    def _members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], dict[str, Any]]]:
+        """Yield each kind of a group's objects, by name."""
         if self.adopts != (group.kind == WHOLE):
             return
         if self.adopts:
@@ -213,11 +211,15 @@ class GroupedNamespace:
             return
         for kind in _CONTROLLERS:
             if kind.__name__ == group.kind and group.name in self.of[kind] and kind is not ReplicaSet:
-                yield kind, (group.name,)
+                yield kind, {group.name: self.of[kind][group.name]}
         sets = self._sets.get(group, {})
-        yield ReplicaSet, sets
-        yield HorizontalPodAutoscaler, self._autoscalers.get(group, ())
-        yield Pod, chain.from_iterable(self._pods.get(owner, ()) for owner in self._owners(group, sets))
+        yield ReplicaSet, {each: self.of[ReplicaSet][each] for each in sets}
+        autoscalers = self.of[HorizontalPodAutoscaler]
+        yield HorizontalPodAutoscaler, {each: autoscalers[each] for each in self._autoscalers.get(group, ())}
+        pods: dict[str, Any] = {}
+        for owner in self._owners(group, sets):
+            pods |= self._pods.get(owner, {})
+        yield Pod, pods
 
     def _owners(self, group: PlanGroup, sets: Iterable[str]) -> Iterator[_Owner]:
         """Yield the owners in the controller references of a group's pods."""
@@ -252,7 +254,7 @@ def _selects(kind: type[KubeObject], item: Any, labels: Mapping[str, str]) -> bo
         return kind is ReplicationController
 
 
-def _take_out(index: dict[Any, dict[str, None]], key: Any, name: str) -> None:
+def _take_out(index: dict[Any, dict[str, Any]], key: Any, name: str) -> None:
     names = index.get(key)
     if names is not None:
         names.pop(name, None)

@@ -95,6 +95,9 @@ class Tracker:
         self._of_pod: dict[PodKey, Followed] = {}
         self._selecting: SelectorIndex[Followed] = SelectorIndex()
         self._repelling: dict[Followed, None] = {}
+        self._affected = AffectedWorkloads(
+            self.planned_cluster.cluster, self._followed, self._of_pod, self._selecting, self._repelling
+        )
         self._unseen: dict[Followed, None] = {}
         self._ask_pending = False
 
@@ -194,10 +197,7 @@ class Tracker:
             elif self.planned_cluster.touched.any:
                 touched = self.planned_cluster.take_touched()
                 if touched.any:
-                    found = AffectedWorkloads(
-                        self.planned_cluster.cluster, self._followed, self._of_pod, self._selecting, self._repelling
-                    )
-                    self._unseen.update(dict.fromkeys(found.by(touched)))
+                    self._unseen.update(dict.fromkeys(self._affected.by(touched)))
                 if touched.nodes.any:
                     self._carry_over(IncrementalMetrics(self.planned_cluster.cluster, touched.nodes))
                 self._ask_pending = True
@@ -289,6 +289,7 @@ class Tracker:
                 self.figures.pop(each, None)
                 self._repelling.pop(each, None)
                 self._select(each, set())
+                self._affected.refuse(each, frozenset())
                 for key in each.keys:
                     del self._of_pod[key]
         if found:
@@ -359,7 +360,7 @@ class Tracker:
             self._repelling[each] = None
         else:
             self._repelling.pop(each, None)
-        each.refused_on = frozenset(one.node for one in found.refused)
+        self._affected.refuse(each, frozenset(one.node for one in found.refused))
         by_volumes = any(one.volumes for one in each.classes)  # storage may depend on any label
         each.rules = None if by_volumes or spreads.problem else rules_of(spread for _, spread in spreads.of)
 
