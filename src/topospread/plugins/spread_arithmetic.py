@@ -113,7 +113,7 @@ class Domains(Sequence[Domain]):
         """Names of the domains, in order."""
         return self.names_at(slice(None))
 
-    def names_at(self, which: slice | Ints) -> list[str]:
+    def names_at(self, which: slice | Ints | Codes) -> list[str]:
         """Return the names of the domains at some indexes."""
         return [self._names[code] for code in self.codes[which].tolist()]
 

@@ -160,8 +160,8 @@ class Framework:
         self.assumes_unjudged = assumes_unjudged
         self._tries_groups = tries_groups
         settings = PluginSettings(profile.args, gates)
-        self._filtering, self._pre_filtering = profile.enabled("filter"), profile.enabled("pre_filter")
-        used = {*self._filtering, *profile.enabled("score"), *self._pre_filtering}
+        self._filter_names, self._pre_filters = profile.enabled("filter"), profile.enabled("pre_filter")
+        used = {*self._filter_names, *profile.enabled("score"), *self._pre_filters}
         self.profile = profile
         self.gates = gates
         self.rules = rules_for(FrameworkRules, gates)
@@ -309,8 +309,8 @@ class Framework:
         return plugin.prepare(pod_class, cluster)
 
     def _filters(self, plugins: PreparedPlugins) -> None:
-        pre_filtering = self._pre_filtering
-        for name in self._filtering:
+        pre_filtering = self._pre_filters
+        for name in self._filter_names:
             each = plugins.prepared.get(name, _SKIPPED)
             if name in self._failing_filters:
                 plugins.filters.append(NamedFilter(name, FailingFilter(self._failing_filters[name])))
@@ -350,7 +350,7 @@ class Framework:
 
         A plugin that failed and has no PreFilter raises its error at once.
         """
-        pre_filtering = self._pre_filtering
+        pre_filtering = self._pre_filters
         for name, error in failed.items():
             if name not in pre_filtering and name not in self._failing_filters:
                 raise error

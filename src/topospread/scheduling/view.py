@@ -89,7 +89,10 @@ class View:
     Attributes:
         plugins: the plugins, prepared for the class.
         node_local: answers that depend on the node and its pods only.
+        assuming, settling: watchers that take part in dry runs.
         beside: row → (state of the node and its nominated pods, rejection of the pod together with them).
+        can_fail: whether a filter may fail on single nodes.
+        answers_node_pinned: whether its answer for a node also holds for a DaemonSet pod pinned to that node.
     """
 
     def __init__(  # noqa: PLR0913 - two are rare
@@ -131,6 +134,10 @@ class View:
         else:
             self.node_local = answers or shared.made(key, cluster, self.plugins)
         self.work.built += 1
+        self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
+        self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
+        self.can_fail = any(offers(each.filter, CanFail) for each in self.plugins.filters)
+        self.answers_node_pinned = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
         self._objects = Reading(cluster.objects, self.plugins.reads)
         self._position = cluster.journal.join(self)
         self._numbering = cluster.nodes.numbering
@@ -165,28 +172,6 @@ class View:
             self._active_scores = [each for each in self.relative_scores if not _is_idle(each.score)]
             self.__dict__.pop("one_by_one", None)
             self.__dict__.pop("_columns", None)
-
-    # Built when a caller first reads them: a status reads none of them.
-
-    @cached_property
-    def assuming(self) -> list[Assuming]:
-        """Watchers that take part in dry runs by counting assumed pods."""
-        return [each for each in self.plugins.watchers if offers(each, Assuming)]
-
-    @cached_property
-    def settling(self) -> list[Settling]:
-        """Watchers that freeze answers during dry runs."""
-        return [each for each in self.plugins.watchers if offers(each, Settling)]
-
-    @cached_property
-    def can_fail(self) -> bool:
-        """True if a filter may fail on single nodes."""
-        return any(offers(each.filter, CanFail) for each in self.plugins.filters)
-
-    @cached_property
-    def answers_node_pinned(self) -> bool:
-        """True if its answer for a node also holds for a DaemonSet pod pinned to that node."""
-        return not any(each.counts_own_nodes for each in self.plugins.prepared.values())
 
     @cached_property
     def one_by_one(self) -> OneByOne | None:
