@@ -47,7 +47,9 @@ def worlds(draw: st.DrawFn) -> list[Json]:
         term = {"topologyKey": apart, "labelSelector": {"matchLabels": {"app": "web"}}}
         spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     web = draw(st.integers(1, 6))
-    busy = workload("ReplicaSet", "busy", draw(st.integers(0, 6 - web)))
+    own = {"labelSelector": {"matchLabels": {"app": draw(st.sampled_from(["busy", "busy", "web"]))}}}
+    limits = [spread(draw(st.integers(1, 2)), whenUnsatisfiable="DoNotSchedule", **own)] if draw(st.booleans()) else []
+    busy = workload("ReplicaSet", "busy", draw(st.integers(0, 6 - web)), {"topologySpreadConstraints": limits})
     return [*made, workload("ReplicaSet", "web", web, spec), busy]
 
 

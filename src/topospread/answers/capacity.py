@@ -284,8 +284,8 @@ def _not_sized(report: result.CapacityReport) -> tuple[Unjudged, ...]:
         return ()
     if sized.unjudged:
         return sized.unjudged
-    because = f"{sized.seconds:g} s ended after {counted(sized.simulated, 'simulated set')} of nodes"
-    return (Unjudged(what="budget", because=because, to_know=f"--seconds {max(sized.seconds or 0, 1) * 10:g}"),)
+    because = f"{sized.seconds:g} s (--seconds) ended after {counted(sized.simulated, 'simulated set')} of nodes"
+    return (Unjudged(what="budget", because=because),)
 
 
 def _between(one: int, other: int) -> Bounds:

@@ -161,7 +161,7 @@ class Plan(Answer, frozen=True, kw_only=True):
     warnings: Annotated[tuple[str, ...], Meta(description="Doubts that only one state gives.")] = ()
 
 
-_ENDED_EARLY = Unjudged(what="budget", because="the search of all orders ended early", to_know="--seconds 60")
+_ENDED_EARLY = Unjudged(what="budget", because="the search of all orders ended early (--seconds)")
 
 
 def plan_answer(

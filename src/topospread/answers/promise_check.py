@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
@@ -18,7 +18,8 @@ from topospread.drill.interruption import Interrupted
 from topospread.drill.steps import TurnKind
 from topospread.errors import Place, UsageError
 from topospread.lint.settings import DeclaredPromise
-from topospread.promise.fresh import LISTS, REVISION, workload_of
+from topospread.promise.fixes import Fix, fixes
+from topospread.promise.fresh import LISTS, workload_of
 from topospread.promise.kept import Ground, Kept, WorkloadPromises, told
 from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import Want, default_wants, read_wants
@@ -31,6 +32,10 @@ from .words import counted
 
 _OF_ANY_KIND = ("never-waits", "skew")
 """Promises that Jobs and bare pods can declare. The other promises count the pods that survive a loss."""
+_MOST_FIXED = 10
+"""Most workloads whose broken promises fixes are tried for."""
+_FIX = SearchBudget(states=2_000, seconds=2.0)
+"""The limits of a search with a changed workload, if those of the check are not lower."""
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
@@ -71,6 +76,12 @@ class CheckedPromise(Base, frozen=True, kw_only=True):
     drill: Annotated[str, Meta(description="The counterexample as a `kind: Drill` file; empty if there is none.")] = ""
 
 
+class PromiseRemedy(Remedy, frozen=True, kw_only=True):
+    """A change of a workload with which its promises were checked again."""
+
+    keeps: Annotated[tuple[str, ...], Meta(description="Broken promises that it keeps; it breaks no other.")]
+
+
 class PromiseCheck(Answer, frozen=True, kw_only=True):
     """Is every promise kept? Without declared promises: does no single loss take all pods, or the quorum?"""
 
@@ -78,6 +89,10 @@ class PromiseCheck(Answer, frozen=True, kw_only=True):
 
     kind: Annotated[str, Meta(description="`PromiseCheck`.")] = "PromiseCheck"
     promises: Annotated[tuple[CheckedPromise, ...], Meta(description="Each promise of each workload.")]
+    remedies: Annotated[
+        tuple[PromiseRemedy, ...],
+        Meta(description="The smallest tried change for each broken promise, smallest first."),
+    ] = ()
     partial: Annotated[str, Meta(description="Where the check was interrupted; empty if it is complete.")] = ""
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
@@ -235,7 +250,8 @@ class _Checking:
     sources: Mapping[str, object]
     promises: list[CheckedPromise] = field(default_factory=list)
     unjudged: list[Unjudged] = field(default_factory=list)
-    remedies: list[Remedy] = field(default_factory=list)
+    remedies: list[PromiseRemedy] = field(default_factory=list)
+    broken: int = 0
 
     def check(self, workload: Workload) -> None:
         key = workload.kind, workload.namespace, workload.name
@@ -245,30 +261,38 @@ class _Checking:
         place = where if where.source else self.inventory.places.get(key, Place())
         self.promises += (_checked(f"{key[1]}/{key[0]}/{key[2]}", each, _place(where), place) for each in found)
         self.unjudged += judge.unjudged
-        broken = [each.want for each in found if each.verdict == "no" and each.part.when == "after some rollout"]
-        if broken and (other := judge.by_revision()) is not None:
-            self._try_revisions(workload, broken, *other)
+        if any(each.verdict == "no" for each in found):
+            self.broken += 1
+            if self.broken <= _MOST_FIXED:
+                self._fix(workload, key, found)
 
-    def _try_revisions(
-        self, workload: Workload, broken: Sequence[Want], judge: WorkloadPromises, changed: Mapping[int, list[str]]
-    ) -> None:
-        """For promises that rollouts break, check constraints with matchLabelKeys: pod-template-hash as the remedy."""
-        verdict = worst(each.verdict for each in judge.kept(broken))
-        if verdict != "yes":
-            return
-        path = "/spec/template/spec/topologySpreadConstraints"
-        self.remedies.append(
-            Remedy(
-                code="match-label-keys",
-                says=f"matchLabelKeys: [{REVISION}] on {counted(len(changed), 'constraint')} of "
-                f"{workload.namespace}/{workload.name}",
-                patch=tuple(
-                    {"op": "add", "path": f"{path}/{at}/matchLabelKeys", "value": keys} for at, keys in changed.items()
-                ),
-                object={"kind": workload.kind, "namespace": workload.namespace, "name": workload.name},
-                tried=Tried(verdict=verdict, places=workload.replicas, of=workload.replicas),
+    def _fix(self, workload: Workload, key: ObjectKey, found: Sequence[Kept]) -> None:
+        """Add the first change for each broken promise with which it is kept, and every other kept promise as well."""
+        budget = SearchBudget(min(self.budget.states, _FIX.states), min(self.budget.seconds, _FIX.seconds))
+        kept = [each.want for each in found if each.verdict == "yes"]
+        keeping: dict[str, tuple[Fix, list[str]]] = {}
+        for broken in (each for each in found if each.verdict == "no"):
+            for fix in fixes(self.inventory, key, broken, workload.replicas):
+                judge = WorkloadPromises(fix.inventory, self.options, key, budget, {})
+                if all(each.verdict == "yes" for each in judge.kept([broken.want, *kept])):
+                    keeping.setdefault(fix.says, (fix, []))[1].append(str(broken.want))
+                    break
+        for fix, keeps in keeping.values():
+            self.remedies.append(
+                PromiseRemedy(
+                    code=fix.code,
+                    says=f"{key[1]}/{key[2]}: {fix.says}",
+                    patch=fix.patch,
+                    object={"kind": key[0], "namespace": key[1], "name": key[2]},
+                    tried=Tried(verdict="yes", places=workload.replicas, of=workload.replicas),
+                    keeps=tuple(keeps),
+                )
             )
-        )
+
+    def _not_fixed(self) -> Iterator[str]:
+        if self.broken > _MOST_FIXED:
+            first = f"the first {_MOST_FIXED} of {self.broken} workloads"
+            yield f"fixes were tried for {first} with broken promises; name others to have theirs tried"
 
     def answer(self, partial: str = "") -> PromiseCheck:
         promises, total = self.promises, len(self.promises)
@@ -283,13 +307,13 @@ class _Checking:
         parts = {each.what: each for each in self.unjudged}
         for each in promises:
             if each.verdict == "unknown" and each.says and not parts:
-                parts["budget"] = Unjudged(what="budget", because=each.says, to_know=_further(each.says))
+                parts["budget"] = Unjudged(what="budget", because=each.says)
         inventory = self.inventory
         return PromiseCheck(
             verdict=verdict,
             says=f"{says}; {partial}" if partial else says,
             causes=tuple(map(_cause, [each for each in promises if each.verdict == "no"][:3])),
-            remedies=tuple(self.remedies),
+            remedies=tuple(sorted(self.remedies, key=lambda each: len(each.patch))),
             unjudged=tuple(parts.values()),
             assumed=("pods that are not judged are on any node that other filters allow, or on none",)
             if self.unjudged
@@ -298,7 +322,7 @@ class _Checking:
             promises=tuple(promises),
             partial=partial,
             warnings=tuple(inventory.warnings),
-            notes=tuple(inventory.notes),
+            notes=(*inventory.notes, *self._not_fixed()),
         )
 
 
@@ -310,10 +334,6 @@ def _cause(each: CheckedPromise) -> Cause:
 def _short(workload: str) -> str:
     namespace, _, name = workload.split("/", 2)
     return f"{namespace}/{name}"
-
-
-def _further(why: str) -> str:
-    return next((word for word in why.split("; ") if word.startswith("--")), "").removesuffix(" goes further")
 
 
 def _checked(workload: str, kept: Kept, where: str, place: Place) -> CheckedPromise:

@@ -156,12 +156,12 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         found = [_beside_others(one, each, given, options, states) for one, each in designs]
     for each in found:
         if each.verdict == "unknown" and not parts:
-            because = f"{each.tried} designs were checked and more are possible"
-            parts["budget"] = Unjudged(what="budget", because=because, to_know=f"--tries {tries * 10}")
+            because = f"{counted(each.tried, 'checked design')} (--tries) did not suffice, and more are possible"
+            parts["budget"] = Unjudged(what="budget", because=because)
             if not each.manifest and each.tried < tries:
                 parts["budget"] = Unjudged(what="designs", because="other changes of the manifest are not tried")
             elif each.manifest:
-                parts["budget"] = Unjudged(what="budget", because=each.unmet[-1], to_know=f"--states {states * 10}")
+                parts["budget"] = Unjudged(what="budget", because=each.unmet[-1])
     kept = sum(each.verdict == "yes" for each in found)
     return PromiseDesign(
         verdict=worst(each.verdict for each in found),

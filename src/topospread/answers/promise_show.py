@@ -106,7 +106,7 @@ class PromiseShow(Answer, frozen=True, kw_only=True):
     workloads: Annotated[tuple[PromisedWorkload, ...], Meta(description="Each workload.")]
     next: Annotated[
         tuple[str, ...],
-        Meta(description="Words of the command to run next, for the first workload that is not kept or not decided."),
+        Meta(description="Words of the command to run next, for the first workload that is not kept."),
     ] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
@@ -160,11 +160,10 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     assumed = ("pods that are not judged are on any node that other filters allow, or on none",) if parts else ()
     broken = [each for each in found if each.verdict == "no"]
     verdict = worst(each.verdict for each in found)
-    further = "--states", str(states * 10), "--seconds", f"{max(seconds, 1) * 10:g}"
     if verdict == "unknown" and not parts:
         why = next((each.undecided for each in found if each.verdict == "unknown"), "")
-        because = why or f"the search of all orders ended after {states} states or {seconds:g} s"
-        parts["budget"] = Unjudged(what="budget", because=because, to_know="" if why else " ".join(further))
+        because = f"the search of all orders ended after {states} states (--states) or {seconds:g} s (--seconds)"
+        parts["budget"] = Unjudged(what="budget", because=why or because)
     return PromiseShow(
         verdict=verdict,
         says=_says(found, broken),
@@ -173,17 +172,16 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         assumed=assumed,
         on=asked_of(inventory, options),
         workloads=tuple(map(_workload, found)),
-        next=_next(found, further, input_words(inventory) if typed is None else typed),
+        next=_next(found, input_words(inventory) if typed is None else typed),
         warnings=tuple(inventory.warnings),
         notes=tuple(inventory.notes),
     )
 
 
-def _next(found: Sequence[Shown], further: Sequence[str], typed: Sequence[str] | None) -> tuple[str, ...]:
+def _next(found: Sequence[Shown], typed: Sequence[str] | None) -> tuple[str, ...]:
     """Return the suggested next command; empty if no words name the input.
 
-    For the first workload with a problem it explains pods without a node, else designs constraints. Else it searches
-    longer for the first undecided workload.
+    For the first workload with a problem it explains pods without a node, else designs constraints.
     """
     if typed is None:
         return ()
@@ -193,9 +191,6 @@ def _next(found: Sequence[Shown], further: Sequence[str], typed: Sequence[str] |
         if each.verdict == "no" and not each.unjudged and each.key[0] in LISTS and each.replicas > 1:
             want = ("--want", " ".join(map(str, each.declared))) if each.declared else ()
             return ("topospread", "promise", "design", short_target(each.key), *want, *typed)
-    for each in found:
-        if each.verdict == "unknown" and not each.unjudged and not each.undecided:
-            return ("topospread", "promise", "show", short_target(each.key), *further, *typed)
     return ()
 
 

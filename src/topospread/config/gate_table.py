@@ -195,7 +195,7 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "DRADerivedAttributes": (_BOTH, "requests may derive attributes of devices by expressions"),
     "DRADeviceCompatibilityGroups": (_BOTH, "devices share counters with devices of the same group only"),
     "DRANodeAllocatableResources": (_BOTH, "devices may be a node's cpu or memory: pods with claims are not judged"),
-    "DRAWorkloadResourceClaims": (_BOTH, "pod groups may have claims: pods of groups with claims are not judged"),
+    "DRAWorkloadResourceClaims": (_BOTH, "pod groups may have claims"),
     "DRASchedulerFilterTimeout": (_SCHEDULER, "filterTimeout of DynamicResourcesArgs is allowed"),
     "DRADeviceBindingConditions": (
         _BOTH,
@@ -207,8 +207,9 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
         _BOTH,
         "pods belong to pod groups; since 1.37 the GangScheduling plugin is in the default profile",
     ),
-    "CompositePodGroup": (_BOTH, "pod groups may belong to a composite one: pods of groups are not judged"),
-    "PodGroupPreemptionPolicy": (_BOTH, "pod groups have a preemption policy: pods of groups are not judged"),
+    "CompositePodGroup": (_BOTH, "pod groups may belong to a composite one: then no pod of a group is judged"),
+    "WorkloadWithJob": (_APISERVER, "the Job controller makes PodGroups: pods of new Jobs are not judged"),
+    "PodGroupPreemptionPolicy": (_BOTH, "pod groups have a preemption policy"),
     "TopologyAwareWorkloadScheduling": (
         _SCHEDULER,
         "the TopologyPlacementGenerator and PodGroupPodsCount plugins are in the default profile",

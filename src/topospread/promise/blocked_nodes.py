@@ -66,15 +66,23 @@ class IncomingPods:
         return [(each, number - (each.index == own)) for each, number in self.classes.values()]
 
 
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """The rows that may accept a class's pods, and topology key → the most of its incoming pods in one domain."""
+
+    rows: Ints
+    most: Mapping[str, int]
+
+
 class BlockedNodes:
     """Counts the nodes that other pods can close to the pods of one class.
 
     Args:
-        reach: ``index`` of an incoming class → the rows that may accept its pods; other classes may go to any row.
+        reach: ``index`` of an incoming class → where its pods may be; pods of other classes may be anywhere.
     """
 
     def __init__(
-        self, scheduler: Scheduler, pod_class: PodClass, coming: IncomingPods, reach: Mapping[int, Ints] | None = None
+        self, scheduler: Scheduler, pod_class: PodClass, coming: IncomingPods, reach: Mapping[int, _Reach] | None = None
     ) -> None:
         self._reach = reach or {}
         self._scheduler = scheduler
@@ -189,8 +197,24 @@ class BlockedNodes:
         return [
             each
             for each in self._amounts
-            if each[0].index not in reach or bool(np.isin(reach[each[0].index], rows).any())
+            if each[0].index not in reach or bool(np.isin(reach[each[0].index].rows, rows).any())
         ]
+
+    def reach(self) -> _Reach | None:
+        """Return where pods of the class may be; ``None`` if that may change."""
+        rows = self.candidates()
+        if rows is None:
+            return None
+        names, most = {self._cluster.nodes.names[row] for row in rows.tolist()}, dict[str, int]()
+        for each in () if self._coming.goes_on else spread_of(self._scheduler, self._class):
+            uncounted = {name for out in each.left_out if "Policy" in out.reason for name in out.nodes}
+            if each.hard and each.counts_itself and not names & uncounted:
+                coming = matching(self._scheduler, self._class, each, self._coming.classes.values())
+                counted = coming + sum(domain.matching for domain in each.domains)
+                # The last pod of the class in a domain was allowed there.
+                here = most_in_domains(each, counted, each.max_skew, 1)
+                most[each.topology_key] = min(most.get(each.topology_key, here), here)
+        return _Reach(rows, most)
 
     def _without_room(self, rows: Ints, share: ConstraintArithmetic | None) -> int:
         """Return how many rows other pods can fill: the sum over the resources that the pod requests.
@@ -204,6 +228,8 @@ class BlockedNodes:
         reaching = self._reaching(rows)
         counted, limit = [], 0
         if share is not None:
+            most = {index: each.most.get(share.topology_key, self._most) for index, each in self._reach.items()}
+            reaching = [(each, taken, min(number, most.get(each.index, number))) for each, taken, number in reaching]
             counted = [each for each in reaching if counts_pod(self._scheduler, self._class, share, each[0])]
             coming = min(matching(self._scheduler, self._class, share, self._others), self._most)
             limit = (sum(each.matching for each in share.domains) + coming) // len(share.domains)
@@ -284,7 +310,7 @@ def matching(
     constraint: ConstraintArithmetic,
     classes: Iterable[tuple[PodClass, int]],
 ) -> int:
-    """Return a lower bound on the pods of `classes` that a constraint counts."""
+    """Return an upper bound on the pods of `classes` that a constraint counts."""
     return sum(number for each, number in classes if counts_pod(scheduler, pod_class, constraint, each))
 
 
@@ -295,6 +321,14 @@ def counts_pod(scheduler: Scheduler, pod_class: PodClass, constraint: Constraint
     if constraint.selects is None or scheduler.topology_labels is not None:
         return True
     return constraint.selects.matches(other.labels)
+
+
+def most_in_domains(constraint: ConstraintArithmetic, pods: int, skew: int, inside: int) -> int:
+    """Return the most counted pods in `inside` domains if no domain received a pod beyond the skew."""
+    if constraint.lacks_domains:
+        return skew * inside
+    others = max(len(constraint.domains) - inside, 0)
+    return max(min(inside * (least + skew), pods - others * least) for least in range(pods + 1))
 
 
 def open_to_all(scheduler: Scheduler, coming: IncomingPods, of: Iterable[PodClass] | None = None) -> int:
@@ -317,14 +351,14 @@ def open_to_all(scheduler: Scheduler, coming: IncomingPods, of: Iterable[PodClas
         if found or len(classes) > _MOST_CLASSES:
             return found
         # Only incoming pods are deleted, so a node that refuses a pod without them always refuses it.
-        reach = {each.index: rows for each in classes if (rows := _candidates_of(scheduler, each, coming)) is not None}
+        reach = {each.index: its for each in classes if (its := _reach_of(scheduler, each, coming)) is not None}
         return min((BlockedNodes(scheduler, each, coming, reach).open_nodes() for each in asked), default=0)
     except PluginError:
         return 0
 
 
-def _candidates_of(scheduler: Scheduler, pod_class: PodClass, coming: IncomingPods) -> Ints | None:
+def _reach_of(scheduler: Scheduler, pod_class: PodClass, coming: IncomingPods) -> _Reach | None:
     try:
-        return BlockedNodes(scheduler, pod_class, coming).candidates()
+        return BlockedNodes(scheduler, pod_class, coming).reach()
     except PluginError:
         return None

@@ -19,7 +19,6 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.labels import Selector
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.rollout import strategy_of, strategy_of_stateful_set
-from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
 from topospread.controllers.planned import Workload
@@ -35,10 +34,8 @@ from topospread.status.members import ready_pods
 from .asking import Asking
 from .fresh import (
     LISTS,
-    REVISION,
     Designed,
     counts_revisions_alone,
-    with_constraints,
     workload_of,
 )
 from .order_answer import GuaranteeAnswer, OrderStep
@@ -321,24 +318,6 @@ class WorkloadPromises:
         item = self._item
         return isinstance(item, Deployment) and strategy_of(item) is not None and self.workload.replicas > 0
 
-    def by_revision(self) -> tuple[WorkloadPromises, dict[int, list[str]]] | None:
-        """Return the judge if hard constraints count each revision alone, with the keys of those that change."""
-        item = self._item
-        constraints = (item.spec.template.spec.topology_spread_constraints if item is not None else None) or []
-        changed = {
-            at: [*(each.match_label_keys or []), REVISION]
-            for at, each in enumerate(constraints)
-            if each.when_unsatisfiable == DO_NOT_SCHEDULE and REVISION not in (each.match_label_keys or [])
-        }
-        if not isinstance(item, Deployment) or not changed:
-            return None
-        made = [
-            with_fields(each, match_label_keys=changed.get(at, each.match_label_keys))
-            for at, each in enumerate(constraints)
-        ]
-        inventory = with_constraints(self.inventory, self.key, made)
-        return WorkloadPromises(inventory, self.options, self.key, self.budget, {}), changed
-
     def _is_alone(self, key: str) -> bool:
         """Return whether a rollout spreads new pods over a key as if there were no old ones."""
         return self._item is not None and counts_revisions_alone(self._item, key, self.options)
@@ -364,7 +343,7 @@ class WorkloadPromises:
             says = f"{says}: {refused}"
         if answer.lacks == "budget" and answer.states:
             drawn = f", {answer.drawn} random orders keep it" if answer.drawn else ""
-            says = f"{answer.states} states searched{drawn}; {answer.why.rpartition('; ')[2]}"
+            says = f"open: {answer.why.partition('; ')[0]}; {answer.states} states searched{drawn}"
         ground: Ground = ("drawn" if answer.drawn else "none") if verdict == "unknown" else "proved"
         return KeptPart(when, verdict, says, ground, answer)
 

@@ -57,12 +57,6 @@ class SearchBudget:
             return f"the number of states ran out: {self.states} (--states)"
         return f"time ran out: {self.seconds:g} s (--seconds)" if seconds > self.seconds else ""
 
-    def more(self, states: int) -> str:
-        """Return the options to type to search further."""
-        if states >= self.states:
-            return f"--states {self.states * 10} goes further"
-        return f"--seconds {max(self.seconds, 1) * 10:g} goes further"
-
 
 @dataclass(slots=True)
 class _PodLine:
@@ -282,14 +276,14 @@ class OrderSearch:
         return True
 
     def _how_far(self, found: Searched) -> str:
-        """Return the exhausted limit, the work done so far, and the options that extend the search."""
+        """Return the exhausted limit and the work done so far."""
         ran_out = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         begun = sum(len(each.pods) for each in self._lines)
         looked = (
             f"{found.states} states were searched, {found.ends} ends, of {begun} pods at most {self._deepest} placed"
         )
         drawn = f"; {found.tried} orders drawn at random all end well" if found.tried and not found.why else ""
-        return f"{ran_out}; {looked}{drawn}; {self._budget.more(found.states)}"
+        return f"{ran_out}; {looked}{drawn}"
 
     def _draw_orders(self, seconds: float) -> None:
         """Play orders drawn at random, until one holds and one does not."""

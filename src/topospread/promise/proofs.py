@@ -23,7 +23,7 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spread_of
 from topospread.text import agreeing
 
-from .blocked_nodes import IncomingPods, counts_pod, keeps_away, matching, open_to_all
+from .blocked_nodes import IncomingPods, counts_pod, keeps_away, matching, most_in_domains, open_to_all
 from .orders import rows_of
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin
 
@@ -250,7 +250,7 @@ class Proof:
         if not self._goes_on:
             if self._counts_just(own, there, constraint):
                 skew = max(constraint.skew, constraint.max_skew)
-                yield _most_in_domains(constraint, len(there) + len(own), skew, inside)
+                yield most_in_domains(constraint, len(there) + len(own), skew, inside)
             return
         coming, of_own = (
             matching(self._scheduler, own[0], constraint, IncomingPods.of(each).classes.values())
@@ -261,7 +261,7 @@ class Proof:
         counted = matching(self._scheduler, own[0], constraint, self._numbers)
         if counted - len(own) >= sum(each.matching for each in constraint.domains):
             # When the last new pod comes to a domain, old pods count as well: as many as the surge allows.
-            yield _most_in_domains(constraint, min(counted, len(own) + self._surge), constraint.max_skew, inside)
+            yield most_in_domains(constraint, min(counted, len(own) + self._surge), constraint.max_skew, inside)
 
     def _counts_just(self, own: Sequence[PodClass], rows: Sequence[int], constraint: ConstraintArithmetic) -> bool:
         """Return whether a constraint counts the workload's pods and no others, now and later."""
@@ -272,14 +272,6 @@ class Proof:
         all_own = all(counts_pod(self._scheduler, own[0], constraint, each) for each in own)
         there = {column.values[code] if code >= 0 else "": number for code, number in held.items()}
         return all_own and coming == len(own) and counts == there
-
-
-def _most_in_domains(constraint: ConstraintArithmetic, pods: int, skew: int, inside: int) -> int:
-    """Return the most counted pods in `inside` domains if no domain received a pod beyond the skew."""
-    if constraint.lacks_domains:
-        return skew * inside
-    others = max(len(constraint.domains) - inside, 0)
-    return max(min(inside * (least + skew), pods - others * least) for least in range(pods + 1))
 
 
 def placeable(pod: Pod) -> Pod:

@@ -199,7 +199,7 @@ class RolloutSearch:
         said = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         if said:
             how_far = f"{found.states} states were searched, {found.ends} ends"
-            found.over, found.gave_up = True, f"{said}; {how_far}; {self._budget.more(found.states)}"
+            found.over, found.gave_up = True, f"{said}; {how_far}"
             return False
         self._seen.add(key)
         found.states += 1

@@ -223,7 +223,9 @@ class _Showing:
     def _told(self, ready: int, events: Sequence[ShownEvent], unjudged: tuple[Unjudged, ...] = ()) -> Shown:
         one, of = self.settled, self.settled.replicas
         needed = of // 2 + 1 if has_quorum(one.kind, of) else min(of, 1)
+        counted = f"counting is not enough; of more than {_MANY} workloads, or {_LARGE} pods, orders are not searched"
         why = next((each.why for each in self.judge.undecided if each.lacks in ("rollout", "sampling")), "")
+        why = why or (counted if self.judge.shared is not None else "")
         return Shown(self.judge.key, of, ready, one.existing, needed, one.constraints, tuple(events), unjudged, why)
 
     def _is_own(self, part: Unjudged) -> bool:

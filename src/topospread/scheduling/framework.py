@@ -403,7 +403,7 @@ def _other_scheduler(name: str) -> NotJudgedError:
 
 def _unjudged_admission(who: str) -> NotJudgedError:
     """Return a part of a pod's admission that is not evaluated."""
-    changes = who.startswith("MutatingAdmissionPolicy ")
+    changes = who.startswith(("MutatingAdmissionPolicy ", "PodGroup "))
     because = f"{who} is not evaluated: it may {'change' if changes else 'refuse'} the pod"
     if who.startswith("ResourceQuota "):
         because = f"{who} is exceeded: whether it admits the pod later is unknown"

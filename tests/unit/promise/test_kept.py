@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 
 from tests.parted import parted
-from tests.unit.drill.builders import inventory, node, nodes, rolling, running, spread, workload
+from tests.unit.drill.builders import ZONE, inventory, node, nodes, rolling, running, spread, told, workload
 from topospread.answers.promise_check import PromiseCheck, promise_check
+from topospread.drill.patching import apply_patch
+from topospread.drill.steps import Wait
 from topospread.errors import InputError, UsageError
 from topospread.lint.settings import read_settings
+from topospread.promise.fresh import REVISION
 from topospread.promise.wants import Want, default_wants, read_wants
+from topospread.status.status import status as status_of
 
 Json = dict[str, Any]
 THREE = nodes("a", "a", "b", "b", "c", "c")
@@ -66,12 +70,48 @@ def test_the_courses_of_a_rollout_are_shown_step_by_step() -> None:
 
 def test_constraints_that_count_revisions_alone_are_tried_for_what_a_rollout_breaks() -> None:
     found = checked([*THREE, web(spread(), strategy=rolling(2, 1))], "zone-loss>=4 skew<=1 rollout>=6")
-    (remedy,) = found.remedies
+    remedy = found.remedies[0]
     assert (remedy.code, remedy.tried.verdict) == ("match-label-keys", "yes")
     assert remedy.patch[0]["path"] == "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys"
     patched = web(spread(matchLabelKeys=remedy.patch[0]["value"]), strategy=rolling(2, 1))
     assert verdicts([*THREE, patched], "zone-loss>=4 skew<=1") == {"zone-loss>=4": "yes", "skew<=1": "yes"}
-    assert checked([*THREE, web(spread(2), strategy=rolling(2, 1))], "zone-loss>=4").remedies == ()
+    assert remedy.keeps == ("zone-loss>=4", "skew<=1")
+
+
+@pytest.mark.parametrize(
+    ("constraints", "strategy", "want", "says"),
+    [
+        ([spread(2)], rolling(2, 1), "zone-loss>=4", f"maxSkew 1 instead of 2, matchLabelKeys: [{REVISION}] on {ZONE}"),
+        ([spread(5)], rolling(1, 0), "zone-loss>=3", f"maxSkew 2 instead of 5 on {ZONE}"),
+        ([spread(1, whenUnsatisfiable="ScheduleAnyway")], rolling(1, 0), "zone-loss>=3",
+         f"whenUnsatisfiable DoNotSchedule instead of ScheduleAnyway on {ZONE}"),
+        ([], rolling(1, 0), "zone-loss>=3", f"a constraint on {ZONE}: maxSkew 2, whenUnsatisfiable DoNotSchedule"),
+        ([spread()], rolling(1, 3), "rollout>=5", "maxUnavailable 1 instead of 3"),
+        ([spread()], {"type": "Recreate"}, "rollout>=6", "maxUnavailable 0, maxSurge 1"),
+    ],
+)  # fmt: skip
+def test_the_smallest_change_that_keeps_a_promise_is_tried(
+    constraints: list[Json], strategy: Json, want: str, says: str
+) -> None:
+    found = checked([*THREE, web(*constraints, strategy=strategy)], f"{want} never-waits")
+    (remedy,) = found.remedies
+    assert (remedy.says, remedy.keeps) == (f"shop/web: {says}", (want,))
+    changed = apply_patch(web(*constraints, strategy=strategy), remedy.patch)
+    assert verdicts([*THREE, changed], f"{want} never-waits") == {want: "yes", "never-waits": "yes"}
+
+
+def test_every_broken_promise_has_its_own_fix_smallest_change_first() -> None:
+    found = checked([*THREE, web(strategy=rolling(1, 3))], "zone-loss>=3 rollout>=5")
+    assert [each.keeps for each in found.remedies] == [("zone-loss>=3",), ("rollout>=5",)]
+    text = found.text()
+    assert "tried: zone-loss>=3 is kept" in text
+    assert "tried: rollout>=5 is kept" in text
+
+
+def test_a_change_that_breaks_a_kept_promise_is_no_fix() -> None:
+    """Every zone has room for two pods: a hard constraint over zones of one node each makes a pod wait."""
+    objects = [node("a1", "a", cpu="6"), node("b1", "b", cpu="1"), web(strategy=rolling(1, 0))]
+    assert checked(objects, "zone-loss>=3").remedies == ()
 
 
 def test_what_runs_now_is_part_of_a_promise() -> None:
@@ -95,6 +135,25 @@ def test_what_runs_now_is_part_of_a_promise() -> None:
     ]
     (each,) = checked([*nodes("a", "b", "c"), replicas, *pods], "zone-loss>=2").promises
     assert (each.verdict, each.when, each.ground, each.says) == ("no", "now", "seen", "losing a leaves 0 of 3")
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}]},
+        {"phase": "Pending", "conditions": [{"type": "Ready", "status": "False"}]},
+        {"phase": "Running", "conditions": [{"type": "Initialized", "status": "True"}]},
+    ],
+)
+def test_a_pod_that_starts_is_ready_for_no_command(status: Json) -> None:
+    """Like budgets and Services, they count a pod once its condition Ready is true."""
+    objects = [*nodes("a", "b", "c"), *running(True, True, False, **status)]
+    (each,) = checked(objects, "zone-loss>=2").promises
+    assert (each.verdict, each.when, each.says) == ("no", "now", "losing a leaves 1 of 3 (2 ready before)")
+    (web_now,) = status_of(inventory(*objects)).workloads
+    assert (web_now.ready, web_now.existing) == (2, 3)
+    (found,) = told(objects, Wait(0)).workloads
+    assert found.ready == 2
 
 
 def test_a_strategy_bounds_a_rollout() -> None:
@@ -181,7 +240,9 @@ def test_a_search_that_ends_early_decides_nothing() -> None:
     """Whether a zone has room for all six is not counted, only searched."""
     objects = inventory(*(node(f"{zone}1", zone, cpu="4") for zone in "abc"), workload("ReplicaSet", "web", 6))
     found = promise_check(objects, ["rs/web"], want="zone-loss>=1", states=1)
-    assert (found.verdict, found.unjudged[0].what, found.unjudged[0].to_know) == ("unknown", "budget", "--states 10")
+    assert (found.verdict, found.unjudged[0].what) == ("unknown", "budget")
+    assert found.unjudged[0].because.startswith("open: the number of states ran out: 1 (--states); 1 states searched")
+    assert not found.unjudged[0].to_know, "no number of states is sure to be enough"
     assert promise_check(objects, ["rs/web"], want="zone-loss>=1").verdict == "yes"
 
 

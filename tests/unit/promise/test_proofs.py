@@ -72,6 +72,24 @@ PORT: Json = {"container": {"ports": [{"containerPort": 80, "hostPort": 80}]}}
         # Of the emptiest of three zones with 5 cpu each, 9 other pods take at most 3.
         ([*(node(f"{zone}1", zone, cpu="4") for zone in "abc"), of("web", 10, "1", spread())], 1),
         ([*(node(f"{zone}1", zone, cpu="3") for zone in "abc"), of("web", 10, "1", spread())], 0),
+        # Of another workload one zone holds at most what its own maxSkew allows: 2 of 6.
+        (
+            [
+                *(node(f"{zone}1", zone, cpu="3") for zone in "abc"),
+                of("web", 3, "1", spread()),
+                of("api", 6, "1", spread()),
+            ],
+            1,
+        ),
+        (
+            [
+                *(node(f"{zone}1", zone, cpu="2") for zone in "abc"),
+                of("web", 3, "1", spread()),
+                of("api", 6, "1", spread()),
+            ],
+            0,
+        ),
+        ([*(node(f"{zone}1", zone, cpu="4") for zone in "abc"), of("web", 3, "1", spread()), of("api", 6)], 0),
         # cpu and memory together: whoever fills a node takes both.
         ([node("a1", cpu="4"), node("a2", cpu="4"), of("web", 4, "2")], 1),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from topospread.answers.promise_check import CheckedPromise, OrderedPod, PromiseCheck
-from topospread.answers.words import listed
+from topospread.answers.words import agreeing, listed
 from topospread.promise.kept import told
 from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
 
@@ -21,8 +21,9 @@ def page(answer: PromiseCheck) -> Page:
     broken = [each for each in answer.promises if each.verdict == "no" and each.order]
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:2]]
-    for each in answer.remedies[:1]:
-        parts.append(Fact("fix", f"{each.says}; tried: every promise that a rollout broke is kept"))
+    for each in answer.remedies:
+        kept = agreeing("are kept", len(each.keeps))
+        parts.append(Fact("fix", f"{each.says}; tried: {' and '.join(each.keeps)} {kept}"))
     if any(each.drill for each in broken):
         parts.append(
             Fact("next", "--save-drill FILE writes a counterexample as a drill, which fails until it is mended")
