@@ -108,10 +108,10 @@ class FrameworkRules:
     """
 
     names_pre_filter_plugin: bool = until(
-        "1.18", 'PreFilter\'s message lacks the prefix `rejected by "PLUGIN" at prefilter: `.'
+        "1.18", 'PreFilter\'s message does not begin with `rejected by "PLUGIN" at prefilter: `.'
     )
     reserves_by_plugin: bool = since(
-        "1.19", "VolumeBinding binds volumes in Reserve and PreBind. Before, the scheduler did."
+        "1.19", "VolumeBinding binds volumes, in Reserve and PreBind; in 1.18 the scheduler did."
     )
     counts_pre_filter: bool = until(
         "1.25",

@@ -19,7 +19,16 @@ from topospread.errors import InputError, Place, UsageError
 from .chart_schemas import PACKED, has_outside_references
 from .files import SkippedLinks, Source, entries, find_sources, listed_paths, nothing_to_read, unreadable
 from .kustomizations import Kustomization, kustomization_in
-from .rendering import CHART, NO_CHART_OPTIONS, ChartUnit, KustomizationUnit, Rendering, chart_field, chart_options
+from .rendering import (
+    CHART,
+    NO_CHART_OPTIONS,
+    ChartUnit,
+    KustomizationUnit,
+    Rendering,
+    SharedWork,
+    chart_field,
+    chart_options,
+)
 from .roots import check_inside_repository, root_of
 from .text import shown_path
 
@@ -173,6 +182,7 @@ class _Tree:
         unbuilt: files below kustomizations that may be unreferenced.
         libraries: charts that only other charts use.
         skipped: links to files that are not read.
+        shared: work shared by the sources.
         limit: real path of the folder that reading must not leave (`roots`).
     """
 
@@ -185,6 +195,7 @@ class _Tree:
     unbuilt: list[str] = field(default_factory=list)
     libraries: list[str] = field(default_factory=list)
     skipped: SkippedLinks = field(default_factory=SkippedLinks)
+    shared: SharedWork = field(default_factory=SharedWork)
     limit: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -202,7 +213,8 @@ class _Tree:
         own = kustomization_in(folder.path)
         if own is not None:
             self.built[own.folder] = own
-            self.sources.append(Source(folder.path, 0, KustomizationUnit(folder.path, self.limit, own, self.rendering)))
+            unit = KustomizationUnit(folder.path, self.limit, own, self.rendering, self.shared)
+            self.sources.append(Source(folder.path, 0, unit))
         elif os.path.isfile(os.path.join(folder.path, CHART)):
             path = folder.path
             if chart_field(path, "type") == "library":

@@ -135,8 +135,8 @@ _NAMES: Final = frozenset({"name", "chartname"})
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
 _ODD_TEXT: Final = re.compile(rb"(?m)\r(?!\n)|" + BREAKS + rb"|^---(?![ \t]*\r?$)")
 _LINE_BREAKS: Final = re.compile("[\r\n\x85\u2028\u2029]")
-_REMOTE: Final = re.compile(r"://|@|\?|_git/|^git::|^github\.com")
-"""Beginnings and parts of what kustomize may take for a repository, even if a folder has this name."""
+_REMOTE: Final = re.compile(r"(?i)://|@|\?|_git/|^git::|^gh:|^github\.com")
+"""Beginnings and parts of what kustomize may take for a repository, even if a folder or file has this name."""
 _REPLACED: Final = "before version 5, kustomize replaces"
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
@@ -225,7 +225,7 @@ class _ReachCheck:
             return
         self._check_texts(value)
         if len({key.casefold() for key in value}) < len(value):
-            raise InputError("a field is given twice, in upper and in lower case, which kustomize ignores", self._place)
+            raise InputError("a field is given twice: kustomize ignores upper and lower case; keep one", self._place)
         # Go ignores case in JSON field names.
         fields = [(key.casefold(), listed) for key, listed in value.items() if isinstance(listed, list)]
         for field, listed in fields:
@@ -241,7 +241,9 @@ class _ReachCheck:
             # kustomize first parses any text as a configuration, even if a file has this name.
             self._check_documents(given.encode(), is_inline="\n" in given)
         path = path_of(self._folder, given)
-        if not os.path.lexists(path) or (_REMOTE.search(given) and not os.path.isfile(path)):
+        # kustomize clones a repository if a file of this name is no manifest.
+        is_local = os.path.isfile(path) and not self._network
+        if not os.path.lexists(path) or (_REMOTE.search(given) and not is_local):
             if not self._network and not (field in _PLUGINS and "\n" in given):
                 raise InputError(f"{shown_path(given)} does not exist here. {NEEDS_NETWORK}", self._place)
             self.is_whole &= field in _PLUGINS and "\n" in given
