@@ -321,8 +321,8 @@ class _Checking:
             on=asked_of(inventory, self.options),
             promises=tuple(promises),
             partial=partial,
-            warnings=tuple(inventory.warnings),
-            notes=(*inventory.notes, *self._not_fixed()),
+            warnings=(*inventory.warnings, *self._not_fixed()),
+            notes=tuple(inventory.notes),
         )
 
 
