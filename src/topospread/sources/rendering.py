@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -19,7 +19,7 @@ from topospread.errors import InputError, Place
 from .chart_schemas import NO_VALIDATION, PACKED, has_outside_references
 from .files import Source, checked_utf8, read_text
 from .helm_gate import PARTS_FILES, write_gate
-from .kustomizations import Kustomization, check_reach
+from .kustomizations import Kustomization, Reached, check_reach
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, RENDER_HELM, find_renderer, scrubbed_environment
 from .roots import GIT, check_inside_repository, check_links, check_name, is_of_git
@@ -92,9 +92,13 @@ class SharedWork:
 
     Attributes:
         detours: seconds left for builds with origin annotations.
+        links: real paths of folders whose links were checked.
+        reached: kustomizations that were checked.
     """
 
     detours: float = _DETOURS
+    links: set[str] = field(default_factory=set)
+    reached: Reached = field(default_factory=dict)
 
 
 class ChartUnit(msgspec.Struct, frozen=True):
@@ -104,12 +108,14 @@ class ChartUnit(msgspec.Struct, frozen=True):
         path: the path as given.
         root: real path of the folder that its links must not leave.
         rendering: the rendering options.
+        shared: work shared with other units.
     """
 
     noun: ClassVar[str] = "chart"
     path: str
     root: str
     rendering: Rendering = msgspec.field(default_factory=Rendering)
+    shared: SharedWork = msgspec.field(default_factory=SharedWork)
 
     @property
     def _place(self) -> Place:
@@ -126,7 +132,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
         if self.rendering.helm_release and not _is_release(self.rendering.helm_release):
             # The name may come from a Drill file, and Helm would read --set-file=a=/etc/passwd as an option.
             raise InputError(f"no release can be called {shown_path(self.rendering.helm_release)}", self._place)
-        check_links(self.path, self.root, beside_git=True)
+        check_links(self.path, self.root, beside_git=True, visited=self.shared.links)
         for each in self.rendering.helm_values:
             check_inside_repository(each)
 
@@ -193,9 +199,9 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         for path in (os.path.abspath(self.path), self.kustomization.folder):
             check_name(path)
         find_renderer(KUSTOMIZE, self._place)
-        is_whole = check_reach(self.path, self.root, network=self.rendering.network)
+        is_whole = check_reach(self.path, self.root, network=self.rendering.network, checked=self.shared.reached)
         allows_helm = self.rendering.helm_in_kustomizations and is_whole
-        if self.kustomization.chart_home and not allows_helm:
+        if self.kustomization.charts and not allows_helm:
             raise InputError(RENDER_HELM, self._place)
         if allows_helm:
             find_renderer(HELM, self._place)
