@@ -199,15 +199,15 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "DRASchedulerFilterTimeout": (_SCHEDULER, "filterTimeout of DynamicResourcesArgs is allowed"),
     "DRADeviceBindingConditions": (
         _BOTH,
-        "bindingTimeout of DynamicResourcesArgs is allowed; devices may have binding conditions",
+        "with DRAResourceClaimDeviceStatus, devices may have binding conditions, and bindingTimeout is allowed",
     ),
-    "DRAResourceClaimDeviceStatus": (_BOTH, "bindingTimeout of DynamicResourcesArgs is allowed"),
+    "DRAResourceClaimDeviceStatus": (_BOTH, "needed by DRADeviceBindingConditions"),
     "GangScheduling": (_SCHEDULER, "the GangScheduling plugin is in the default profile"),
     "GenericWorkload": (
         _BOTH,
         "pods belong to pod groups; since 1.37 the GangScheduling plugin is in the default profile",
     ),
-    "CompositePodGroup": (_BOTH, "pod groups may belong to a composite one: then no pod of a group is judged"),
+    "CompositePodGroup": (_BOTH, "pod groups may belong to a composite one: then no group is judged"),
     "WorkloadWithJob": (_APISERVER, "the Job controller makes PodGroups: pods of new Jobs are not judged"),
     "PodGroupPreemptionPolicy": (_BOTH, "pod groups have a preemption policy"),
     "TopologyAwareWorkloadScheduling": (

@@ -108,6 +108,12 @@ def test_every_broken_promise_has_its_own_fix_smallest_change_first() -> None:
     assert "tried: rollout>=5 is kept" in text
 
 
+def test_it_says_for_how_many_workloads_fixes_were_tried() -> None:
+    many = [workload("ReplicaSet", f"web-{at:02}", 2) for at in range(11)]
+    text = checked([*nodes("a", "b"), *many], "zone-loss>=1").text()
+    assert "fixes were tried for the first 10 of 11 workloads with broken promises" in " ".join(text.split())
+
+
 def test_a_change_that_breaks_a_kept_promise_is_no_fix() -> None:
     """Every zone has room for two pods: a hard constraint over zones of one node each makes a pod wait."""
     objects = [node("a1", "a", cpu="6"), node("b1", "b", cpu="1"), web(strategy=rolling(1, 0))]
