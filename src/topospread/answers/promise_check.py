@@ -34,7 +34,7 @@ _OF_ANY_KIND = ("never-waits", "skew")
 """Promises that Jobs and bare pods can declare. The other promises count the pods that survive a loss."""
 _MOST_FIXED = 10
 """Most workloads whose broken promises fixes are tried for."""
-_FIX = SearchBudget(states=2_000, seconds=2.0)
+_FIX = SearchBudget(states=300, seconds=0.5)
 """The limits of a search with a changed workload, if those of the check are not lower."""
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 

@@ -328,9 +328,16 @@ def _after_race(
     racing = [pods for names, pods in writers.items() if names and len(pods) > 1]
     overlap = len(frozenset[object]().union(*writers)) < sum(map(len, writers))
     firsts = [{_place(cluster, each): each for each in reversed(pods)}.values() for pods in racing]
-    # A failed binding also releases devices, and claims that are made for a pod.
-    more = (not of_devices and any(claims.values())) or any(
-        known.is_new and known.group is None for pods in racing for each in pods for _, known in claims[each.member.key]
+    # A failed binding also ends a nomination, and releases devices and claims that are made for a pod.
+    more = (
+        bool(cycle.promised)
+        or (not of_devices and any(claims.values()))
+        or any(
+            known.is_new and known.group is None
+            for pods in racing
+            for each in pods
+            for _, known in claims[each.member.key]
+        )
     )
     if not alone or overlap or more or len(found) < len(cycle.members) or prod(map(len, firsts)) > _MOST_RACES:
         raise by_chance
@@ -346,8 +353,6 @@ def _after_race(
                 cluster.objects.add(allocated)
                 for each in sure:
                     _bind(scheduler, each, names_claims=False, binds=binds)
-                for key in losers:
-                    cluster.withdraw(key)
                 retried = [*sure, *again.run().found]
             if Counter(_place(cluster, each) for each in retried) != places:
                 raise by_chance

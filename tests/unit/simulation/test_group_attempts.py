@@ -453,6 +453,13 @@ NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
         [node("n2"), group("g", 2), MADE, claim("c", "made"), *pods("g", 2, volumes=mounts("c"))],
         "the claim c, which several pods of a PodGroup wait for",
     ),
+    "a claim of two pods that evicted another pod": (
+        [
+            *(group("g", 2, priority=9), LOCAL, claim("c"), volume("v", "n1"), pod("low", cpu="4", nodeName="n1")),
+            *pods("g", 2, volumes=mounts("c"), priority=9),
+        ],
+        "the claim c, which several pods of a PodGroup wait for",
+    ),
     "a claim of two pods with different volumes": (
         [
             *(group("g", 2), LOCAL, claim("c"), claim("own"), volume("v", "n1"), volume("own", "n1")),
