@@ -14,6 +14,8 @@ COUNT ?= 100
 OBJECTS ?= 2000
 # Processes that tests run in; 0 for none, as a debugger wants.
 WORKERS ?= 2
+# Processes that tests on real servers run in: they mostly wait.
+LIVE_WORKERS ?= 3
 # Seconds that the tests on a real API server may take, the first build of its programs included.
 LIVE_SECONDS ?= 3600
 # Tests on real servers that build Go programs: they run by themselves before the others, whose times a build would change.
@@ -69,7 +71,7 @@ faults: $(READY) ## run the live scheduler behind a proxy that goes wrong, on a 
 
 live: $(READY) ## run the tests on a real API server, helm and kustomize, built from Go modules (needs Go, openssl, curl)
 	@$(if $(ARGS),true,timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q $(AGAIN) $(BUILDING))
-	@timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(AGAIN) \
+	@timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q -n $(LIVE_WORKERS) --dist loadfile $(AGAIN) \
 	  $(if $(ARGS),,$(addprefix --ignore=,$(BUILDING))) tests/live $(ARGS)
 
 parity: $(READY) ## play the same faults before ours and kube-scheduler on real control planes, and compare attempts and time

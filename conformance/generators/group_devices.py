@@ -39,6 +39,9 @@ class GroupDevices:
             term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}
             self._slice("net", {"nodeSelector": {"nodeSelectorTerms": [term]}}, 2)
         self.shared: list[str] = []
+        self.gates: Json = {}
+        self.of_group: list[Json] = []
+        self.made: list[Json] = []
 
     def give(self, pods: list[Json]) -> None:
         """Give the pods of a group devices, mostly alike."""
@@ -137,6 +140,54 @@ class GroupDevices:
         if draw.chance(0.15):
             devices["constraints"] = [{"matchAttribute": f"{DRIVER}/model"}]
         return {"devices": devices}
+
+
+class SharedDevices(GroupDevices):
+    """The devices and claims of one case whose groups share claims that are not allocated yet."""
+
+    def __init__(self, draw: Draw, nodes: list[Json]) -> None:
+        super().__init__(draw, nodes)
+        if draw.chance(0.5):
+            self.gates = {"DRAWorkloadResourceClaims": True}
+
+    def give(self, pods: list[Json]) -> None:
+        """Let all pods claim the same, one or two claims, or every second pod the same, or also one of its own.
+
+        With the gate the PodGroup may have these claims, by name or from a template.
+        """
+        draw = self.draw
+        kind = draw.choice(["one", "one", "one", "one", "two", "turns", "own", "first"])
+        of_group = bool(self.gates) and len(pods) > 1 and draw.chance(0.7)
+        shared = [self._source(pods[0], at, of_group=of_group) for at in range(2 if kind in ("two", "turns") else 1)]
+        self.of_group = [source for source, _ in shared] if of_group else []
+        self.made = [made for source, made in shared if of_group and "resourceClaimTemplateName" in source]
+        for at, pod in enumerate(pods):
+            if kind == "first":
+                self._claim(pod, self._own())
+            for source, made in [shared[at % 2]] if kind == "turns" else shared:
+                self._claim(pod, source)
+                if "resourceClaimTemplateName" in source:
+                    pod.setdefault("status", {}).setdefault("resourceClaimStatuses", []).append(made)
+            if kind == "own":
+                self._claim(pod, self._own())
+
+    def _own(self) -> Json:
+        name = f"claim-{next(self.numbers)}"
+        self.objects.append(_object("ResourceClaim", name, namespace=True, spec=self._spec()))
+        return {"resourceClaimName": name}
+
+    def _source(self, pod: Json, at: int, *, of_group: bool) -> tuple[Json, Json]:
+        """Return how pods name a new claim, and the status that names it. ``of_group``: it may have a template."""
+        name, spec = f"claim-{next(self.numbers)}", self._spec()
+        claim, made = _object("ResourceClaim", name, namespace=True, spec=spec), {"name": f"s{at}"}
+        self.objects.append(claim)
+        if not of_group or self.draw.chance(0.4):
+            return made | {"resourceClaimName": name}, made
+        group, template = pod["spec"]["schedulingGroup"]["podGroupName"], f"template-{name}"
+        owner = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "name": group, "uid": f"u-{group}"}
+        claim["metadata"]["ownerReferences"] = [owner | {"controller": True}]
+        self.objects.append(_object("ResourceClaimTemplate", template, namespace=True, spec={"spec": spec}))
+        return made | {"resourceClaimTemplateName": template}, made | {"resourceClaimName": name}
 
 
 def _object(kind: str, name: str, *, namespace: bool = False, **fields: Json) -> Json:

@@ -2,7 +2,8 @@
 
 Nodes are full of less important pods, alone or in groups of both disruption modes, under disruption budgets. Then more
 important groups come, and now and then a pod alone. A third argument, ``volumes`` or ``devices``, gives
-most pods such needs; ``alone`` makes the more important pods come alone.
+most pods such needs; with ``policies`` groups have preemption policies; ``alone`` makes the more important pods come
+alone.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Iterator
 
 from conformance.generators.draw import HOST, ZONE, Draw, Json
-from conformance.generators.group_devices import GroupDevices
+from conformance.generators.group_devices import GroupDevices, SharedDevices
 from conformance.generators.group_gates import GroupGates
 from conformance.generators.group_volumes import GroupVolumes, WaitingVolumes
 
@@ -21,6 +22,7 @@ GATES = {"GenericWorkload": True, "TopologyAwareWorkloadScheduling": True}
 _NEEDS: dict[str, type[GroupDevices] | type[GroupGates] | type[GroupVolumes]] = {
     "devices": GroupDevices,
     "gates": GroupGates,
+    "shared": SharedDevices,
     "volumes": GroupVolumes,
     "waiting": WaitingVolumes,
 }
@@ -65,7 +67,10 @@ class _Case:
         if self.extras is not None:
             objects += self.extras.objects
             self.steps += [{"settle": True}, *self.extras.later()]
-        return {"id": name, "featureGates": GATES, "objects": objects, "steps": [*self.steps, {"settle": True}]}
+        gates = GATES | self.extras.gates if isinstance(self.extras, GroupDevices) else GATES
+        if self.needs == "policies":
+            gates = GATES | {"CompositePodGroup": draw.chance(0.5), "PodGroupPreemptionPolicy": draw.chance(0.7)}
+        return {"id": name, "featureGates": gates, "objects": objects, "steps": [*self.steps, {"settle": True}]}
 
     def _node(self, name: str, at: int) -> Json:
         amounts = {"cpu": self.draw.choice(["2", "3", "4"]), "memory": "8Gi", "pods": self.draw.choice(["110", "4"])}
@@ -82,7 +87,7 @@ class _Case:
         if name.startswith("high") and draw.chance(0.25):
             topology = [{"key": draw.choice(["rack", ZONE])}]
             spec["schedulingConstraints"] = {"topology": topology}
-        metadata = {"name": name, "namespace": "default"}
+        metadata = {"name": name, "namespace": "default", "uid": f"u-{name}"}
         version = "scheduling.k8s.io/v1beta1"
         return {"apiVersion": version, "kind": "PodGroup", "metadata": metadata, "spec": spec}
 
@@ -128,10 +133,13 @@ class _Case:
         count, priority = draw.randint(2, 4), draw.choice([15, 100, 100])
         more: Json = {}
         if self.needs != "alone":
-            self.steps.append({"create": self._group(name, priority, max(1, count - draw.choice([0, 0, 0, 1])))})
+            group = self._group(name, priority, max(1, count - draw.choice([0, 0, 0, 1])))
+            self.steps.append({"create": group})
             more["schedulingGroup"] = {"podGroupName": name}
-        if draw.chance(0.1):
+        if draw.chance(0.3 if self.needs == "policies" else 0.1):
             more["preemptionPolicy"] = "Never"
+        if self.needs == "policies" and draw.chance(0.8):
+            group["spec"]["preemptionPolicy"] = more.get("preemptionPolicy", "PreemptLowerPriority")
         if draw.chance(0.3):
             constraint: Json = {"maxSkew": 1, "topologyKey": draw.choice([ZONE, HOST])}
             constraint["whenUnsatisfiable"] = draw.choice(["DoNotSchedule", "DoNotSchedule", "ScheduleAnyway"])
@@ -143,6 +151,9 @@ class _Case:
         pods = [self._pod(f"{name}-{each}", name, cpu, priority, **more) for each in range(count)]
         if self.extras is not None:
             self.extras.give(pods)
+            if isinstance(self.extras, GroupDevices) and self.extras.of_group:
+                group["spec"]["resourceClaims"] = self.extras.of_group
+                group["status"] = {"resourceClaimStatuses": self.extras.made}
         self.steps += [{"create": each} for each in pods]
         if draw.chance(0.4):
             self.steps.append({"settle": True})

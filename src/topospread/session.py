@@ -423,7 +423,7 @@ class Session:
         fallback: bool = False,
         **placing: Unpack[Placing],
     ) -> DrillResult:
-        """Return yes if steps such as ``steps.Fail`` do no new harm.
+        """Simulate steps such as ``steps.Fail``; yes if they do no new harm.
 
         Args:
             steps: events in their order (`topospread.drill.steps`).

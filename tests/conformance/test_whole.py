@@ -62,6 +62,7 @@ def test_pods_end_where_kube_scheduler_has_them_with_scores_of_the_pods_before(m
 GROUPS = [
     *("whole-gangs", "whole-tas", "whole-alone"),
     *("whole-group-volumes", "whole-group-devices", "whole-group-gates", "whole-group-waiting"),
+    *("whole-group-shared", "whole-group-policies"),
 ]
 
 

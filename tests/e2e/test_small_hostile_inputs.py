@@ -39,6 +39,14 @@ FILES = {
         ),
     },
     "a key of many parts": {"a.yaml": POD, "topospread.toml": ".".join("a" * 40_000) + " = 1\n"},
+    "a key of many quoted parts": {"a.yaml": POD, "topospread.toml": ".".join(['"!"'] * 20_000) + " = 1\n"},
+    "a key behind a text of lines": {
+        "a.yaml": POD,
+        "topospread.toml": 'x = {a = """\n""", ' + ".".join(['"!"'] * 20_000) + " = 1}\n",
+    },
+    "zeros in a quantity": {
+        "a.yaml": POD.replace("image: i", "image: i, resources: {requests: {cpu: '%sx'}}" % ("0" * 20_000)),
+    },
     "empty lines": {"a.yaml": POD, "topospread.toml": '"on" = "zones=3,nodes=3"\n' + "\n" * 300_000},
     "brackets in a key": {
         "a.json": json.dumps(

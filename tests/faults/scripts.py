@@ -81,8 +81,8 @@ SCRIPTS = (
     Script("connections cut before half of the bindings", _setting(matches=is_binding, cut_before=_ALL, share=0.5)),
     Script("lost answers of half of the bindings", _setting(matches=is_binding, lose_answers=_ALL, share=0.5), _LONG),
     Script("lost answers of all writes", _setting(matches=is_write, lose_answers=_ALL)),
-    Script("20 s for a tenth of the bindings", _setting(matches=is_binding, slow=20.0, share=0.1), _LONG),
-    Script("1 s for everything", _setting(slow=1.0)),
+    Script("20 s delay of a tenth of the bindings", _setting(matches=is_binding, slow=20.0, share=0.1), _LONG),
+    Script("1 s delay of everything", _setting(slow=1.0)),
     Script("watches cut again and again", _repeated(Faults.cut_watches)),
     Script("watches cut and answered with 410", _repeated(_expire)),
 )

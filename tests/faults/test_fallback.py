@@ -23,7 +23,7 @@ NAMES = (
     "503 on all bindings",
     "connections refused",
     "lost answers of half of the bindings",
-    "1 s for everything",
+    "1 s delay of everything",
     "watches cut again and again",
     "watches cut and answered with 410",
 )

@@ -283,3 +283,24 @@ def test_a_fetched_chart_is_no_repository(
     assert (done.returncode, (checkout / "web").exists()) == (0 if is_plain else 2, is_plain), done.stderr
     assert is_plain or "has a file of git's" in done.stderr
     assert (checkout / ".git" / "config").read_text() == before
+
+
+@pytest.mark.parametrize("program", ["kustomize", "kubectl"])
+def test_a_kustomization_does_not_see_that_it_is_built_for_places(
+    renderers: Path, kubectl: Path, checkout: Path, program: str
+) -> None:
+    """The patch is for objects with the annotation of an origin, which only topospread asks for."""
+    (only := checkout.parent / "only").mkdir()
+    (only / program).symlink_to((renderers if program == "kustomize" else kubectl) / program)
+    patch = "- {op: replace, path: /metadata/name, value: harmless}"
+    target = "target: {kind: Pod, annotationSelector: config.kubernetes.io/origin}"
+    write(
+        checkout,
+        {
+            "pod.yaml": POD % "-harmful",
+            "kustomization.yaml": f"resources: [pod.yaml]\npatches:\n- {target}\n  patch: '{patch}'\n",
+        },
+    )
+    done = run(checkout, only, "simulate", "-f", ".", *CLUSTER)
+    assert "web-harmful" in done.stdout, done.stderr
+    assert "harmless" not in done.stdout

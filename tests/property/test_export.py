@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from prometheus_client import CollectorRegistry
 
 from tests.drawn import drawn
 from tests.property.explained import clusters
@@ -21,9 +22,12 @@ from topospread.api.node_selection import Taint
 from topospread.api.policy import PriorityClass
 from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
+from topospread.exporter.collector import SeriesLimits, SpreadCollector
 from topospread.exporter.tracker import Tracker
+from topospread.exporter.watch_health import WatchHealth
+from topospread.live.exposition import exposition_of
 from topospread.simulation.options import SimulationOptions
-from topospread.status.result import WorkloadStatus
+from topospread.status.result import Loss, WorkloadStatus
 from topospread.status.risk import WELL_KNOWN
 
 Key = tuple[type[KubeObject], str, str]
@@ -64,8 +68,10 @@ def told(each: WorkloadStatus, keys: Collection[str]) -> Any:
         )
         for one in each.constraints
     )
-    losses = [(one.topology_key, one.domain, one.lost, one.of) for one in each.losses if one.topology_key in keys]
-    return each.existing, constraints, each.refused, sorted(losses)
+    largest: dict[str, Loss] = {}
+    for one in each.losses:
+        largest.setdefault(one.topology_key, one)
+    return each.existing, constraints, each.refused, {key: one for key, one in largest.items() if key in keys}
 
 
 def expected(objects: dict[Key, KubeObject]) -> dict[Any, Any]:
@@ -85,6 +91,23 @@ def figures(of: Tracker) -> dict[Any, Any]:
         (each.kind, each.namespace, each.name): told(each, {one.topology_key for one in each.losses})
         for each in of.figures.values()
     }
+
+
+def shown(of: Tracker) -> list[str]:
+    """The lines of a scrape in any order, without the work done."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(SpreadCollector(of, WatchHealth(), "1.37", SeriesLimits()))
+    lines = exposition_of(registry, "")[0].decode().splitlines()
+    return sorted(each for each in lines if "_looked_at_total " not in each)
+
+
+def follows_again(objects: dict[Key, KubeObject]) -> Tracker:
+    """An exporter that starts now."""
+    again = tracker()
+    for item in sorted(objects.values(), key=lambda each: not isinstance(each, PriorityClass)):
+        again.put(item)
+    assert again.work(time.monotonic() + 600)
+    return again
 
 
 @st.composite
@@ -114,10 +137,8 @@ def changed(draw: st.DrawFn, node: Any) -> Node:
 def test_figures_after_any_changes_of_nodes_are_those_of_status(
     cluster: tuple[Inventory, str], data: st.DataObject
 ) -> None:
-    follows = tracker()
     objects = {key(item): item for item in map(stored, cluster[0].objects())}
-    for item in sorted(objects.values(), key=lambda each: not isinstance(each, PriorityClass)):
-        follows.put(item)
+    follows = follows_again(objects)
     assert figures(follows) == expected(objects)
     nodes = {each: item for each, item in objects.items() if each[0] is Node}
     for _ in range(data.draw(st.integers(1, 4))):
@@ -130,6 +151,7 @@ def test_figures_after_any_changes_of_nodes_are_those_of_status(
                 objects[chosen] = nodes[chosen] = data.draw(st.one_of(st.just(nodes[chosen]), changed(nodes[chosen])))
                 follows.put(objects[chosen])
         assert figures(follows) == expected(objects)
+        assert shown(follows) == shown(follows_again(objects))
 
 
 @drawn(10)
@@ -152,3 +174,4 @@ def test_figures_after_any_history_are_those_of_status(
             if data.draw(st.integers(0, 3)) == 0:
                 follows.work(time.monotonic())
         assert figures(follows) == expected(objects)
+        assert shown(follows) == shown(follows_again(objects))

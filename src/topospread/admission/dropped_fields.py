@@ -337,9 +337,14 @@ def without_dropped_fields(
         if not items:
             continue
         trees = [each.paths for each in rules]
+        if not trees[True] and all(each.metadata.uid for each in items):
+            continue
         kept = _Kept(rules, unused, inventory.places)
-        made = [kept.object(each) if mentions(each, trees[each.metadata.is_stored]) else each for each in items]
-        if any(now is not before for now, before in zip(made, items, strict=True)):
+        made = [
+            kept.object(each) if (tree := trees[each.metadata.is_stored]) and mentions(each, tree) else each
+            for each in items
+        ]
+        if made != items:
             changed[attribute] = made
     return (replace_fields(inventory, **changed) if changed else inventory), unused
 

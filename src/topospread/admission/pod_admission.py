@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from topospread.api.inventory import Inventory
 from topospread.api.meta import ResourceList
 from topospread.api.pod import Container, Pod, PodSpec, ResourceRequirements
+from topospread.api.pod_groups import PodGroup
 from topospread.api.policy import LimitRange, LimitRangeItem, PriorityClass
 from topospread.api.quantity import QuantityError, parse_quantity
 from topospread.api.validation.field import Named, not_supported
@@ -126,6 +127,15 @@ class Admission:
         spec = self._with_runtime_class(spec, lenient)
         spec = with_label_keys_merged(spec, pod.labels, self._gates)
         return with_defaults_after_admission(spec, self._gates)
+
+    def admit_group(self, group: PodGroup) -> PodGroup:
+        """Return a PodGroup with the priority and preemption policy of its PriorityClass."""
+        spec = group.spec
+        if spec.priority is not None:
+            return group
+        found = self._class_of(PodSpec(priority_class_name=spec.priority_class_name), lenient=True)
+        policy = spec.preemption_policy or found.preemption_policy
+        return replace(group, spec=replace(spec, priority=found.value, preemption_policy=policy))
 
     def _with_priority(self, spec: PodSpec, lenient: bool) -> PodSpec:
         found = self._class_of(spec, lenient)

@@ -34,7 +34,7 @@ _OF_ANY_KIND = ("never-waits", "skew")
 """Promises that Jobs and bare pods can declare. The other promises count the pods that survive a loss."""
 _MOST_FIXED = 10
 """Most workloads whose broken promises fixes are tried for."""
-_FIX = SearchBudget(states=2_000, seconds=2.0)
+_FIX = SearchBudget(states=300, seconds=0.5)
 """The limits of a search with a changed workload, if those of the check are not lower."""
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
@@ -321,8 +321,8 @@ class _Checking:
             on=asked_of(inventory, self.options),
             promises=tuple(promises),
             partial=partial,
-            warnings=tuple(inventory.warnings),
-            notes=(*inventory.notes, *self._not_fixed()),
+            warnings=(*inventory.warnings, *self._not_fixed()),
+            notes=tuple(inventory.notes),
         )
 
 

@@ -98,7 +98,7 @@ class PromisedWorkload(Base, frozen=True, kw_only=True):
 
 
 class PromiseShow(Answer, frozen=True, kw_only=True):
-    """Does each event leave the declared pods; without, no single loss take all pods or the quorum?"""
+    """Does each event leave the declared pods or, if none are declared, each loss a pod (a quorum of a StatefulSet)?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.promise_show:page"
 

@@ -131,8 +131,9 @@ def _bound(found: result.Rebalance) -> str:
         return f"; fewer do not ({_BY[found.bound_by]})"
     if found.bound is None:
         return ""
-    all_of_them = "" if found.is_met else " to mend all"
-    return f"; at least {found.bound} {'is' if found.bound == 1 else 'are'} needed{all_of_them} ({_BY[found.bound_by]})"
+    needed = f"{found.bound} {'is' if found.bound == 1 else 'are'} needed"
+    needed = f"whether fewer do is open: at least {needed}" if found.is_met else f"at least {needed} to mend all"
+    return f"; {needed} ({_BY[found.bound_by]})"
 
 
 def _causes(found: result.Rebalance) -> Iterator[Cause]:

@@ -321,9 +321,9 @@ class Pod(KubeObject):
 
     @property
     def is_ready(self) -> bool:
-        """False if the condition Ready says so; a pod without it counts as ready."""
+        """True if the condition Ready is; a pod of a manifest, which has no conditions, counts as ready."""
         conditions = self.status.conditions if self.status else None
-        return all(each.type != "Ready" or each.status == "True" for each in conditions or ())
+        return not conditions or any(each.type == "Ready" and each.status == "True" for each in conditions)
 
     @property
     def nominated_node_name(self) -> str:

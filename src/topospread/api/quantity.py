@@ -22,7 +22,7 @@ _MILLI: Final = -3
 # Go computes whatever it is given; a number of thousands of digits is no quantity anybody means.
 _MAX_WIDE_DIGITS: Final = 1_000
 
-_SCANNER: Final = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
+_SCANNER: Final = re.compile(r"([+-]?)0*+([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[-+]?[0-9]*+)")
 _WHITESPACE: Final = "\t\n\v\f\r \x85\xa0"
 _DECIMAL_SUFFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}

@@ -119,8 +119,7 @@ def the_pod(manifest: Inventory, path: str) -> Pod:
     """
     pods = manifest.pods
     if len(pods) != 1:
-        number = "several" if pods else "no"
-        raise InputError(f"{number} pods are in there: one of kind Pod is what more of are to fit", Place(source=path))
+        raise InputError(f"{len(pods) or 'no'} pods found; the file must hold one Pod", Place(source=path))
     spec = replace(pods[0].spec, node_name=None)
     return replace(pods[0], spec=spec, status=None)
 

@@ -34,7 +34,12 @@ PORT = 9401
 
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
-@click.option("--kubeconfig", type=PATH, metavar="FILE", help="Kubeconfig; by default a pod's service account.")
+@click.option(
+    "--kubeconfig",
+    type=PATH,
+    metavar="FILE",
+    help="Kubeconfig; by default KUBECONFIG, the pod's service account or ~/.kube/config.",
+)
 @click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
 @click.option("--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, any version.")
 @click.option(
@@ -58,7 +63,7 @@ PORT = 9401
     help="Series by domain for constraints over so many domains at most; 0 for none.",
 )
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve.")
-@click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="… on which port.")
+@click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="Port to serve on.")
 @tls_options
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")

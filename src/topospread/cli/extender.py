@@ -30,7 +30,7 @@ Examples:
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @access_options
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve.")
-@click.option("--port", type=click.IntRange(1, 65535), default=8888, help="… on which port.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8888, help="Port to serve on.")
 @tls_options
 @CLIENT_CA_OPTION
 @click.option(

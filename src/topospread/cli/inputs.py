@@ -54,7 +54,7 @@ GATES = click.option(
     "--feature-gates",
     default="",
     metavar="A=true,…",
-    help="Feature gates; apiserver:A=true sets one program's.",
+    help="Feature gates; prefix apiserver: or scheduler: for one program.",
 )
 
 CALL_EXTENDERS = click.option(
@@ -130,7 +130,7 @@ def namespace_options(shown: str) -> Callable[[Command], Command]:
             envvar="TOPOSPREAD_NAMESPACE",
             metavar="NAMESPACE",
             callback=checked_namespace,
-            help=f"{shown} this namespace; default namespace of manifests.",
+            help=f"{shown} this namespace; manifests without one get it, too.",
         ),
         click.option("-A", "--all-namespaces", is_flag=True, help=f"{shown} all namespaces, as without -n."),
     )

@@ -46,7 +46,7 @@ def policies(**given: Any) -> int:
     notes = [(rule.id, EXPRESSED[rule.id].note) for rule, _ in rules if EXPRESSED[rule.id].note]
     show(policies_text(made(rules, given["kind"]), notes, missing))
     are = "rule is a policy" if len(rules) == 1 else "rules are policies"
-    click.echo(f"note: {len(rules)} {are}, {len(missing)} cannot be; why stands in the comments", err=True)
+    click.echo(f"note: {len(rules)} {are}, {len(missing)} cannot be; the comments say why", err=True)
     return 0
 
 

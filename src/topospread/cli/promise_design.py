@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,7 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.answers.promise_design import PromiseDesign
+    from topospread.sources.folders import PathContents
 
 HELP = """\
 Search for the fewest constraints that keep what is wanted of a Deployment or StatefulSet.
@@ -64,7 +66,8 @@ def design_promises(**given: Any) -> int:
         from topospread.sources.folders import look_into
 
         rendering = read_rendering(given, given["kube_version"])
-        found_sources = [source for path in given["paths"] for source in look_into(path, rendering).sources]
+        contents = [look_into(path, rendering) for path in given["paths"]]
+        found_sources = [source for each in contents for source in each.sources]
         if all(source.unit is not None for source in found_sources):
             raise UsageError(f"--in-place edits files, and {found_sources[0].name} is rendered; use --out")
     options = read_options(given)
@@ -89,11 +92,11 @@ def design_promises(**given: Any) -> int:
     if given["out"]:
         found = _write_files(found, given["out"])
     if given["in_place"]:
-        found = _edit_files(found, given)
+        found = _edit_files(found, given, contents)
     return write_answer(found, given)
 
 
-def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
+def _edit_files(found: PromiseDesign, given: dict[str, Any], contents: Sequence[PathContents]) -> PromiseDesign:
     """Edit the designed workloads' manifests; return the answer with the file names.
 
     Raises:
@@ -118,7 +121,7 @@ def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
         for each in found.workloads
         if each.manifest
     }
-    texts, left = edited(read(question, gates_for(given["kube_version"])), designs)
+    texts, left = edited(read(question, gates_for(given["kube_version"]), contents=contents), designs)
     for each in texts:
         each.write()
     if left and not texts:

@@ -41,7 +41,7 @@ LEASE = "topospread-scale-in-keeper"
 @click.option("--kube-api-qps", type=float, default=20, metavar="N", help="Writes a second (20).")
 @click.option("--kube-api-burst", type=int, default=30, metavar="N", help="Writes at once beyond that (30).")
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve metrics and health.")
-@click.option("--port", type=click.IntRange(0, 65535), default=9404, help="… on which port; 0 for none.")
+@click.option("--port", type=click.IntRange(0, 65535), default=9404, help="Port to serve on; 0 for none.")
 @METRICS_OPTION
 @tls_options
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")

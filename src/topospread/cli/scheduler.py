@@ -66,7 +66,12 @@ SECONDS = Seconds()
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.option("--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, any version.")
-@click.option("--kubeconfig", type=PATH, metavar="FILE", help="Kubeconfig; by default a pod's service account.")
+@click.option(
+    "--kubeconfig",
+    type=PATH,
+    metavar="FILE",
+    help="Kubeconfig; by default KUBECONFIG, the pod's service account or ~/.kube/config.",
+)
 @click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
 @click.option(
     "--leader-elect",
@@ -89,9 +94,9 @@ SECONDS = Seconds()
     "--kube-version", default=str(NEWEST), metavar="VERSION", help="Decide as this kube-scheduler (1.18 … 1.37)."
 )
 @click.option("--kube-api-qps", type=float, metavar="N", help="Requests a second, negative for no limit (50).")
-@click.option("--kube-api-burst", type=int, metavar="N", help="… at once beyond that (100).")
+@click.option("--kube-api-burst", type=int, metavar="N", help="Requests at once beyond --kube-api-qps (100).")
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve metrics and health.")
-@click.option("--secure-port", type=click.IntRange(0, 65535), default=10259, help="… on which port; 0 for none.")
+@click.option("--secure-port", type=click.IntRange(0, 65535), default=10259, help="Port to serve on; 0 for none.")
 @METRICS_OPTION
 @tls_options
 @click.option("--dry-run", is_flag=True, help="Bind nothing: compare how others bind the pods.")

@@ -47,7 +47,7 @@ def check_watch(given: Mapping[str, Any]) -> None:
         UsageError: if the input or the output has another form.
     """
     if given["paths"] or given["cluster"] not in (None, LIVE):
-        raise UsageError("PATH and another --on cannot be combined with --watch: it shows a live cluster")
+        raise UsageError("--watch shows a live cluster: give no PATH, and no --on but live")
     written = next((f"-o {name}={path}" for name, path in given["outputs"] if path), "")
     if written or wants(given, "html", "svg"):
         raise UsageError(f"{written or '-o html and -o svg'} cannot be combined with --watch, which never ends")

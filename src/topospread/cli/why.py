@@ -100,8 +100,8 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 @namespace_options("Look in")
 @page_options
 @click.option("--audit", metavar="FILE", type=PATH, help="Say what happened, by kube-apiserver's audit log.")
-@click.option("--events", metavar="FILE", type=PATH, help="… by kubectl get events -A -o json.")
-@click.option("--since", default="", metavar="TIME", help="… since a time (2026-11-22T16:42:12Z).")
+@click.option("--events", metavar="FILE", type=PATH, help="Say what happened, by kubectl get events -A -o json.")
+@click.option("--since", default="", metavar="TIME", help="Say what happened since then (2026-11-22T16:42:12Z).")
 @output_options()
 def why(**given: Any) -> int:
     """Explain a pod; return the exit code of the verdict."""

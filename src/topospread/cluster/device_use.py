@@ -75,6 +75,8 @@ class DeviceUse:
     def _count(self, claim: ResourceClaim, sign: int) -> None:
         key = (claim.namespace, claim.name)
         for each in claim.status.reserved_for or ():
+            if each.resource == "podgroups":
+                continue
             pod = (claim.namespace, each.name)
             if sign > 0:
                 self.users.setdefault(pod, set()).add(key)

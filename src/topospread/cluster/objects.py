@@ -225,7 +225,9 @@ class ClusterObjects:
             if owner is not None and (owner.kind, owner.name) == ("Pod", pod):
                 self.delete(claim)
                 continue
-            users = [each for each in claim.status.reserved_for or () if each.name != pod]
+            users = [
+                each for each in claim.status.reserved_for or () if each.resource == "podgroups" or each.name != pod
+            ]
             status = replace(claim.status, reserved_for=users) if users else ResourceClaimStatus()
             self.put(replace(claim, status=status))
 

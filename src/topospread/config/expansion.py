@@ -18,7 +18,7 @@ from topospread.config.registry import extension_points, last_version_with
 from topospread.config.versions import KubeVersion
 
 ExpansionProblem = tuple[str, str]
-"""(path of the field, or "" for a default's; kube-scheduler's message)."""
+"""(path of the field to blame, "" if there is none; kube-scheduler's message)."""
 
 WEIGHED = ("score", "placement_score")
 _HIGHEST_TOTAL = 2**63 - 1

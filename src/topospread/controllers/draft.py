@@ -145,14 +145,13 @@ class Draft:
     def keep(self, row: Workload, pods: Iterable[Pod]) -> None:
         """Add the existing pods of a workload: on nodes, pending or terminating. Finished pods are left out."""
         for pod in pods:
-            if is_leaving(pod):
+            if is_active(pod):
+                if pod.spec.node_name:
+                    row.existing.append(pod)
+                else:
+                    self.add(row, pod, pod.name)
+            elif is_leaving(pod):
                 row.terminating.append(pod)
-            elif not is_active(pod):
-                continue
-            elif pod.spec.node_name:
-                row.existing.append(pod)
-            else:
-                self.add(row, pod, pod.name)
 
     def add(self, row: Workload, pod: Pod, name: str, after: QueuedPod | None = None) -> QueuedPod | None:
         """Add a pod and return its queue entry; None if it is bound."""

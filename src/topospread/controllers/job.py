@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from topospread.admission.label_keys import reads_own_labels
 from topospread.admission.names import generated_uid
+from topospread.admission.policies import not_judged
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod
 from topospread.api.workload import CronJob, Job, JobSpec
@@ -51,12 +52,20 @@ def plan_job(draft: Draft, owner: Controller) -> None:
     left = [pod for pod in active if id(pod) not in gone]
     missing = max(row.replicas - len(left) - _holding_place(item.spec, owner.pods), 0)
     row.template = draft.admitted(owner, owner.new_pod(), needed=missing > 0)
+    if draft.gates.enabled("WorkloadWithJob") and _gets_group(item, owner.pods):
+        row.template = not_judged(row.template, f"PodGroup of the Job {owner.name}")
     if _is_indexed(item.spec):
         _add_indexed(
             draft, row, row.template, _free_indexes(item, owner.pods, {*succeeded, *_indexes_of(left)}, missing)
         )
     else:
         draft.replicate(row, row.template, missing, owner.name)
+
+
+def _gets_group(item: Job, pods: Sequence[Pod]) -> bool:
+    """Return whether the controller makes a PodGroup for the Job (``getManagementMode``, ``isNewJob``)."""
+    alone = item.metadata.controller is None and item.spec.template.spec.scheduling_group is None
+    return alone and not pods and not (item.status and (item.status.succeeded or item.status.failed))
 
 
 def _free_indexes(item: Job, pods: Iterable[Pod], taken: set[int], count: int) -> list[int]:

@@ -83,13 +83,14 @@ def claim(
     owners = Owners((each.kind, each.object) for each in controllers.values())
     claims = Claims()
     orphans: list[Pod] = []
-    resolved: dict[tuple[str, str, str, str, str], tuple[list[Pod], Callable[[Mapping[str, str]], bool]]] = {}
+    resolved: dict[tuple[str | None, str, str, str, str], tuple[list[Pod], Callable[[Mapping[str, str]], bool]]] = {}
     for pod in pods:
-        reference = pod.metadata.controller
+        metadata = pod.metadata
+        reference = metadata.controller
         if reference is None:
             orphans.append(pod)
             continue
-        who = (pod.namespace, reference.api_version, reference.kind, reference.name, reference.uid)
+        who = (metadata.namespace, reference.api_version, reference.kind, reference.name, reference.uid)
         found = resolved.get(who)
         if found is None:
             key = owners.find(reference, pod.namespace)
@@ -102,8 +103,9 @@ def claim(
                 found = claims.strangers.setdefault((reference.kind, pod.namespace, reference.name), []), _anything
             resolved[who] = found
         theirs, matches = found
-        (theirs if matches(pod.metadata.labels or {}) else claims.bare).append(pod)
-    _adopt(orphans, [each for each in controllers.values() if not each.object.metadata.deletion_timestamp], claims)
+        (theirs if matches(metadata.labels or {}) else claims.bare).append(pod)
+    if orphans:
+        _adopt(orphans, [each for each in controllers.values() if not each.object.metadata.deletion_timestamp], claims)
     return claims
 
 

@@ -177,7 +177,8 @@ def plan(  # noqa: PLR0913 - keyword arguments
     by = control_plane or ControlPlane.of_version(kube_version)
     inventory, autoscaled = with_autoscaled_pods(inventory, autoscale)
     inventory, unused = without_dropped_fields(inventory, by.apiserver, by.scheduler)
-    names = Names((pod.namespace or "default", pod.name) for pod in inventory.pods if pod.metadata.name)
+    taken = (pod.metadata for pod in inventory.pods)
+    names = Names((each.namespace or "default", each.name) for each in taken if each.name)
     whole = completed(inventory, names)
     # Cordoned nodes with the taint that says so (pkg/controller/nodelifecycle, `doNoScheduleTaintingPass`). Every
     # version from 1.17 on does it: TaintNodesByCondition cannot be turned off any more.

@@ -217,7 +217,7 @@ class _DrillReader(FileFields):
         value = self.mapping(given, where)
         self.known(value, TURNS, where)
         if len(value) != 1:
-            raise self.error(f"a turn is one of {', '.join(TURNS)}", where)
+            raise self.error(f"a turn has exactly one of the fields {', '.join(TURNS)}", where)
         (name,) = (each for each in TURNS if each in value)
         text = self.string(value[name], f"{where}.{name}")
         if name == "ready":

@@ -5,6 +5,7 @@ It may return too many workloads, but never too few, because only these are eval
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -17,7 +18,6 @@ from topospread.cluster.cluster import PodKey
 from topospread.cluster.selections import Selection
 from topospread.controllers.planned import Workload
 from topospread.plugins.affinity_terms import Term, terms_of
-from topospread.status.members import Members
 from topospread.status.risk import WELL_KNOWN
 
 from .groups import PlanGroup
@@ -47,8 +47,7 @@ class Followed:
 
     group: PlanGroup
     workload: Workload
-    keys: tuple[PodKey, ...]
-    members: Members
+    keys: tuple[PodKey, ...] = ()
     classes: tuple[PodClass, ...] = ()
     selectors: Mapping[Selector, int] = field(default_factory=dict)
     counted: tuple[Selection, ...] = ()
@@ -81,6 +80,14 @@ class AffectedWorkloads:
         self._of_pod = of_pod
         self._selecting = selecting
         self._repelling = repelling
+        self._refused_on: Counter[str] = Counter()
+
+    def refuse(self, each: Followed, nodes: frozenset[str]) -> None:
+        """Replace the nodes that would reject their pod of a workload."""
+        if each.refused_on != nodes:
+            self._refused_on.subtract(each.refused_on)
+            self._refused_on.update(nodes)
+            each.refused_on = nodes
 
     def by(self, touched: DirtySet) -> Iterator[Followed]:
         """Yield the affected workloads, perhaps repeatedly."""
@@ -95,7 +102,8 @@ class AffectedWorkloads:
         rows = set(touched.rows)
         names = self._cluster.nodes.names
         for row in {row for _, row in touched.pods} - rows:
-            if any(names[row] in each.refused_on for each in self._on(row)):
+            name = names[row]
+            if self._refused_on[name] and any(name in each.refused_on for each in self._on(row)):
                 rows.add(row)
         for row in rows:
             yield from self._on(row)

@@ -63,7 +63,7 @@ class GroupedNamespace:
         self.name = name
         self.of: dict[type[KubeObject], dict[str, Any]] = {kind: {} for kind in PLANNED}
         self.adopts = False
-        self._pods: dict[_Owner, dict[str, None]] = {}
+        self._pods: dict[_Owner, dict[str, Pod]] = {}
         self._sets: dict[PlanGroup, dict[str, None]] = {}
         self._autoscalers: dict[PlanGroup, dict[str, None]] = {}
         self._set_names: dict[str, dict[str, None]] = {}
@@ -120,7 +120,7 @@ class GroupedNamespace:
         self.of[kind][item.name] = item
         if kind is Pod:
             owner = _owner_of(item)
-            self._pods.setdefault(owner, {})[item.name] = None
+            self._pods.setdefault(owner, {})[item.name] = item
             if owner[0] == "ReplicaSet":
                 self._set_names.setdefault(owner[1].rpartition("-")[0], {})[owner[1]] = None
         elif kind is ReplicaSet:
@@ -195,23 +195,31 @@ class GroupedNamespace:
 
     # Members of groups.
 
-    def members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], Any]]:
-        """Yield the objects of a group."""
-        if group.kind == WHOLE:
-            if self.adopts:
-                yield from ((kind, item) for kind, items in self.of.items() for item in items.values())
+    def inventory(self, group: PlanGroup) -> Inventory:
+        """Return the objects of a group, in the API server's order."""
+        found = Inventory()
+        for kind, items in self._members(group):
+            setattr(found, PLANNED[kind], [items[each] for each in sorted(items)])
+        return found
+
+    def _members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], dict[str, Any]]]:
+        """Yield each kind of a group's objects, by name."""
+        if self.adopts != (group.kind == WHOLE):
             return
         if self.adopts:
+            yield from self.of.items()
             return
         for kind in _CONTROLLERS:
             if kind.__name__ == group.kind and group.name in self.of[kind] and kind is not ReplicaSet:
-                yield kind, self.of[kind][group.name]
+                yield kind, {group.name: self.of[kind][group.name]}
         sets = self._sets.get(group, {})
-        yield from ((ReplicaSet, self.of[ReplicaSet][each]) for each in sets)
+        yield ReplicaSet, {each: self.of[ReplicaSet][each] for each in sets}
         autoscalers = self.of[HorizontalPodAutoscaler]
-        yield from ((HorizontalPodAutoscaler, autoscalers[each]) for each in self._autoscalers.get(group, ()))
+        yield HorizontalPodAutoscaler, {each: autoscalers[each] for each in self._autoscalers.get(group, ())}
+        pods: dict[str, Any] = {}
         for owner in self._owners(group, sets):
-            yield from ((Pod, self.of[Pod][each]) for each in self._pods.get(owner, ()))
+            pods |= self._pods.get(owner, {})
+        yield Pod, pods
 
     def _owners(self, group: PlanGroup, sets: Iterable[str]) -> Iterator[_Owner]:
         """Yield the owners in the controller references of a group's pods."""
@@ -227,14 +235,6 @@ class GroupedNamespace:
 
 _ADOPT_PODS = (ReplicaSet, ReplicationController, StatefulSet, DaemonSet, Job)
 _CONTROLLERS = (Deployment, *_ADOPT_PODS)
-
-
-def inventory_of(members: Iterable[tuple[type[KubeObject], Any]]) -> Inventory:
-    """Return the objects of a group as an inventory, in the API server's order. They are in one namespace."""
-    found = Inventory()
-    for kind, item in sorted(members, key=lambda each: each[1].metadata.name or ""):
-        getattr(found, PLANNED[kind]).append(item)
-    return found
 
 
 def _owner_of(pod: Pod) -> _Owner:
@@ -254,7 +254,7 @@ def _selects(kind: type[KubeObject], item: Any, labels: Mapping[str, str]) -> bo
         return kind is ReplicationController
 
 
-def _take_out(index: dict[Any, dict[str, None]], key: Any, name: str) -> None:
+def _take_out(index: dict[Any, dict[str, Any]], key: Any, name: str) -> None:
     names = index.get(key)
     if names is not None:
         names.pop(name, None)

@@ -71,7 +71,7 @@ class PlannedGroup:
     """The last plan of a group.
 
     Attributes:
-        pods: its pods in the cluster, with their objects.
+        pods: its pods in the cluster, with their objects, without pods that another group took over.
         objects: its other objects in the cluster, such as ReplicaSets and claims.
         promised: pending pod → nominated node.
         queue: pending pods.
@@ -122,7 +122,7 @@ class PlannedCluster:
         rows = np.fromiter(touched.rows.union(row for _, row in touched.pods), dtype=np.int64)
         nodes = self.cluster.nodes
         over: Bools = nodes.used[rows] > nodes.allocatable[rows]
-        over[:, [NON_ZERO_CPU, NON_ZERO_MEMORY]] = False
+        over[:, NON_ZERO_CPU : NON_ZERO_MEMORY + 1] = False
         crowded = set(rows[over.any(axis=1)].tolist())
         touched.rows |= crowded | self._crowded.intersection(rows.tolist())
         self._crowded.difference_update(rows.tolist())
@@ -210,7 +210,10 @@ class PlannedCluster:
         made = plan(given, control_plane=self._control_plane)
         there = {each.name for each in given.pods if not each.spec.node_name}
         found = PlannedGroup(made, surplus=bool(made.removed))
-        found.pods = {pod_key(group.namespace, each.metadata.name or ""): each for each in (*made.bound, *made.removed)}
+        key_of = {} if known is None else {id(pod): key for key, pod in known.pods.items()}
+        found.pods = {
+            key_of.get(id(each)) or pod_key(group.namespace, each.name): each for each in (*made.bound, *made.removed)
+        }
         found.queue = [each for each in made.queue if each.name in there]
         found.promised = {
             pod_key(each.namespace, each.name): each.pod.nominated_node_name
@@ -254,12 +257,14 @@ class PlannedCluster:
                 self._put_object(item)
                 self._whose_object[key] = group
         for pod in before.pods.keys() - after.pods.keys():
-            if self._whose.get(pod) == group:
-                del self._whose[pod]
-                self._take_off(pod)
+            del self._whose[pod]
+            self._take_off(pod)
         for pod, item in after.pods.items():
-            if before.pods.get(pod) is not item or self._whose.get(pod) != group:
+            if before.pods.get(pod) is not item:
                 self._put_pod(pod, item)
+                other = self._whose.get(pod, group)
+                if other != group:
+                    del self._planned[other].pods[pod]
                 self._whose[pod] = group
         self._promise(before, after)
 

@@ -36,7 +36,7 @@ from topospread.status.result import WorkloadStatus
 from topospread.status.risk import keys_at_risk, losses
 
 from .affected_workloads import AffectedWorkloads, Followed
-from .groups import PLANNED, GroupedNamespace, PlanGroup, inventory_of
+from .groups import PLANNED, GroupedNamespace, PlanGroup
 from .incremental_metrics import IncrementalMetrics, rules_of
 from .latest_time import LatestTime
 from .pending import BlockedPods, blocked_by
@@ -71,8 +71,8 @@ class Tracker:
 
     Attributes:
         done: counts of the work done.
-        figures: (namespace, kind, name) of a workload → its status, without node counts and excluded nodes. Losses are
-            by zone, hostname and the keys of its constraints.
+        figures: workload → its status, without node counts and excluded nodes. Its losses are the largest of zone,
+            hostname and each key of its constraints.
         blocked: pending pods, by the constraint that keeps them off nodes.
         since: time of the first unprocessed change, in seconds of `time.monotonic`; None without one.
     """
@@ -95,6 +95,9 @@ class Tracker:
         self._of_pod: dict[PodKey, Followed] = {}
         self._selecting: SelectorIndex[Followed] = SelectorIndex()
         self._repelling: dict[Followed, None] = {}
+        self._affected = AffectedWorkloads(
+            self.planned_cluster.cluster, self._followed, self._of_pod, self._selecting, self._repelling
+        )
         self._unseen: dict[Followed, None] = {}
         self._ask_pending = False
 
@@ -194,10 +197,7 @@ class Tracker:
             elif self.planned_cluster.touched.any:
                 touched = self.planned_cluster.take_touched()
                 if touched.any:
-                    found = AffectedWorkloads(
-                        self.planned_cluster.cluster, self._followed, self._of_pod, self._selecting, self._repelling
-                    )
-                    self._unseen.update(dict.fromkeys(found.by(touched)))
+                    self._unseen.update(dict.fromkeys(self._affected.by(touched)))
                 if touched.nodes.any:
                     self._carry_over(IncrementalMetrics(self.planned_cluster.cluster, touched.nodes))
                 self._ask_pending = True
@@ -230,8 +230,7 @@ class Tracker:
         del self._unplanned[group]
         self.done.planned += 1
         space = self._spaces.get(group.namespace)
-        members = list(space.members(group)) if space is not None else []
-        given = inventory_of(members)
+        given = space.inventory(group) if space is not None else Inventory()
         self._add_beside(given, group.namespace)
         given.nodes = list(self._nodes.values()) if given.daemon_sets else self._clock()
         try:
@@ -280,7 +279,7 @@ class Tracker:
                 keys = tuple([key_of[id(pod)] for pod in workload.existing])
                 alike = before.get((workload.kind, workload.name))
                 known = alike.pop(0) if alike else None
-                made = known or Followed(group, workload, keys, Members())
+                made = known or Followed(group, workload)
                 self._renew(made, workload, keys, is_new=known is None)
                 found.append(made)
         for left in before.values():
@@ -290,9 +289,9 @@ class Tracker:
                 self.figures.pop(each, None)
                 self._repelling.pop(each, None)
                 self._select(each, set())
+                self._affected.refuse(each, frozenset())
                 for key in each.keys:
-                    if self._of_pod.get(key) is each:
-                        del self._of_pod[key]
+                    del self._of_pod[key]
         if found:
             self._of_group[group] = found
             self._followed.setdefault(group.namespace, {}).update((id(each), each) for each in found)
@@ -305,11 +304,16 @@ class Tracker:
             is_new = True
         if is_new or known.keys != keys:
             self._unseen[known] = None
-        for key in set(known.keys).difference(keys):
-            if self._of_pod.get(key) is known:
-                del self._of_pod[key]
+        before, after = set(known.keys), set(keys)
         known.workload, known.keys = workload, keys
-        self._of_pod.update(dict.fromkeys(keys, known))
+        for key in before - after:
+            del self._of_pod[key]
+        for key in after - before:
+            other = self._of_pod.get(key)
+            if other is not None:  # which is planned later, without the pod
+                other.keys = tuple(each for each in other.keys if each != key)
+                self._unseen[other] = None
+            self._of_pod[key] = known
 
     def _select(self, known: Followed, selectors: Set[Selector]) -> None:
         """Replace the selectors of a workload's constraints in the index."""
@@ -339,10 +343,10 @@ class Tracker:
         del self._unseen[each]
         self.done.looked_at += 1
         scheduler, cluster = self.planned_cluster.scheduler, self.planned_cluster.cluster
-        members = each.members = Members.found(each.keys, cluster)
+        members = Members.found(each.keys, cluster)
         spreads = spreads_of(scheduler, each.workload, members)
         found = looked_at(each.workload, members, spreads, Asked(self._refusals, None))
-        lost = losses(found.kind, members, keys_at_risk([found], cluster), cluster)
+        lost = losses(found.kind, members, keys_at_risk([found], cluster), cluster, most=1)
         self.figures[each] = with_fields(found, losses=lost)
         counted = [constraint for _, spread in spreads.of for constraint in (*spread.hard, *spread.soft)]
         each.counted = tuple(one.pods for one in counted)
@@ -356,7 +360,7 @@ class Tracker:
             self._repelling[each] = None
         else:
             self._repelling.pop(each, None)
-        each.refused_on = frozenset(one.node for one in found.refused)
+        self._affected.refuse(each, frozenset(one.node for one in found.refused))
         by_volumes = any(one.volumes for one in each.classes)  # storage may depend on any label
         each.rules = None if by_volumes or spreads.problem else rules_of(spread for _, spread in spreads.of)
 

@@ -314,12 +314,14 @@ def _is_meant_as_object(value: Any) -> bool:
     return (isinstance(kind, str) and kind in KINDS) or (isinstance(version, str) and version in _VERSIONS)
 
 
-def read(
+def read(  # noqa: PLR0913 - one keyword
     question: Question,
     gates: Gates,
     stdin: BinaryIO | None = None,
     instead: Mapping[str, Text] | None = None,
     progress: Progress = untold,
+    *,
+    contents: Sequence[PathContents] = (),
 ) -> Read:
     """Read files and folders, except excluded files.
 
@@ -329,12 +331,13 @@ def read(
         stdin: input for the path ``-``.
         instead: path → text to use instead of the file's content.
         progress: receives the number of read files, and of all files.
+        contents: the sources of each path, if known.
 
     Raises:
         InputError: if a path is missing, or helm or kustomize is missing. Broken files are noted and skipped.
     """
     given = instead or {}
-    paths = [
+    paths = contents or [
         # An editor may have files that are not saved yet.
         PathContents([Source(path, None)])
         if path in given and not os.path.lexists(path)
@@ -342,6 +345,7 @@ def read(
         for path in question.paths
     ]
     found = Read(gates, question.namespace, notes=[note for each in paths for note in (*each.warnings, *each.notes)])
+    found.surroundings = FolderContext(question.paths)
     sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
     check_programs([source for source in asked if source.path not in given])

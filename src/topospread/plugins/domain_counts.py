@@ -15,7 +15,7 @@ from topospread.cluster import Cluster
 from topospread.cluster.arrays import Codes, Ints, Rows, grown
 from topospread.cluster.selections import Selection
 
-from .domain_membership import Membership
+from .domain_membership import OUT, Membership
 
 _FEW = 64
 NO_PODS = Selection(set()).counting()
@@ -145,13 +145,14 @@ class DomainCounts:
         if not on_node:
             self._domains_with = {0: self.membership.domains} if self.membership.domains else {}
             return counts
-        rows = np.fromiter(on_node, dtype=np.int64, count=len(on_node))
-        pods = np.fromiter(on_node.values(), dtype=np.int64, count=len(on_node))
-        known = rows < len(member)
-        codes = member[rows[known]]
-        np.add.at(counts, codes[codes >= 0], pods[known][codes >= 0])
-        holding = np.flatnonzero(counts)
-        domains = Counter(counts[holding[self.membership.nodes[holding] > 0]].tolist())
+        last, member_of, nodes_of = len(member), member.item, self.membership.nodes.item
+        pods_of: dict[int, int] = {}
+        for row, pods in on_node.items():  # faster than arrays for the few nodes of most selections
+            code = member_of(row) if row < last else OUT
+            if code >= 0:
+                pods_of[code] = pods_of.get(code, 0) + pods
+        counts[list(pods_of)] = list(pods_of.values())
+        domains = Counter([pods for code, pods in pods_of.items() if nodes_of(code)])
         empty = self.membership.domains - domains.total()
         self._domains_with = dict(domains) | ({0: empty} if empty else {})
         self._minimum = min(self._domains_with, default=0)

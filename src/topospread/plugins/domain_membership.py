@@ -50,7 +50,7 @@ class Membership:
         self._followers: list[ref[Follower]] = []
         self._most_followers = _FOLLOWERS
         self._moved: dict[int, int] = {}
-        self._by_name: tuple[Codes, Codes] | None = None
+        self._by_name: tuple[Codes, Codes, Codes] | None = None
         self._names = 0
         self.member: Codes = np.full(len(column.codes), OUT, dtype=np.int32)
         everything = slice(0, cluster.nodes.size)
@@ -83,14 +83,18 @@ class Membership:
         """Set the position after the journal took back changes that were read."""
         self._position = position
 
-    def by_name(self) -> tuple[Codes, Codes]:
-        """Return the codes of the existing domains sorted by name, and their nodes. Do not change them."""
+    def by_name(self) -> tuple[Codes, Codes, Codes]:
+        """Return the codes of the existing domains sorted by name, their nodes, and code → index of the domain among
+        them, −1 for a domain that does not exist. Do not change them.
+        """
         if self._by_name is None or self._names != len(self.column.values):
             self.make_room()
             self._names, codes = len(self.column.values), self.column.by_name
             if self.domains < len(codes):
                 codes = codes[self.nodes[codes] > 0]
-            self._by_name = codes, self.nodes[codes].astype(np.int32)
+            indexes = np.full(self._names, -1, dtype=np.int32)
+            indexes[codes] = np.arange(len(codes))
+            self._by_name = codes, self.nodes[codes].astype(np.int32), indexes
         return self._by_name
 
     @property

@@ -37,7 +37,9 @@ UNRESOLVABLE: StatusCode = "UnschedulableAndUnresolvable"
 
 def offers(value: object, protocol: Callable[..., Offered]) -> TypeGuard[Offered]:
     """Return ``isinstance(value, protocol)``, cached by type. Python's own check of a protocol is slow."""
-    of = _OFFERS.setdefault(type(value), {})
+    of = _OFFERS.get(type(value))
+    if of is None:
+        of = _OFFERS[type(value)] = {}
     known = of.get(protocol)
     if known is None:
         known = of[protocol] = isinstance(value, protocol)  # type: ignore[arg-type]

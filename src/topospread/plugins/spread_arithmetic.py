@@ -48,9 +48,11 @@ class Domains(Sequence[Domain]):
     Attributes:
         codes: codes of the domains in the key's column, int32[domains]; shared, do not change it.
         nodes: included nodes of each domain, int32[domains]; shared, do not change it.
+        holding: indexes of the domains with matching pods, ascending, int32[domains with pods].
+        pods: matching pods of these domains, int32[domains with pods].
     """
 
-    __slots__ = ("_counted", "_highest", "_matching", "_names", "_skew_of_none", "codes", "nodes")
+    __slots__ = ("_highest", "_names", "_skew_of_none", "codes", "holding", "nodes", "pods")
 
     def __init__(self, column: LabelColumn, counts: DomainCounts, skew_of_none: int, highest: int | None) -> None:
         """Store the counts.
@@ -62,12 +64,16 @@ class Domains(Sequence[Domain]):
         self._names = column.values
         self._skew_of_none = skew_of_none
         self._highest = highest
-        self.codes, self.nodes = counts.membership.by_name()
-        # Most domains of a hostname have no matching pod. _counted holds the indexes of those that have some, and
-        # _matching their counts, both int32[domains with pods].
-        matching = counts.at(self.codes) if counts.pods.on_node else np.zeros(0, dtype=np.int64)
-        self._counted = np.flatnonzero(matching).astype(np.int32)
-        self._matching = matching[self._counted].astype(np.int32)
+        self.codes, self.nodes, indexes = counts.membership.by_name()
+        # Most domains of a hostname have no matching pod.
+        self.holding = np.zeros(0, dtype=np.int32)
+        if counts.without_key:
+            self.holding = np.flatnonzero(counts.at(self.codes)).astype(np.int32)
+        elif counts.pods.on_node:
+            counts.make_room()
+            found = indexes[counts.counts.nonzero()[0]]
+            self.holding = np.sort(found[found >= 0])
+        self.pods = counts.at(self.codes[self.holding]).astype(np.int32)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -99,7 +105,7 @@ class Domains(Sequence[Domain]):
     def matching(self) -> Codes:
         """Matching pods of each domain, int32[domains]."""
         matching = np.zeros(len(self.codes), dtype=np.int32)
-        matching[self._counted] = self._matching
+        matching[self.holding] = self.pods
         return matching
 
     @property
@@ -107,7 +113,7 @@ class Domains(Sequence[Domain]):
         """Names of the domains, in order."""
         return self.names_at(slice(None))
 
-    def names_at(self, which: slice | Ints) -> list[str]:
+    def names_at(self, which: slice | Ints | Codes) -> list[str]:
         """Return the names of the domains at some indexes."""
         return [self._names[code] for code in self.codes[which].tolist()]
 
@@ -165,7 +171,9 @@ class ConstraintArithmetic:
     @property
     def skew(self) -> int:
         """Current skew: the largest count of a domain minus the global minimum."""
-        return int(counts_of(self.domains).max(initial=0)) - self.minimum
+        domains = self.domains
+        counts = domains.pods if isinstance(domains, Domains) else counts_of(domains)
+        return int(counts.max(initial=0)) - self.minimum
 
     @property
     def lacks_domains(self) -> bool:

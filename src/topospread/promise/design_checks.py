@@ -236,7 +236,7 @@ class DesignChecks:
             yield DesignFailure(_CHECKS[want.about], key, text)
 
     def _returned(self, wanted: Survival) -> Iterator[DesignFailure]:
-        for domain in self.drills.domains(wanted.key):
+        for domain in self.drills.held(wanted.key):
             found = self.drills.lose(wanted.key, domain)
             is_wanted = self.intent.unnoticed and wanted.key == HOSTNAME
             lacking = found.begun - found.ready

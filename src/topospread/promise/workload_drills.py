@@ -100,6 +100,12 @@ class WorkloadDrills:
                 found = self.play(*steps, Fail(self.choice(key, domain)), runs=runs)
                 yield domain, found.fewest, found.begun
 
+    def held(self, key: str) -> Iterator[str]:
+        """Yield each domain of a topology key whose loss may take pods of the workload."""
+        is_fixed = not (self.may_preempt or self.options.pools)
+        on = self.play().on if is_fixed else None
+        yield from (domain for domain, nodes in self.domains(key).items() if on is None or any(map(on.get, nodes)))
+
     def domains(self, key: str) -> dict[str, list[str]]:
         """Return each domain of a topology key, with the names of its nodes."""
         found: dict[str, list[str]] = {}

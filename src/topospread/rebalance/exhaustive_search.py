@@ -1,15 +1,19 @@
-"""Exhaustive search for a plan shorter than the known one, or a proof that no shorter plan exists.
+"""Searches for a plan shorter than the known one: without some of its evictions, or all shorter plans.
 
-Equivalent pods on a node count as one. The search is limited; beyond the limit it proves nothing.
+The latter may prove that no shorter plan exists. Equivalent pods on a node count as one. Both searches are limited;
+beyond the limit they prove nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+
 import msgspec
 
 from topospread.cluster.cluster import PodKey
+from topospread.drill.pods import key_of
 
-from .trials import Movable, PlannedMove, Trials
+from .trials import Movable, PlannedMove, Trials, Tried
 
 BUDGET = 1500
 """Maximum number of placements in the search."""
@@ -25,6 +29,56 @@ class SearchResult(msgspec.Struct):
 
     moves: list[PlannedMove] | None
     at_least: int
+
+
+def without_needless(trials: Trials, moves: Sequence[PlannedMove], at_least: int) -> Sequence[PlannedMove]:
+    """Return a plan that meets every goal without the evictions that it does not need. The state is unchanged."""
+    limit = trials.tried + BUDGET
+    while len(moves) > at_least:
+        shorter = (
+            made for each in _shorter(moves) if trials.tried < limit and (made := _replayed(trials, each)) is not None
+        )
+        fewer = next(shorter, None)
+        if fewer is None:
+            break
+        moves = fewer
+    return moves
+
+
+def _shorter(moves: Sequence[PlannedMove]) -> Iterator[list[PlannedMove]]:
+    """Yield the plans without one eviction: in the same order, and with one workload's evictions first."""
+    orders = [list(moves)]
+    for first in dict.fromkeys(key_of(each.movable.workload) for each in moves):
+        order = sorted(moves, key=lambda each, first=first: key_of(each.movable.workload) != first)  # type: ignore[misc]
+        orders += [] if order in orders else [order]
+    for order in orders:
+        yield from ([*order[:at], *order[at + 1 :]] for at in reversed(range(len(order))))
+
+
+def _replayed(trials: Trials, moves: Iterable[PlannedMove]) -> list[PlannedMove] | None:
+    """Return the plan as it is carried out from the present state; None if it does not meet every goal."""
+    point, done, plan = trials.cluster.savepoint(), list[tuple[Movable, Movable]](), list[PlannedMove]()
+    is_allowed = True
+    for each in moves:
+        is_there = each.movable.row in trials.at.get(each.movable.pod_class, {})
+        movable = trials.like(each.movable) if is_there else each.movable
+        is_allowed = is_there and _is_allowed(trials, movable, trials.look(movable))
+        if not is_allowed:
+            break
+        made = trials.evict(movable)
+        done.append((movable, made))
+        plan.append(PlannedMove(movable, made.row))
+    is_met = is_allowed and not trials.unmet
+    point.close()
+    for old, new in reversed(done):
+        trials.take_back(old, new)
+    return plan if is_met else None
+
+
+def _is_allowed(trials: Trials, movable: Movable, tried: Tried) -> bool:
+    if tried.row is None or tried.differs or tried.worse or tried.row == movable.row:
+        return False
+    return not any(after > trials.distances[each] for each, after in tried.after.items() if not each.wanted)
 
 
 def deepen(trials: Trials, at_least: int, below: int) -> SearchResult:
@@ -57,10 +111,7 @@ def _search(trials: Trials, depth: int, moves: list[PlannedMove], limit: int, kn
     for movable in list(alike.values()):
         if trials.tried >= limit:
             return None
-        tried = trials.look(movable)
-        if tried.row is None or tried.differs or tried.worse or tried.row == movable.row:
-            continue
-        if any(after > trials.distances[each] for each, after in tried.after.items() if not each.wanted):
+        if not _is_allowed(trials, movable, trials.look(movable)):
             continue
         point = trials.cluster.savepoint()
         made = trials.evict(movable)

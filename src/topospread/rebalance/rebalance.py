@@ -26,7 +26,7 @@ from topospread.simulation.placing import Progress
 from topospread.simulation.unknown import merged, unjudged_of
 
 from .bounds import Bound, bound_by_counts, bound_of, groups
-from .exhaustive_search import deepen
+from .exhaustive_search import deepen, without_needless
 from .goals import GoalCounts, counts_of, goals_of
 from .movable_pods import MovablePods, movable_pods, why_not_evicted
 from .result import ConstraintChange, PodMove, Rebalance, UnmetConstraint
@@ -312,6 +312,9 @@ def _plan(plan: RebalancePlan, begun: _Begun, wished: RebalanceOptions, progress
     if plan.bound.at_least < most and not plan.bound.impossible:
         plan.doing = "fewer evictions were looked for"
         trials = Trials(trials.scheduler, trials.goals, trials.beginning)
+        if not unmet:
+            plan.moves = without_needless(trials, plan.moves, plan.bound.at_least)
+            most = len(plan.moves)
         deeper = deepen(trials, plan.bound.at_least, most)
         if deeper.moves is not None:
             plan.moves, unmet = deeper.moves, ()

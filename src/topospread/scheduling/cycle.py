@@ -29,6 +29,7 @@ from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.version_rules import rules_for
 from topospread.plugins.dynamic_resources import DynamicResources
+from topospread.plugins.dynamic_resources.claims import PodDeviceClaim
 from topospread.plugins.interface import UNRESOLVABLE, PluginError, Status
 
 from .batching import Batch
@@ -224,20 +225,23 @@ class Scheduler:
         """Run PostFilter of DynamicResources: deallocate a claim that makes every node infeasible. Return its
         message, or "".
         """
-        pod_class = self.cluster.shared_class(pod)
-        devices = self.framework_of(pod_class).devices
-        rejects = any(each.plugin == DynamicResources.name for each in verdict.rejections)
-        found = devices.filter_of(pod_class, self.cluster) if devices is not None and rejects else None
-        if found is None or verdict.pre_filter:
-            return ""
-        blamed = [place for place, each in enumerate(verdict.rejections) if each.plugin == DynamicResources.name]
-        rows = [self.cluster.nodes.row_of[node] for node in compress(verdict.nodes, np.isin(verdict.blame, blamed))]
-        unavailable = found.allocations.unavailable(np.array(rows, dtype=np.int64))
         from topospread.plugins.dynamic_resources.reserving import release_elsewhere
 
         uid = pod.metadata.uid or pod_key(pod.namespace, name)
-        released = release_elsewhere(self.cluster.objects, found, unavailable, uid)
+        released = release_elsewhere(self.cluster.objects, self.unavailable_claims(pod, verdict), uid)
         return "" if released is None else "deallocation of ResourceClaim completed"
+
+    def unavailable_claims(self, pod: Pod, verdict: Verdict) -> list[PodDeviceClaim]:
+        """Return the pod's claims that DynamicResources' Filter found allocated elsewhere, on any node."""
+        pod_class = self.cluster.shared_class(pod)
+        devices = self.framework_of(pod_class).devices
+        blamed = [place for place, each in enumerate(verdict.rejections) if each.plugin == DynamicResources.name]
+        found = devices.filter_of(pod_class, self.cluster) if devices is not None and blamed else None
+        if found is None or verdict.pre_filter:
+            return []
+        rows = [self.cluster.nodes.row_of[node] for node in compress(verdict.nodes, np.isin(verdict.blame, blamed))]
+        places = found.allocations.unavailable(np.array(rows, dtype=np.int64))
+        return [known for place in places if (known := found.wanted.claims[place]).entry]
 
     def verdict(self, pod: Pod, name: str | None = None) -> Verdict:
         """Return the full answer for a pod: every node, every plugin. It binds nothing."""

@@ -48,6 +48,7 @@ from topospread.plugins.without_pre_filter import (
 from topospread.plugins.without_reserve import WithoutReserve, without_reserve
 
 NOTHING_KNOWN: Mapping[str, Prepared] = MappingProxyType({})
+_SKIPPED = Prepared()
 
 
 class NamedFilter(msgspec.Struct, frozen=True):
@@ -107,10 +108,10 @@ class FrameworkRules:
     """
 
     names_pre_filter_plugin: bool = until(
-        "1.18", 'PreFilter\'s message lacks the prefix `rejected by "PLUGIN" at prefilter: `.'
+        "1.18", 'PreFilter\'s message does not begin with `rejected by "PLUGIN" at prefilter: `.'
     )
     reserves_by_plugin: bool = since(
-        "1.19", "VolumeBinding binds volumes in Reserve and PreBind. Before, the scheduler did."
+        "1.19", "VolumeBinding binds volumes, in Reserve and PreBind; in 1.18 the scheduler did."
     )
     counts_pre_filter: bool = until(
         "1.25",
@@ -159,7 +160,8 @@ class Framework:
         self.assumes_unjudged = assumes_unjudged
         self._tries_groups = tries_groups
         settings = PluginSettings(profile.args, gates)
-        used = {*profile.enabled("filter"), *profile.enabled("score"), *profile.enabled("pre_filter")}
+        self._filter_names, self._pre_filters = profile.enabled("filter"), profile.enabled("pre_filter")
+        used = {*self._filter_names, *profile.enabled("score"), *self._pre_filters}
         self.profile = profile
         self.gates = gates
         self.rules = rules_for(FrameworkRules, gates)
@@ -307,9 +309,9 @@ class Framework:
         return plugin.prepare(pod_class, cluster)
 
     def _filters(self, plugins: PreparedPlugins) -> None:
-        pre_filtering = self.profile.enabled("pre_filter")
-        for name in self.profile.enabled("filter"):
-            each = plugins.prepared.get(name, Prepared())
+        pre_filtering = self._pre_filters
+        for name in self._filter_names:
+            each = plugins.prepared.get(name, _SKIPPED)
             if name in self._failing_filters:
                 plugins.filters.append(NamedFilter(name, FailingFilter(self._failing_filters[name])))
             elif each.rejected is not None and name not in pre_filtering:
@@ -348,7 +350,7 @@ class Framework:
 
         A plugin that failed and has no PreFilter raises its error at once.
         """
-        pre_filtering = self.profile.enabled("pre_filter")
+        pre_filtering = self._pre_filters
         for name, error in failed.items():
             if name not in pre_filtering and name not in self._failing_filters:
                 raise error
@@ -401,7 +403,7 @@ def _other_scheduler(name: str) -> NotJudgedError:
 
 def _unjudged_admission(who: str) -> NotJudgedError:
     """Return a part of a pod's admission that is not evaluated."""
-    changes = who.startswith("MutatingAdmissionPolicy ")
+    changes = who.startswith(("MutatingAdmissionPolicy ", "PodGroup "))
     because = f"{who} is not evaluated: it may {'change' if changes else 'refuse'} the pod"
     if who.startswith("ResourceQuota "):
         because = f"{who} is exceeded: whether it admits the pod later is unknown"

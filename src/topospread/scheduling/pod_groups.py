@@ -7,7 +7,7 @@ groups that are not modelled.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -23,7 +23,12 @@ from topospread.cluster.cluster import PodKey
 from topospread.cluster.objects import Key
 from topospread.config.gates import Gates
 from topospread.config.version_rules import rules_for, since
-from topospread.plugins.dynamic_resources.claims import claim_name
+from topospread.plugins.dynamic_resources.claims import (
+    ClaimMissingError,
+    PodDeviceClaim,
+    consumer_of,
+    is_releasable,
+)
 from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError
 from topospread.plugins.pod_volumes import is_bound, pod_claims
 
@@ -80,12 +85,15 @@ def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) 
         return _unjudged("spec.schedulingGroup", "pod groups in a profile that binds no pod")
     if any(GANG not in profile.enabled(point) for point in ("pre_enqueue", "permit")):
         return _unjudged("spec.schedulingGroup", "pod groups without the plugin GangScheduling")
-    return None if group is None else _unjudged_fields(group, gates)
+    if gates.enabled("CompositePodGroup") and _has_composites(cluster):
+        return _unjudged("spec.schedulingGroup", "composite pod groups")
+    return None
 
 
 def unjudged_victims(cluster: Cluster, pod_class: PodClass, gates: Gates) -> NotJudgedError | None:
     """Return why preempting members of a group for a pod is not modelled: the version, for groups evicted whole."""
-    if rules_for(PodGroupRules, gates).judged:
+    composite = gates.enabled("CompositePodGroup") and _has_composites(cluster)
+    if rules_for(PodGroupRules, gates).judged and not composite:
         return None
     for each in cluster.classes.values():
         key = group_key(each.pod)
@@ -97,14 +105,8 @@ def unjudged_victims(cluster: Cluster, pod_class: PodClass, gates: Gates) -> Not
     return None
 
 
-def _unjudged_fields(group: PodGroup, gates: Gates) -> NotJudgedError | None:
-    spec = group.spec
-    for gate in ("CompositePodGroup", "PodGroupPreemptionPolicy"):
-        if gates.enabled(gate):
-            return _unjudged("spec.schedulingGroup", f"pod groups with the gate {gate}")
-    if spec.resource_claims and gates.enabled("DRAWorkloadResourceClaims"):
-        return _unjudged("spec.schedulingGroup", f"resource claims of the PodGroup {group.name}")
-    return None
+def _has_composites(cluster: Cluster) -> bool:
+    return any(each.spec.parent_composite_pod_group_name for each in cluster.objects.pod_groups.values())
 
 
 def _unjudged(field: str, words: str) -> NotJudgedError:
@@ -151,6 +153,7 @@ class MemberResult(msgspec.Struct):
         message: kube-scheduler's message for a pending pod.
         error: whether the attempt ended with an error.
         keeps_promise: whether the pod keeps its nominated node.
+        unavailable: its claims on devices that are allocated elsewhere, on any node.
     """
 
     member: Member
@@ -161,6 +164,7 @@ class MemberResult(msgspec.Struct):
     error: bool = False
     keeps_promise: bool = False
     nominated: str = ""
+    unavailable: Sequence[ResourceClaim] = ()
 
 
 class _Preemption(NamedTuple):
@@ -242,34 +246,36 @@ def try_group(
         NotJudgedError: a part of the answer is not modelled.
     """
     cluster = scheduler.cluster
-    refused = _refusal(cluster, group, members)
+    framework = scheduler.framework_of(cluster.shared_class(members[0].pod))
+    refused = _refusal(cluster, group, members, framework.gates)
     if refused:
         failed = [MemberResult(each, message=refused, error=True) for each in members]
         return GroupAttempt(group, Status("Error", (refused,)), failed)
-    framework = scheduler.framework_of(cluster.shared_class(members[0].pod))
     for each in members:
         unjudged = unjudged_group(cluster.shared_class(each.pod), cluster, framework)
         if unjudged is not None:
             raise unjudged
-    _refuse_shared_claims(cluster, members)
+    _refuse_mixed_claims(framework, cluster, members)
     cycle = _Cycle(scheduler, framework, group, members, options.counts_all)
+    cycle.notes_claims = _releases_claims(framework, group)
     with cluster.savepoint():
         trial = cycle.run()
+    cycle.notes_claims = False
     status, results = trial.status, trial.results
     untried = [MemberResult(each, message=status.message) for each in members[len(results) :]]
     attempt = GroupAttempt(group, status, [*results, *untried], trial.fits, status.code == "Unschedulable", trial.tried)
     if status.code == "Unschedulable" and options.preempts:
-        _refuse_releases(framework, cluster, group, members)
         if _fails_on_devices(framework, group, results):
             attempt.fail(f'error in "{_DEVICES}" PodGroupPostFilter plugins: not found')
             return attempt
-        evicting = _post_filter(cycle)
+        evicting = _post_filter(cycle, results)
         status.reasons += (evicting.says,) if evicting.says else ()
         if evicting.nodes:
             attempt.await_victims(evicting)
             return attempt
     if status.code == "Success":
-        found = _after_race(cycle, trial.found, alone=options.alone)
+        found, written = _after_race(cycle, trial.found, alone=options.alone)
+        cluster.objects.add(written)
         with cluster.savepoint():
             if any(_bind(scheduler, result, names_claims=False) for result in found):
                 raise _unjudged("spec.volumes", "pods of a PodGroup whose claims cannot be bound")
@@ -293,8 +299,11 @@ def _bind(scheduler: Scheduler, result: MemberResult, *, names_claims: bool = Tr
     return scheduler.reserve(pod_class, result.row, binds=binds) if pod_class.volumes else ""
 
 
-def _after_race(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) -> list[MemberResult]:
-    """Return the pods that found nodes in the order of their binding, after a race for claims without a volume.
+def _after_race(
+    cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool
+) -> tuple[list[MemberResult], list[ResourceClaim]]:
+    """Return the pods that found nodes in the order of their binding, after a race for claims without a volume or
+    devices, and the claims on devices with their allocations.
 
     Of the pods that share a claim only the pod that writes first is bound. The others are tried again. Chance decides
     which pod is first, and whether the PV controller has bound the claim by then.
@@ -302,39 +311,73 @@ def _after_race(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) ->
     Raises:
         NotJudgedError: if chance decides more than the names of equal pods.
     """
-    cluster = cycle.scheduler.cluster
-    writers: dict[frozenset[str], list[MemberResult]] = {}
+    scheduler, cluster = cycle.scheduler, cycle.scheduler.cluster
+    claims = {each.member.key: _claims(cycle.framework, cluster, each.member) for each in found}
+    users = Counter(name for each in claims.values() for name, _ in each)
+    writers: dict[frozenset[object], list[MemberResult]] = {}
     for each in found:
-        writers.setdefault(_unbound(cluster, each.member.pod), []).append(each)
-    written = Counter(name for claims, pods in writers.items() for name in claims for _ in pods)
+        new = [name for name, known in claims[each.member.key] if users[name] > 1 and not known.claim.status.allocation]
+        writers.setdefault(_unbound(cluster, each.member.pod) | {(name, "devices") for name in new}, []).append(each)
+    written = Counter(name for names, pods in writers.items() for name in names for _ in pods)
     if not written or max(written.values()) == 1:
-        return list(found)
-    by_chance = _unjudged("spec.volumes", f"the claim {written.most_common(1)[0][0]}, {_WAITED_FOR}")
-    racing = [pods for claims, pods in writers.items() if claims and len(pods) > 1]
-    overlap = len(set().union(*writers)) < sum(map(len, writers))
+        return list(found), []
+    named = written.most_common(1)[0][0]
+    of_devices = isinstance(named, tuple)
+    field, name = ("spec.resourceClaims", named[0]) if isinstance(named, tuple) else ("spec.volumes", named)
+    by_chance = _unjudged(field, f"the claim {name}, {_WAITED_FOR}")
+    racing = [pods for names, pods in writers.items() if names and len(pods) > 1]
+    overlap = len(frozenset[object]().union(*writers)) < sum(map(len, writers))
     firsts = [{_place(cluster, each): each for each in reversed(pods)}.values() for pods in racing]
-    # A failed binding also ends a nomination and releases devices.
-    more = cycle.promised or any(cluster.shared_class(each.member.pod).may_need_devices for each in found)
+    # A failed binding also ends a nomination, and releases devices and claims that are made for a pod.
+    more = (
+        bool(cycle.promised)
+        or (not of_devices and any(claims.values()))
+        or any(
+            known.is_new and known.group is None
+            for pods in racing
+            for each in pods
+            for _, known in claims[each.member.key]
+        )
+    )
     if not alone or overlap or more or len(found) < len(cycle.members) or prod(map(len, firsts)) > _MOST_RACES:
         raise by_chance
+    allocated = _allocated(scheduler, found) if of_devices else []
     places = Counter(_place(cluster, each) for each in found)
     after: list[MemberResult] = []
     for first in product(*firsts):
         losers = {each.member.key for pods in racing for each in pods} - {each.member.key for each in first}
         sure = [each for each in found if each.member.key not in losers]
         again = msgspec.structs.replace(cycle, members=[each.member for each in found if each.member.key in losers])
-        for binds in (True, False):
+        for binds in (True,) if of_devices else (True, False):
             with cluster.savepoint():
+                cluster.objects.add(allocated)
                 for each in sure:
-                    _bind(cycle.scheduler, each, names_claims=False, binds=binds)
+                    _bind(scheduler, each, names_claims=False, binds=binds)
                 retried = [*sure, *again.run().found]
             if Counter(_place(cluster, each) for each in retried) != places:
                 raise by_chance
             after = after or retried
-    known = {each.member.key: each for each in found}
+    result_of = {each.member.key: each for each in found}
     for each in after:
-        known[each.member.key].row, known[each.member.key].score = each.row, each.score
-    return [known[each.member.key] for each in after]
+        result_of[each.member.key].row, result_of[each.member.key].score = each.row, each.score
+    return [result_of[each.member.key] for each in after], allocated
+
+
+def _allocated(scheduler: Scheduler, found: Sequence[MemberResult]) -> list[ResourceClaim]:
+    """Return the claims that the pods get allocated, not yet reserved for them; without claims made for a pod."""
+    claims = scheduler.cluster.objects.resource_claims
+    before = dict(claims)
+    with scheduler.cluster.savepoint():
+        for each in found:
+            _bind(scheduler, each, names_claims=False, binds=False)
+        after = dict(claims)
+    none = ResourceClaim()
+    return [
+        msgspec.structs.replace(claim, status=msgspec.structs.replace(claim.status, reserved_for=users))
+        for key, claim in after.items()
+        if claim is not before.get(key) and (key in before or (claim.metadata.controller or none).kind == "PodGroup")
+        for users in [before.get(key, none).status.reserved_for]
+    ]
 
 
 def _place(cluster: Cluster, result: MemberResult) -> tuple[object, int]:
@@ -342,37 +385,51 @@ def _place(cluster: Cluster, result: MemberResult) -> tuple[object, int]:
     return cluster.shared_class(result.member.pod).key, result.row
 
 
-def _unbound(cluster: Cluster, pod: Pod) -> frozenset[str]:
+def _unbound(cluster: Cluster, pod: Pod) -> frozenset[object]:
     """Return the pod's claims without a volume."""
     found = [each.claim for each in pod_claims(pod, cluster.objects)] if pod.spec.volumes else []
     return frozenset(each.name for each in found if each is not None and not is_bound(each))
 
 
-def _refuse_shared_claims(cluster: Cluster, members: Sequence[Member]) -> None:
-    """Check that no two pods get the same claim allocated.
+def _refuse_mixed_claims(framework: Framework, cluster: Cluster, members: Sequence[Member]) -> None:
+    """Check that no pod asks for a claim that a pod before it gets allocated, and then for another claim.
+
+    kube-scheduler writes the allocations of such claims into each other.
 
     Raises:
-        NotJudgedError: if two pods do.
+        NotJudgedError: if a pod does.
     """
-    claims = (claim for each in members for claim in {each.name: each for each in _claims(cluster, each.pod)}.values())
-    for name, count in Counter(each.name for each in claims if not each.status.allocation).items():
-        if count > 1:
-            raise _unjudged("spec.resourceClaims", f"the claim {name}, {_WAITED_FOR}")
+    taken: set[object] = set()
+    for each in members:
+        new = [name for name, known in _claims(framework, cluster, each) if not known.claim.status.allocation]
+        shared = [name in taken for name in new]
+        if True in shared and False in shared[shared.index(True) :]:
+            raise _unjudged("spec.resourceClaims", f"the claim {new[shared.index(True)]}, {_WAITED_FOR}")
+        taken.update(new)
 
 
-def _claims(cluster: Cluster, pod: Pod) -> Iterator[ResourceClaim]:
-    """Yield the pod's claims on devices that exist."""
-    for entry in pod.spec.resource_claims or ():
-        claim = cluster.objects.resource_claims.get((pod.namespace, claim_name(pod, entry) or ""))
-        if claim is not None:
-            yield claim
+def _claims(framework: Framework, cluster: Cluster, member: Member) -> list[tuple[object, PodDeviceClaim]]:
+    """Return the pod's claims on devices with what identifies each: a name, or the pod's if the claim is new."""
+    devices, pod_class = framework.devices, cluster.shared_class(member.pod)
+    if devices is None or not pod_class.may_need_devices:
+        return []
+    try:
+        claims = devices.wanted(pod_class, cluster.objects).claims
+    except ClaimMissingError:
+        return []
+    own = [each.is_new and each.group is None for each in claims]
+    return [((member.key, each.entry) if new else each.claim.name, each) for new, each in zip(own, claims, strict=True)]
 
 
-def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member]) -> str:
+def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member], gates: Gates) -> str:
     """Return why the pods cannot be one group; "" if they can (``validatePodGroup``)."""
     bound = [each.pod for each in _bound(cluster, (group.namespace, group.name))]
     first = members[0].pod.spec
     priority, policy = group.spec.priority or 0, first.preemption_policy or "PreemptLowerPriority"
+    whose = ""
+    if gates.enabled("PodGroupPreemptionPolicy"):
+        policy = group.spec.preemption_policy or "PreemptLowerPriority"
+        whose = " as the pod group's preemption policy"
     for pod in [*(each.pod for each in members), *bound]:
         spec = pod.spec
         if spec.scheduler_name != first.scheduler_name:
@@ -387,7 +444,7 @@ def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member]) -> st
             )
         if (spec.preemption_policy or "PreemptLowerPriority") != policy:
             return (
-                "all pods in a single pod group should have the same preemption policy, "
+                f"all pods in a single pod group should have the same preemption policy{whose}, "
                 f"got {spec.preemption_policy or 'PreemptLowerPriority'} and {policy}"
             )
     return ""
@@ -422,6 +479,7 @@ class _Cycle(msgspec.Struct):
     members: Sequence[Member]
     counts_all: bool = False
     promised: dict[PodKey, str] = {}
+    notes_claims: bool = False
 
     @property
     def key(self) -> Key:
@@ -511,8 +569,13 @@ class _Cycle(msgspec.Struct):
 
     def _place_one(self, member: Member) -> MemberResult:
         key, pod, name = member
+        unavailable: list[PodDeviceClaim] = []
+        if self.notes_claims and pod.spec.resource_claims:
+            unavailable = self.scheduler.unavailable_claims(pod, self.scheduler.verdict(pod, name))
         placement = self.scheduler.schedule(pod, name, nominated=self.promised.get(key, ""), binds=False)
-        return _result(self.scheduler, member, placement)
+        result = _result(self.scheduler, member, placement)
+        result.unavailable = [each.claim for each in unavailable]
+        return result
 
 
 def _bound(cluster: Cluster, key: Key) -> list[PodClass]:
@@ -546,7 +609,7 @@ def _result(scheduler: Scheduler, member: Member, placement: Placement) -> Membe
 
 def _fails_on_devices(framework: Framework, group: PodGroup, results: Sequence[MemberResult]) -> bool:
     """Return whether DynamicResources has no state for the group, because its PreFilter never ran."""
-    if _DEVICES not in framework.profile.enabled("pod_group_post_filter") or _is_constrained(framework, group):
+    if not _releases_claims(framework, group):
         return False
     return all(each.verdict is not None and _ends_before_devices(each.verdict) for each in results)
 
@@ -559,33 +622,52 @@ def _ends_before_devices(verdict: Verdict) -> bool:
     return any(each.code == UNRESOLVABLE and each.plugin != _DEVICES for each in verdict.rejections)
 
 
-def _refuse_releases(framework: Framework, cluster: Cluster, group: PodGroup, members: Sequence[Member]) -> None:
-    """Check that DynamicResources releases no claim for the group.
+def _released(cycle: _Cycle, results: Sequence[MemberResult]) -> str:
+    """Return what DynamicResources says of claims that it releases for a group (``PodGroupPostFilter``).
+
+    A claim that was not allocated before the attempt counts, and stays as it is.
 
     Raises:
-        NotJudgedError: if it may.
+        NotJudgedError: if it releases a claim, which preemption may see or not.
     """
-    if _DEVICES not in framework.profile.enabled("pod_group_post_filter") or _is_constrained(framework, group):
-        return
-    for key, pod, _ in members:
-        for claim in _claims(cluster, pod):
-            if claim.status.allocation and all(
-                each.uid == (pod.metadata.uid or key) for each in claim.status.reserved_for or ()
-            ):
-                raise _unjudged("spec.resourceClaims", f"the release of the claim {claim.name} for a PodGroup")
+    cluster, group = cycle.scheduler.cluster, cycle.group
+    claims, of_group, unreserves = cluster.objects.resource_claims, list[ResourceClaim](), False
+    for each in results:
+        if each.verdict is not None and _ends_before_devices(each.verdict):
+            continue
+        now = [claims.get((claim.namespace, claim.name), ResourceClaim()) for claim in each.unavailable]
+        mine = [claim for claim in now if is_releasable(claim, each.member.pod.metadata.uid or each.member.key)]
+        _refuse_releases(mine)
+        unreserves = unreserves or not mine
+        of_group += [claim for claim in now if is_releasable(claim, group.metadata.uid or "")]
+    of_groups = cycle.framework.gates.enabled("DRAWorkloadResourceClaims")
+    if of_groups and unreserves and not scheduled_count(cluster, cycle.key):
+        user = consumer_of(group)
+        _refuse_releases(of_group or [claim for claim in claims.values() if user in (claim.status.reserved_for or ())])
+        if of_group:
+            return "deallocation of PodGroup ResourceClaim completed"
+    return "deallocation and deletion of ResourceClaims completed"
 
 
-def _is_constrained(framework: Framework, group: PodGroup) -> bool:
-    return framework.gates.enabled(_TOPOLOGY) and group.spec.scheduling_constraints is not None
+def _refuse_releases(claims: Iterable[ResourceClaim]) -> None:
+    for each in claims:
+        if each.status.allocation is not None:
+            raise _unjudged("spec.resourceClaims", f"the release of the claim {each.name} for a PodGroup")
 
 
-def _post_filter(cycle: _Cycle) -> _Preemption:
+def _releases_claims(framework: Framework, group: PodGroup) -> bool:
+    """Return whether DynamicResources has a part in PodGroupPostFilter."""
+    constrained = framework.gates.enabled(_TOPOLOGY) and group.spec.scheduling_constraints is not None
+    return _DEVICES in framework.profile.enabled("pod_group_post_filter") and not constrained
+
+
+def _post_filter(cycle: _Cycle, results: Sequence[MemberResult]) -> _Preemption:
     """Run the PodGroupPostFilter plugins for a group without room (``RunPodGroupPostFilterPlugins``)."""
     framework, group, members = cycle.framework, cycle.group, cycle.members
     said: list[str] = []
     for name in framework.profile.enabled("pod_group_post_filter"):
-        if name == _DEVICES and not _is_constrained(framework, group):
-            said.append("deallocation and deletion of ResourceClaims completed")
+        if name == _DEVICES and _releases_claims(framework, group):
+            said.append(_released(cycle, results))
         if name != _PREEMPTION:
             continue
         if any(each.pod.spec.preemption_policy == "Never" for each in members):

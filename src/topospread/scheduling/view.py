@@ -6,6 +6,7 @@ A view calls the plugins' formulas on all rows when it is built, and on changed 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
 from weakref import WeakValueDictionary
 
@@ -88,7 +89,6 @@ class View:
     Attributes:
         plugins: the plugins, prepared for the class.
         node_local: answers that depend on the node and its pods only.
-        one_by_one: cluster-wide plugins to call node by node; ``None`` if any of them only works on arrays.
         assuming, settling: watchers that take part in dry runs.
         beside: row → (state of the node and its nominated pods, rejection of the pod together with them).
         can_fail: whether a filter may fail on single nodes.
@@ -128,16 +128,16 @@ class View:
         elif answers is not None:
             known = _without(ASKED_OF_EACH_CLASS, answers.plugins)
         self.plugins: PreparedPlugins = framework.prepare(pod_class, cluster, {**known, **prepared})
-        self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
-        self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
-        self.can_fail = any(offers(each.filter, CanFail) for each in self.plugins.filters)
-        self.answers_node_pinned = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
         # If PreFilter rejects the class, or a plugin failed, the answers do not hold for other classes with this key.
         if self.plugins.rejected is not None or len(self.plugins.prepared) < len(framework.plugins):
             self.node_local = shared.made(None, cluster, self.plugins)
         else:
             self.node_local = answers or shared.made(key, cluster, self.plugins)
         self.work.built += 1
+        self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
+        self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
+        self.can_fail = any(offers(each.filter, CanFail) for each in self.plugins.filters)
+        self.answers_node_pinned = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
         self._objects = Reading(cluster.objects, self.plugins.reads)
         self._position = cluster.journal.join(self)
         self._numbering = cluster.nodes.numbering
@@ -160,7 +160,6 @@ class View:
                 self._listen(watcher.concerned())
         # Whether counts are columns of the groups. It never becomes False again.
         self._are_counts_grouped = False
-        self._columns: _Columns | None = None
         self._layout: list[int] | None = None
         self._take_layout()
 
@@ -171,8 +170,13 @@ class View:
             self._layout = layout
             self.cluster_filters = [each for each in self._cluster_filters if not _is_idle(each)]
             self._active_scores = [each for each in self.relative_scores if not _is_idle(each.score)]
-            self.one_by_one = one_by_one(self.cluster_filters, self._active_scores)
-            self._columns = self._group_columns()
+            self.__dict__.pop("one_by_one", None)
+            self.__dict__.pop("_columns", None)
+
+    @cached_property
+    def one_by_one(self) -> OneByOne | None:
+        """Cluster-wide plugins to call node by node; ``None`` if any of them only works on arrays."""
+        return one_by_one(self.cluster_filters, self._active_scores)
 
     def catch_up(self) -> bool:
         """Read changes that concern the class from the journal. Return False if a new view must be built."""
@@ -283,7 +287,8 @@ class View:
                 if found:
                     heard[each] = tuple(found)
 
-    def _group_columns(self) -> _Columns | None:
+    @cached_property
+    def _columns(self) -> _Columns | None:
         found: dict[Hashable, GroupColumn] = {}
         for score in self._grouping:
             found["score", score.plugin] = _ScoreColumn(score)

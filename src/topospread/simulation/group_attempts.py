@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
+from topospread.admission.pod_admission import Admission
 from topospread.cluster.objects import Key
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Placement
@@ -36,6 +37,8 @@ def take_in_groups(run: Run, queue: VirtualQueue) -> None:
     cluster, scheduler = run.cluster, run.scheduler
     objects = cluster.objects
     objects.pod_groups_known = bool(objects.pod_groups)
+    admission = Admission(run.plan.inventory, run.options.in_force[0])
+    objects.add([admission.admit_group(each) for each in objects.pod_groups.values()])
     groups: dict[Key, list[int]] = {}
     for place, queued in enumerate(run.queue):
         key = group_key(queued.pod)

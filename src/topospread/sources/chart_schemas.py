@@ -102,7 +102,7 @@ def _packed_schemas(packed: IO[bytes], room: _Room) -> Iterator[bytes]:
             else:
                 yield from _packed_schemas(io.BytesIO(content.read()), room)
     if expected > 0:
-        raise ValueError("the archive names schemas or charts that are not among its files")
+        raise ValueError("the archive names more schemas or charts than it has files of")
 
 
 def _refers_out(schema: bytes) -> bool:

@@ -1,27 +1,50 @@
 """Find the sources of paths: files, Helm charts and kustomizations.
 
 A folder with a Chart.yaml is a chart with all its contents. A folder with a kustomization is built, and its files
-belong to it, except charts and other kustomizations. A kustomization that another one in the tree references is part of
-that one. A named folder is always built, and kustomizations that refer to it are not.
+belong to it, except charts and other kustomizations. A kustomization that a built one references is part of that one.
+A named folder is always built, and kustomizations that refer to it are not.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 import msgspec
 
 from topospread.errors import InputError, Place, UsageError
 
 from .chart_schemas import PACKED, has_outside_references
-from .files import SkippedLinks, Source, entries, find_sources, listed_paths, nothing_to_read, unreadable
-from .kustomizations import Kustomization, kustomization_in
-from .rendering import CHART, NO_CHART_OPTIONS, ChartUnit, KustomizationUnit, Rendering, chart_field, chart_options
+from .files import (
+    SkippedLinks,
+    Source,
+    entries,
+    find_sources,
+    in_time,
+    listed_paths,
+    nothing_to_read,
+    read_text,
+    unreadable,
+)
+from .json_text import is_named_json
+from .kustomizations import KUSTOMIZATIONS, Kustomization, kustomization_in
+from .rendering import (
+    CHART,
+    NO_CHART_OPTIONS,
+    ChartUnit,
+    KustomizationUnit,
+    Rendering,
+    SharedWork,
+    chart_field,
+    chart_options,
+)
 from .roots import check_inside_repository, root_of
 from .text import shown_path
+from .yaml import read_documents
 
 
 class PathContents(msgspec.Struct, frozen=True):
@@ -129,9 +152,9 @@ def check_programs(sources: Sequence[Source]) -> None:
     """Check before reading that every source can be rendered.
 
     Raises:
-        InputError: if a program is missing; the message names it.
+        InputError: if a program is missing; the message names it. Also if the checks take too long.
     """
-    for source in sources:
+    for source in in_time(sources):
         if source.unit is not None:
             source.unit.check()
 
@@ -173,6 +196,7 @@ class _Tree:
         unbuilt: files below kustomizations that may be unreferenced.
         libraries: charts that only other charts use.
         skipped: links to files that are not read.
+        shared: work shared by the sources.
         limit: real path of the folder that reading must not leave (`roots`).
     """
 
@@ -185,6 +209,7 @@ class _Tree:
     unbuilt: list[str] = field(default_factory=list)
     libraries: list[str] = field(default_factory=list)
     skipped: SkippedLinks = field(default_factory=SkippedLinks)
+    shared: SharedWork = field(default_factory=SharedWork)
     limit: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -202,13 +227,14 @@ class _Tree:
         own = kustomization_in(folder.path)
         if own is not None:
             self.built[own.folder] = own
-            self.sources.append(Source(folder.path, 0, KustomizationUnit(folder.path, self.limit, own, self.rendering)))
+            unit = KustomizationUnit(folder.path, self.limit, own, self.rendering, self.shared)
+            self.sources.append(Source(folder.path, 0, unit))
         elif os.path.isfile(os.path.join(folder.path, CHART)):
             path = folder.path
             if chart_field(path, "type") == "library":
                 self.libraries.append(path)
             else:
-                self.sources.append(Source(path, 0, ChartUnit(path, self.limit, self.rendering)))
+                self.sources.append(Source(path, 0, ChartUnit(path, self.limit, self.rendering, self.shared)))
             return []
         within = own or folder.within
         inside: list[_Folder | str] = []
@@ -229,19 +255,42 @@ class _Tree:
     @cached_property
     def above(self) -> frozenset[str]:
         """The folders of kustomizations that are based on the named one, directly or indirectly."""
-        found: set[str] = set()
-        reached = {self.named.folder} if self.named is not None else set()
-        while reached:
-            found |= reached
-            reached = {each.folder for each in self.built.values() if each.folders & reached} - found
-        return frozenset(found - ({self.named.folder} if self.named is not None else set()))
+        if self.named is None:
+            return frozenset()
+        based: dict[str, list[str]] = {}
+        for each in self.built.values():
+            for folder in each.folders:
+                based.setdefault(folder, []).append(each.folder)
+        found, waiting = {self.named.folder}, [self.named.folder]
+        while waiting:
+            new = [folder for folder in based.get(waiting.pop(), ()) if folder not in found]
+            found.update(new)
+            waiting += new
+        return frozenset(found - {self.named.folder})
 
     @cached_property
-    def parts(self) -> frozenset[str]:
-        """The folders that kustomizations refer to."""
-        return frozenset(
-            folder for each in self.built.values() if each.folder not in self.above for folder in each.folders
-        )
+    def part_of(self) -> dict[str, str]:
+        """Folder of each kustomization that is built or part of one, and of its charts → the folder that it is part of.
+
+        A kustomization is built, and part of "", if no other one that is built refers to it. In a circle the first one
+        is built.
+        """
+        parts, wholes = dict[str, str](), dict[str, str]()
+        for each in self.built.values():
+            if each.component or each.folder in self.above or each.folder in parts:
+                continue
+            wholes[each.folder] = ""
+            waiting = [each]
+            while waiting:
+                for folder in waiting.pop().folders - {each.folder}:
+                    # The parts of a folder that was reached before are known.
+                    if folder in self.built and folder not in parts and folder not in wholes:
+                        waiting.append(self.built[folder])
+                    wholes.pop(folder, None)
+                    parts.setdefault(folder, each.folder)
+        read = [self.built[folder] for folder in (*wholes, *parts) if folder in self.built]
+        charts = {chart: parts.get(each.folder, each.folder) for each in read for chart in each.charts}
+        return charts | parts | wholes
 
     def found(self) -> PathContents:
         """Return the sources to read in the tree.
@@ -266,13 +315,9 @@ class _Tree:
     def _is_part(self, source: Source) -> bool:
         """Return whether the source is part of another, or is based on a source that is read."""
         if isinstance(source.unit, ChartUnit):
-            real = os.path.realpath(source.path)
-            homes = [each.chart_home for each in self.built.values() if each.chart_home]
-            return any(real.startswith(home + os.sep) for home in homes)
+            return os.path.realpath(source.path) in self.part_of
         own = _kustomization_of(source)
-        if own is None or own is self.named:
-            return False
-        return own.component or own.folder in self.parts or own.folder in self.above
+        return own is not None and own is not self.named and self.part_of.get(own.folder) != ""
 
     def made_of(self, source: Source) -> list[_Part]:
         """Return the input files of a chart or kustomization within this tree."""
@@ -282,29 +327,80 @@ class _Tree:
         reached, parts, waiting = {own.folder}, [], [own]
         while waiting:
             each = waiting.pop()
-            parts.append(_Part(each.chart_home, each.files | {each.file}))
+            parts += [_Part(files=each.files | {each.file}), *map(_Part, each.charts)]
             new = {folder for folder in each.folders if folder in self.built} - reached
             reached |= new
             waiting += [self.built[folder] for folder in new]
         return parts
 
     def _notes(self, kept: Sequence[Source]) -> list[str]:
-        named = {file for each in self.built.values() for file in (*each.files, each.file)}
+        named = {
+            file
+            for each in self.built.values()
+            for file in (*each.files, each.file)
+            if each.folder in self.part_of or file.startswith(each.folder + os.sep)
+        }
         unread = [path for path in self.unbuilt if os.path.realpath(path) not in named]
         own = {source.name: found for source in self.sources if (found := _kustomization_of(source)) is not None}
         above = [name for name, each in own.items() if each.folder in self.above]
-        alone = [name for name, each in own.items() if each.component and each.folder not in self.parts | self.above]
+        alone = [
+            name for name, each in own.items() if each.component and each.folder not in {*self.part_of, *self.above}
+        ]
         beside = [each.name for each in self.sources if self._is_beside(each) and not self._is_part(each)]
+        rendered = [each.path for each in kept if isinstance(each.unit, ChartUnit)]
+        unrendered = [file for path in (*rendered, *self.libraries) for file in _not_rendered(path, self.limit)]
+        shown = {name: each for name, each in own.items() if not (each.component or each is self.named)}
+        folders = {each.folder: name for name, each in shown.items()}
+        wholes = {folder: name for folder, name in folders.items() if not self.alone}
+        folders |= {os.path.realpath(each.path): each.name for each in self.sources if isinstance(each.unit, ChartUnit)}
+        within = [(each, of) for each, of in self.part_of.items() if each in folders and of in wholes]
+        parts = sorted(f"{folders[each]} (part of {wholes[of]})" for each, of in within)
         told = (
             ("built with kustomize", [each.name for each in kept if isinstance(each.unit, KustomizationUnit)]),
-            ("rendered with `helm template`", [each.name for each in kept if isinstance(each.unit, ChartUnit)]),
+            ("not read alone", parts),
+            ("rendered with `helm template`", [shown_path(each) for each in rendered]),
             ("not read, no kustomization refers to it", unread),
+            ("not read, it is no template of its chart", unrendered),
             (f"not built, it is made of {shown_path(self.root)}; name it instead to have it", above),
             (f"left out, as {shown_path(self.root)} does not refer to it; name it to have it", beside),
             ("not built, it is a component that nothing here refers to", alone),
             ("not rendered, it is a library of other charts", self.libraries),
         )
         return [f"{listed_paths(names)}: {words}" for words, names in told if names] + _notes_on_schemas(kept)
+
+
+_MAY_BE_OBJECT: Final = re.compile(rb"apiVersion|[\\!]")
+"""The key of an object, or a sign by which YAML may write it otherwise."""
+
+
+def _not_rendered(chart: str, limit: str) -> Iterator[str]:
+    """Yield the files of a chart's folder that hold manifests and that Helm does not render."""
+    waiting = [(chart, "chart")]
+    while waiting:
+        folder, role = waiting.pop()
+        for entry in entries(folder, limit, SkippedLinks()):
+            name = os.path.basename(entry.path)
+            if not entry.is_folder:
+                if name in KUSTOMIZATIONS or _has_manifest(entry.path):
+                    yield entry.path
+            elif (role, name) != ("chart", "templates"):
+                inside = "charts" if (role, name) == ("chart", "charts") else ""
+                waiting.append((entry.path, "chart" if role == "charts" and not name.startswith("_") else inside))
+
+
+def _has_manifest(path: str) -> bool:
+    """Return whether a file holds an object other than a definition, or may hold one but is not valid YAML."""
+    try:
+        text = read_text(Source(path, None))
+        if not _MAY_BE_OBJECT.search(text.data):
+            return False
+        values = (
+            [msgspec.json.decode(text.data)] if is_named_json(text) else [each.value for each in read_documents(text)]
+        )
+    except (InputError, msgspec.DecodeError):
+        return True
+    objects = [each for each in values if isinstance(each, dict) and each.get("apiVersion") and each.get("kind")]
+    return any(each["kind"] != "CustomResourceDefinition" for each in objects)
 
 
 def _kustomization_of(source: Source) -> Kustomization | None:

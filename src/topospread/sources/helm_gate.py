@@ -127,6 +127,8 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
                 raise UsageError(f"{shown_path(word)} is not allowed as an option of Helm in a kustomization")
         else:
             positions.append(word)
+        if ".." in word.split("/") or (command == "pull" and os.path.isabs(word)):
+            raise UsageError(f"{shown_path(word)}: no chart has .. or an absolute path as its name")
     charts = positions[-1:] if command == "template" else []
     for chart in charts:
         if not is_within(chart, roots[0]):

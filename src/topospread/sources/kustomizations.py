@@ -24,7 +24,8 @@ _GROUP: Final = "kustomize.config.k8s.io/"
 _TYPE: Final = ("apiversion", "kind")
 FOLDER_FIELDS: Final = frozenset({"resources", "bases", "components", "generators", "transformers", "validators"})
 """Fields that refer to folders of other kustomizations."""
-_CHARTS: Final = ("helmCharts", "helmChartInflationGenerator")
+_CHARTS: Final = (("helmCharts", "name", "version"), ("helmChartInflationGenerator", "chartName", "chartVersion"))
+"""Fields of charts, with their fields of the name and the version."""
 _CHART_HOME: Final = "charts"
 
 
@@ -38,7 +39,7 @@ class Kustomization:
         component: whether it is only usable in others (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
         files: all files in or below its folder that it names.
-        chart_home: folder of the charts that Helm renders for it; "" without charts.
+        charts: the folders of the charts that Helm renders for it.
     """
 
     folder: str
@@ -46,7 +47,7 @@ class Kustomization:
     component: bool = False
     folders: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
-    chart_home: str = ""
+    charts: frozenset[str] = frozenset()
 
 
 def kustomization_in(folder: str) -> Kustomization | None:
@@ -71,7 +72,7 @@ def kustomization_in(folder: str) -> Kustomization | None:
                 kinds == ["Component"],
                 frozenset(_folders(value, real)),
                 frozenset(_files(value, real)),
-                _chart_home(value, real),
+                frozenset(_charts(value, real)),
             )
     return None
 
@@ -114,12 +115,20 @@ def _files(value: Any, folder: str) -> Iterator[str]:
                 yield os.path.realpath(path)
 
 
-def _chart_home(value: dict[str, Any], folder: str) -> str:
-    if not any(value.get(name) for name in _CHARTS):
-        return ""
+def _charts(value: dict[str, Any], folder: str) -> Iterator[str]:
     settings = value.get("helmGlobals")
-    home = settings.get("chartHome") if isinstance(settings, dict) else None
-    return os.path.realpath(path_of(folder, home if isinstance(home, str) and home else _CHART_HOME))
+    for field, name, version in _CHARTS:
+        listed = value.get(field)
+        for each in listed if isinstance(listed, list) else ():
+            if not isinstance(each, dict):
+                continue
+            given = each.get("chartHome") or (settings.get("chartHome") if isinstance(settings, dict) else None)
+            home = given if isinstance(given, str) and given else _CHART_HOME
+            chart = str(each.get(name))
+            # kustomize fetches a chart with a version into a folder of its own.
+            for path in (chart, os.path.join(f"{chart}-{each.get(version)}", chart)):
+                if "\0" not in (whole := path_of(folder, os.path.join(home, path))):
+                    yield os.path.realpath(whole)
 
 
 # Check the files that kustomize would read: only files in the root, and the network only if allowed.
@@ -135,13 +144,17 @@ _NAMES: Final = frozenset({"name", "chartname"})
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
 _ODD_TEXT: Final = re.compile(rb"(?m)\r(?!\n)|" + BREAKS + rb"|^---(?![ \t]*\r?$)")
 _LINE_BREAKS: Final = re.compile("[\r\n\x85\u2028\u2029]")
-_REMOTE: Final = re.compile(r"://|@|\?|_git/|^git::|^github\.com")
-"""Beginnings and parts of what kustomize may take for a repository, even if a folder has this name."""
+_REMOTE: Final = re.compile(r"(?i)://|@|\?|_git/|^git::|^gh:|^github\.com")
+"""Beginnings and parts of what kustomize may take for a repository, even if a folder or file has this name."""
 _REPLACED: Final = "before version 5, kustomize replaces"
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
 
-def check_reach(folder: str, root: str, *, network: bool) -> bool:
+Reached = dict[str, tuple[list[str], bool]]
+"""Real path of each checked folder → the folders it refers to, and whether all it refers to was checked."""
+
+
+def check_reach(folder: str, root: str, *, network: bool, checked: Reached | None = None) -> bool:
     """Reject a kustomization that reads outside its root, or from the network if that is not allowed.
 
     Return whether all kustomizations and configurations that kustomize will read were checked. Otherwise some come from
@@ -151,19 +164,25 @@ def check_reach(folder: str, root: str, *, network: bool) -> bool:
         folder: the folder of the kustomization.
         root: real path of the folder for the kustomization and its bases (`roots`).
         network: whether kustomize may fetch bases and files.
+        checked: results for the same root, which are not computed again; receives new ones.
 
     Raises:
         InputError: if it does, or a kustomization cannot be read. The place is the kustomization's file.
     """
+    checked = {} if checked is None else checked
     visited: set[str] = set()
-    waiting, is_whole = [folder], True
+    waiting, is_whole = [os.path.realpath(folder)], True
     while waiting:
-        each = os.path.realpath(waiting.pop())
+        each = waiting.pop()
         if each not in visited:
             visited.add(each)
-            check = _ReachCheck(each, root, network)
-            waiting += check.checked()
-            is_whole &= check.is_whole
+            if each not in checked:
+                check = _ReachCheck(each, root, network)
+                folders = [os.path.realpath(found) for found in check.checked()]
+                checked[each] = folders, check.is_whole
+            folders, is_known = checked[each]
+            waiting += folders
+            is_whole &= is_known
     return is_whole
 
 
@@ -225,7 +244,7 @@ class _ReachCheck:
             return
         self._check_texts(value)
         if len({key.casefold() for key in value}) < len(value):
-            raise InputError("a field is given twice, in upper and in lower case, which kustomize ignores", self._place)
+            raise InputError("a field is given twice: kustomize ignores upper and lower case; keep one", self._place)
         # Go ignores case in JSON field names.
         fields = [(key.casefold(), listed) for key, listed in value.items() if isinstance(listed, list)]
         for field, listed in fields:
@@ -241,7 +260,9 @@ class _ReachCheck:
             # kustomize first parses any text as a configuration, even if a file has this name.
             self._check_documents(given.encode(), is_inline="\n" in given)
         path = path_of(self._folder, given)
-        if not os.path.lexists(path) or (_REMOTE.search(given) and not os.path.isfile(path)):
+        # kustomize clones a repository if a file of this name is no manifest.
+        is_local = os.path.isfile(path) and not self._network
+        if not os.path.lexists(path) or (_REMOTE.search(given) and not is_local):
             if not self._network and not (field in _PLUGINS and "\n" in given):
                 raise InputError(f"{shown_path(given)} does not exist here. {NEEDS_NETWORK}", self._place)
             self.is_whole &= field in _PLUGINS and "\n" in given

@@ -334,21 +334,24 @@ class KustomizationOrigins:
     Args:
         given: path of the kustomization, as given.
         file: the kustomization's file.
-        folder: folder to which paths of origins are relative.
         data: kustomize's output.
-        annotated: annotations of each document.
+        annotate: returns the annotations of each document, and the folder to which paths of origins are relative.
+            It is called when the first place is asked for.
         root: real path of the folder for its files.
     """
 
-    def __init__(  # noqa: PLR0913 - keyword arguments
-        self, given: str, *, file: str, folder: str, data: bytes, annotated: Sequence[Annotated], root: str
+    def __init__(
+        self, given: str, *, file: str, data: bytes, annotate: Callable[[], tuple[Sequence[Annotated], str]], root: str
     ) -> None:
         self._given = given
         self._file = file
-        self._folder = folder
         self._text = Text(file, data)
-        self._annotated = annotated
+        self._annotate = annotate
         self._files = SourceFiles(root)
+
+    @cached_property
+    def _annotations(self) -> tuple[Sequence[Annotated], str]:
+        return self._annotate()
 
     @cached_property
     def _rendered(self) -> list[Any]:
@@ -361,10 +364,10 @@ class KustomizationOrigins:
         origin = origin if isinstance(origin, dict) else {}
         made_by, file = origin.get("configuredIn"), origin.get("path")
         if isinstance(made_by, str) and "repo" not in origin:
-            return replace(told, source=self._named(os.path.join(self._folder, made_by)))
+            return replace(told, source=self._named(os.path.join(self._annotations[1], made_by)))
         found = None
         if isinstance(file, str) and "repo" not in origin:
-            found = self._in_resource(path_of(self._folder, file), document, path, told)
+            found = self._in_resource(path_of(self._annotations[1], file), document, path, told)
         return found or self._in_patch(document, path, told) or told
 
     def _named(self, path: str) -> str:
@@ -372,9 +375,10 @@ class KustomizationOrigins:
 
     def _said(self, document: int, of: Callable[[Annotated], bytes]) -> Any:
         """Return an annotation of a document; None if missing."""
-        if document > len(self._annotated):
+        annotated, _ = self._annotations
+        if document > len(annotated):
             return None
-        found = values_of(Text(self._file, of(self._annotated[document - 1])))
+        found = values_of(Text(self._file, of(annotated[document - 1])))
         return found[0] if found else None
 
     def _in_patch(self, document: int, path: Path, told: Place) -> Place | None:
@@ -385,7 +389,7 @@ class KustomizationOrigins:
         # one of PatchTransformer, PatchStrategicMergeTransformer, PatchJson6902Transformer
         patched = [each.get("configuredIn") for each in by if "Patch" in str(each.get("configuredBy"))]
         last_first = dict.fromkeys(each for each in reversed(patched) if isinstance(each, str))
-        files = [path_of(self._folder, each) for each in last_first]
+        files = [path_of(self._annotations[1], each) for each in last_first]
         found = written_in(self._files, files, value, path) if isinstance(value, dict) else None
         if found is None:
             return None

@@ -55,7 +55,8 @@ TYPES_AND_REASONS: Final = _words(
 
 CSI_LIMIT: Final = "attachable-volumes-csi-"
 NATIVE_RESOURCE: Final = re.compile(
-    r"cpu|memory|pods|storage|ephemeral-storage|hugepages-[0-9]+[KMGT]i|attachable-volumes-[a-z-]+"
+    r"cpu|memory|pods|storage|ephemeral-storage|hugepages-[0-9]+[KMGT]i"
+    r"|attachable-volumes-(?:aws-ebs|azure-disk|cinder|gce-pd|vsphere-volume)"
 )
 
 WORDS_OF_KEYS: Final = _words(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -17,7 +19,7 @@ from topospread.errors import InputError, Place
 from .chart_schemas import NO_VALIDATION, PACKED, has_outside_references
 from .files import Source, checked_utf8, read_text
 from .helm_gate import PARTS_FILES, write_gate
-from .kustomizations import Kustomization, check_reach
+from .kustomizations import Kustomization, Reached, check_reach
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, RENDER_HELM, find_renderer, scrubbed_environment
 from .roots import GIT, check_inside_repository, check_links, check_name, is_of_git
@@ -27,6 +29,9 @@ from .yaml import read_documents
 CHART: Final = "Chart.yaml"
 _DETOUR: Final = 20.0
 """Time limit in seconds for a build with origin annotations, which can take minutes with hundreds of patches."""
+_DETOURS: Final = 120.0
+"""Time limit in seconds for all such builds of a path."""
+_BETWEEN: Final = b"\n---\n"
 
 _RELEASE: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_RELEASE: Final = 53
@@ -81,6 +86,21 @@ def chart_options(rendering: Rendering) -> list[str]:
     return [each for each in NO_CHART_OPTIONS if getattr(rendering, each)]
 
 
+@dataclass(slots=True, eq=False)
+class SharedWork:
+    """Work that the charts and kustomizations of a path share.
+
+    Attributes:
+        detours: seconds left for builds with origin annotations.
+        links: real paths of folders whose links were checked.
+        reached: kustomizations that were checked.
+    """
+
+    detours: float = _DETOURS
+    links: set[str] = field(default_factory=set)
+    reached: Reached = field(default_factory=dict)
+
+
 class ChartUnit(msgspec.Struct, frozen=True):
     """A chart: a folder with a Chart.yaml, or a packed chart from ``helm package``.
 
@@ -88,12 +108,14 @@ class ChartUnit(msgspec.Struct, frozen=True):
         path: the path as given.
         root: real path of the folder that its links must not leave.
         rendering: the rendering options.
+        shared: work shared with other units.
     """
 
     noun: ClassVar[str] = "chart"
     path: str
     root: str
     rendering: Rendering = msgspec.field(default_factory=Rendering)
+    shared: SharedWork = msgspec.field(default_factory=SharedWork)
 
     @property
     def _place(self) -> Place:
@@ -110,7 +132,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
         if self.rendering.helm_release and not _is_release(self.rendering.helm_release):
             # The name may come from a Drill file, and Helm would read --set-file=a=/etc/passwd as an option.
             raise InputError(f"no release can be called {shown_path(self.rendering.helm_release)}", self._place)
-        check_links(self.path, self.root, beside_git=True)
+        check_links(self.path, self.root, beside_git=True, visited=self.shared.links)
         for each in self.rendering.helm_values:
             check_inside_repository(each)
 
@@ -149,6 +171,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         root: real path of the folder that it and its bases must not leave.
         kustomization: its contents.
         rendering: the rendering options.
+        shared: work shared with other units.
     """
 
     noun: ClassVar[str] = "kustomization"
@@ -156,6 +179,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
     root: str
     kustomization: Kustomization
     rendering: Rendering = msgspec.field(default_factory=Rendering)
+    shared: SharedWork = msgspec.field(default_factory=SharedWork)
 
     @property
     def _place(self) -> Place:
@@ -175,9 +199,9 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         for path in (os.path.abspath(self.path), self.kustomization.folder):
             check_name(path)
         find_renderer(KUSTOMIZE, self._place)
-        is_whole = check_reach(self.path, self.root, network=self.rendering.network)
+        is_whole = check_reach(self.path, self.root, network=self.rendering.network, checked=self.shared.reached)
         allows_helm = self.rendering.helm_in_kustomizations and is_whole
-        if self.kustomization.chart_home and not allows_helm:
+        if self.kustomization.charts and not allows_helm:
             raise InputError(RENDER_HELM, self._place)
         if allows_helm:
             find_renderer(HELM, self._place)
@@ -186,33 +210,59 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
     def render(self) -> Text:
         """Return the output of ``kustomize build``.
 
-        It is built as the resource of another kustomization that requests origin annotations.
-
         Raises:
             InputError: if kustomize is missing or fails, or `check` refuses the kustomization.
+        """
+        data, _ = self._build()
+        text = checked_utf8(data, Source(self.path, None))
+        origins = KustomizationOrigins(
+            self.path,
+            file=self.kustomization.file,
+            data=text.data,
+            annotate=lambda: self._annotated(text.data),
+            root=self.root,
+        )
+        return Text(text.name, text.data, origins)
+
+    def _build(self, *, annotated: bool = False) -> tuple[bytes, str]:
+        """Return kustomize's output, and the folder that was built.
+
+        Args:
+            annotated: build the kustomization as the resource of another one, which requests origin annotations.
         """
         allows_helm = self._allows_helm()
         renderer = find_renderer(KUSTOMIZE, self._place)
         with scrubbed_environment(network=self.rendering.network) as (home, environment):
             options = self._helm_options(home) if allows_helm else []
-            folder = os.path.join(home, "build")
-            os.mkdir(folder)
-            with open(os.path.join(folder, "kustomization.yaml"), "w", encoding="utf-8") as file:
-                base = os.path.relpath(self.kustomization.folder, folder)
-                quoted = json.dumps(base, ensure_ascii=False)
-                file.write(f"buildMetadata: [originAnnotations, transformerAnnotations]\nresources:\n- {quoted}\n")
-            try:
-                seconds = None if self.rendering.network else _DETOUR
-                data = renderer.run([folder, *options], self._place, environment, seconds)
-            except InputError:
-                # The error would name the temporary folder, and the build may succeed without origin annotations.
-                data = renderer.run([_no_option(self.path), *options], self._place, environment)
-        text = checked_utf8(data, Source(self.path, None))
-        plain, annotated = without_origins(text.data)
-        origins = KustomizationOrigins(
-            self.path, file=self.kustomization.file, folder=folder, data=plain, annotated=annotated, root=self.root
-        )
-        return Text(text.name, plain, origins)
+            # kustomize never takes an absolute path for a repository.
+            folder, seconds = self.kustomization.folder, None
+            if annotated:
+                folder = os.path.join(home, "build")
+                os.mkdir(folder)
+                with open(os.path.join(folder, "kustomization.yaml"), "w", encoding="utf-8") as file:
+                    base = os.path.relpath(self.kustomization.folder, folder)
+                    quoted = json.dumps(base, ensure_ascii=False)
+                    file.write(f"buildMetadata: [originAnnotations, transformerAnnotations]\nresources:\n- {quoted}\n")
+                seconds = self.shared.detours if self.rendering.network else min(_DETOUR, self.shared.detours)
+            return renderer.run([folder, *options], self._place, environment, seconds), folder
+
+    def _annotated(self, data: bytes) -> tuple[Sequence[Annotated], str]:
+        """Build once more with origin annotations, and return them for each document, and the folder that was built.
+
+        A kustomization can select by these annotations. So if the output differs, there are none.
+        """
+        begun = time.monotonic()
+        try:
+            built, folder = self._build(annotated=True) if self.shared.detours > 0 else (b"", "")
+        except InputError:
+            return [], ""
+        finally:
+            self.shared.detours -= time.monotonic() - begun
+        (plain, _), (same, annotated) = without_origins(data), without_origins(built)
+        # Only the kustomization that is built sorts its documents.
+        wanted, found = (each.removesuffix(b"\n").split(_BETWEEN) for each in (plain, same))
+        origins = dict(zip(found, annotated, strict=True))
+        return ([origins[each] for each in wanted] if sorted(wanted) == sorted(found) else []), folder
 
     def _helm_options(self, folder: str) -> list[str]:
         """Return the options that make kustomize run Helm through `helm_gate`."""
@@ -224,12 +274,12 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
 def without_origins(data: bytes) -> tuple[bytes, list[Annotated]]:
     """Return kustomize's output without the origin annotations, and these annotations."""
     plain, annotated = [], []
-    for document in data.split(b"\n---\n"):
+    for document in data.split(_BETWEEN):
         without, origin = _taken_out(document, _ORIGIN)
         without, transformations = _taken_out(without, _TRANSFORMATIONS)
         plain.append(without)
         annotated.append(Annotated(origin, transformations))
-    return b"\n---\n".join(plain), annotated
+    return _BETWEEN.join(plain), annotated
 
 
 def _taken_out(document: bytes, annotation: re.Pattern[bytes]) -> tuple[bytes, bytes]:

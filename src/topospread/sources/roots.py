@@ -109,7 +109,7 @@ def check_name(path: str) -> None:
         raise InputError(words, Place(shown_path(path)))
 
 
-def check_links(folder: str, root: str, *, beside_git: bool = False) -> None:
+def check_links(folder: str, root: str, *, beside_git: bool = False, visited: set[str] | None = None) -> None:
     """Reject a folder that contains a link out of the root, or a ``.git``, at any depth.
 
     Helm follows links inside a chart, and reads all its files.
@@ -118,12 +118,23 @@ def check_links(folder: str, root: str, *, beside_git: bool = False) -> None:
         folder: the folder.
         root: real path of its root.
         beside_git: whether the folder may be a repository itself, whose ``.git`` is not read.
+        visited: real paths of folders that were checked for the same root; receives the folders below this one.
 
     Raises:
         InputError: if a link leaves the root, ``.git`` exists, or a folder cannot be read.
     """
     own = os.path.join(os.path.realpath(folder), GIT)
-    for path in _links_below(folder, set()):
+    # For a repository, links that are fine elsewhere may lead to its own .git.
+    visited = set() if visited is None or os.path.lexists(own) else visited
+    try:
+        _check_links(folder, root, own, visited, beside_git=beside_git)
+    except InputError:
+        visited.clear()
+        raise
+
+
+def _check_links(folder: str, root: str, own: str, visited: set[str], *, beside_git: bool) -> None:
+    for path in _links_below(folder, visited):
         # A link to the folder itself or its parents leads to its own .git by another path.
         leads_to_git = path not in (folder, own) and os.path.lexists(own) and lies_in(own, os.path.realpath(path))
         if leads_to_git or (is_of_git(os.path.basename(path)) and not (beside_git and path == own)):

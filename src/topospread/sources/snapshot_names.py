@@ -52,7 +52,7 @@ OPAQUE: Final = _words(
     message messageExpression valueExpression host user role add drop procMount
     device request expression string version strings versions attributes counters counterSet compatibilityGroups
     matchAttribute distinctAttribute capacityKey shareID bindingConditions bindingFailureConditions
-    nodeAllocatableResources
+    nodeAllocatableResources kubernetes.io/config.mirror
     podGroupReplicaKey pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
     topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted
     topospread.dev/promise topospread.dev/quorum topospread.dev/scale-in topospread.dev/fallback topospread.dev/pool
@@ -72,12 +72,17 @@ RESOURCES: Final = _words(
 ENUMERATED: Final = frozenset({"type", "reason", "scopes", "scopeName"})
 """Fields with words of Kubernetes or of a private controller."""
 
-NUMBERS: Final = _words(
-    """controller.kubernetes.io/pod-deletion-cost deployment.kubernetes.io/revision
+FORMS: Final = _words(
+    """service.kubernetes.io/topology-aware-hints service.kubernetes.io/topology-mode
+    storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
+    pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
+    storage.alpha.kubernetes.io/migrated-plugins helm.sh/hook helm.sh/hook-delete-policy
+    resource.kubernetes.io/extended-resource-claim
+    controller.kubernetes.io/pod-deletion-cost deployment.kubernetes.io/revision
     deployment.kubernetes.io/desired-replicas kubectl.kubernetes.io/restartedAt
     deprecated.daemonset.template.generation batch.kubernetes.io/job-completion-index"""
 )
-"""Annotations with a number or a time. Other text in them may be a private name."""
+"""Annotations with a number, a time, or words of Kubernetes or Helm. Other text in them may be a private name."""
 
 OTHERS: Final = _words(
     """apiGroup apiGroups resources uid apiVersion kind schedulerName schedule hostIP clusterIP
@@ -88,23 +93,22 @@ OTHERS: Final = _words(
 KEPT: Final = _words(
     """apiVersions operations scope validationActions failurePolicy patchType reinvocationPolicy
     resource allocationMode allocationTimestamp skipNodeOperations
-    resource.kubernetes.io/extended-resource-claim
     resourceVersion creationTimestamp deletionTimestamp operator effect phase status
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
     bindMountOptions preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
     accessModes volumeMode volumeBindingMode persistentVolumeReclaimPolicy reclaimPolicy podManagementPolicy
     completionMode completedIndexes failedIndexes completionTime podReplacementPolicy minAvailable
     maxUnavailable maxSurge unhealthyPodEvictionPolicy
-    kubernetes.io/config.mirror
-    storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
-    maximumVolumeSize pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
-    storage.alpha.kubernetes.io/migrated-plugins helm.sh/hook helm.sh/hook-delete-policy
-    trafficDistribution internalTrafficPolicy service.kubernetes.io/topology-aware-hints
-    service.kubernetes.io/topology-mode"""
+    maximumVolumeSize trafficDistribution internalTrafficPolicy"""
 )
 """Text fields that stay: Kubernetes' own words, times, numbers and product names."""
 
-_NUMBER: Final = re.compile(r"[-+0-9.:TZ]*")
+_FORM: Final = re.compile(
+    r"[-+0-9.:TZ]*|(?i:true|false|yes|auto|disabled)"
+    r"|(?:(?:pre|post)-(?:install|delete|upgrade|rollback)|test(?:-success|-failure)?|crd-install"
+    r"|before-hook-creation|hook-(?:succeeded|failed)|,| )+"
+    r"|(?:kubernetes\.io/(?:aws-ebs|azure-disk|azure-file|cinder|gce-pd|portworx-volume|rbd|vsphere-volume),?)+"
+)
 _SCHEDULE: Final = "0 0 * * *"
 """Replaces every CronJob's schedule, which no command evaluates."""
 
@@ -151,7 +155,7 @@ class _ObjectWalk:
             **dict.fromkeys(IMAGES, names.image),
             **dict.fromkeys(ENUMERATED, names.enumerated),
             **dict.fromkeys(KEPT, str),
-            **dict.fromkeys(NUMBERS, lambda text: text if _NUMBER.fullmatch(text) else names.opaque(text)),
+            **dict.fromkeys(FORMS, lambda text: text if _FORM.fullmatch(text) else names.opaque(text)),
             "apiGroup": names.api_group,
             "apiGroups": names.api_group,
             "resources": names.resource,
@@ -208,7 +212,8 @@ class _ObjectWalk:
 
     def _field(self, field: str, value: Any) -> Any:
         if isinstance(value, dict):
-            return self._maps.get(field, self._fields)(value)
+            is_selector = field in LABELS and not all(isinstance(each, str) for each in value.values())
+            return (self._fields if is_selector else self._maps.get(field, self._fields))(value)
         if isinstance(value, list):
             inner = self._fields if field in RESOURCES else None  # a claim's requests are a list of objects
             return [inner(each) if inner and isinstance(each, dict) else self._field(field, each) for each in value]

@@ -108,9 +108,9 @@ def _constraint(
 ) -> ConstraintStatus:
     domains = arithmetic.domains
     assert isinstance(domains, Domains), "of a cluster they are columns"
-    counts = domains.matching
-    holding, empty = np.flatnonzero(counts), np.flatnonzero(counts == 0)
-    matching = counts[holding]
+    holding, matching = domains.holding, domains.pods
+    is_empty = np.ones(min(len(domains), len(holding) + MOST_NAMED), dtype=np.bool_)
+    is_empty[holding[holding < len(is_empty)]] = False
     nodes = repeat(0) if whose is None else domains.nodes[holding].tolist()
     return ConstraintStatus(
         topology_key=arithmetic.topology_key,
@@ -124,8 +124,8 @@ def _constraint(
         minimum=arithmetic.minimum,
         skew=arithmetic.skew,
         domains=tuple(map(DomainPods, domains.names_at(holding), matching.tolist(), nodes)),
-        empty=len(empty),
-        empty_names=tuple(domains.names_at(empty[:MOST_NAMED])),
+        empty=len(domains) - len(holding),
+        empty_names=tuple(domains.names_at(is_empty.nonzero()[0][:MOST_NAMED])),
         left_out=tuple(
             UncountedNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED]) for each in arithmetic.left_out
         ),

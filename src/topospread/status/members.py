@@ -91,6 +91,8 @@ def workloads_of(plan: Plan, owned: Container[PodKey]) -> Iterator[Workload]:
     ``owned`` has the pods of the plan's workloads.
     """
     yield from (each for each in plan.workloads if each.kind != "Node")
+    if len(plan.bound) == sum(len(each.existing) for each in plan.workloads):
+        return
     for pod in plan.bound:
         bare = pod.metadata.controller is None and not pod.terminating and pod.phase not in FINISHED_PHASES
         if bare and pod_key(pod.namespace, pod.name) not in owned:

@@ -94,7 +94,9 @@ def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ..
         )
     if terms_of(view.pod_class).affinity:
         takes_again = np.zeros(len(rows), dtype=np.bool_)
-    left = np.flatnonzero(~takes_again | np.isin(numbers, list(nominated))).tolist()
+    if nominated:
+        takes_again = takes_again & ~np.isin(numbers, list(nominated))
+    left = np.flatnonzero(~takes_again).tolist()
     looks = _looks(view, numbers) if left else []
     for place in left:
         row = rows[place]

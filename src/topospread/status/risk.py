@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 
 import msgspec
+import numpy as np
 
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.cluster import Cluster
@@ -30,19 +32,26 @@ def is_on_nodes(key: str, cluster: Cluster) -> bool:
     return cluster.nodes.labels(key).missing < len(cluster.nodes)
 
 
-def losses(kind: str, members: Members, keys: Iterable[str], cluster: Cluster) -> tuple[Loss, ...]:
-    """Return the workload's lost pods for the failure of each domain, by key, largest loss first."""
+def losses(
+    kind: str, members: Members, keys: Iterable[str], cluster: Cluster, most: int | None = None
+) -> tuple[Loss, ...]:
+    """Return the workload's lost pods for the failure of each domain, by key, largest loss first.
+
+    ``most``: maximum number of domains by key; None for all.
+    """
     if kind in OF_THEIR_NODE:
         return ()
     by_row = members.by_row
-    rows, existing = list(by_row), sum(by_row.values())
+    rows, existing = np.array(list(by_row), dtype=np.intp), sum(by_row.values())
     found: list[Loss] = []
     for key in keys:
         column = cluster.nodes.labels(key)
         lost: dict[int, int] = {}
         for code, pods in zip(column.codes[rows].tolist(), by_row.values(), strict=True):
             lost[code] = lost.get(code, 0) + pods
-        largest_first = sorted((-pods, column.values[code]) for code, pods in lost.items() if code >= 0)
+        lost.pop(-1, None)
+        sizes = ((-pods, column.values[code]) for code, pods in lost.items())
+        largest_first = sorted(sizes) if most is None else nsmallest(most, sizes)
         found += [Loss(key, name, -pods, existing) for pods, name in largest_first]
     return tuple(found)
 

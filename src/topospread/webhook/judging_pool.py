@@ -222,7 +222,7 @@ class _JudgingProcess:
             length = int.from_bytes(await answers.readexactly(LENGTH))
             return await answers.readexactly(length)
         except (OSError, asyncio.IncompleteReadError):
-            raise NotJudgedError("the process that judged it ended") from None
+            raise NotJudgedError("its process ended too early; try again") from None
 
     def lower_priority(self) -> None:
         """Leave the processor to processes with ordinary requests."""

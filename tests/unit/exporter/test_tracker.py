@@ -138,6 +138,31 @@ def test_a_node_that_goes_takes_its_pods_until_it_comes_back(tracker: Tracker) -
     assert samples(tracker, "topospread_constraint_domains")[of_web] == 3
 
 
+@pytest.mark.parametrize("steps", range(8))
+def test_a_pod_that_changes_its_owner_and_back_between_steps_counts_once(tracker: Tracker, steps: int) -> None:
+    own = pod("web-0", "web", 0)
+    tracker.put(own)
+    work(tracker)
+    tracker.put(pod("web-0", "db", 0))
+    for _ in range(steps):
+        tracker.work(time.monotonic())
+    tracker.put(own)
+    work(tracker)
+    pods = {("default", "App/web"): 2, ("default", "App/db"): 2}
+    assert samples(tracker, "topospread_workload_pods") == pods
+    assert set(samples(tracker, "topospread_domain_pods").values()) == {0, 1}
+    tracker.delete(Pod, "default", "web-0", own)
+    work(tracker)
+    assert samples(tracker, "topospread_workload_pods") == pods | {("default", "App/web"): 1}
+
+
+def test_the_largest_loss_of_each_key_is_kept(tracker: Tracker) -> None:
+    tracker.put(pod("web-2", "web", 1))
+    work(tracker)
+    losses = {each.name: [(one.topology_key, one.lost) for one in each.losses] for each in tracker.figures.values()}
+    assert losses["web"] == [(ZONE, 2), ("kubernetes.io/hostname", 2)]
+
+
 def test_series_of_what_is_gone_go(tracker: Tracker) -> None:
     for number in range(2):
         tracker.delete(Pod, "default", f"db-{number}", None)

@@ -60,7 +60,8 @@ def overlays(tmp_path: Path, programs: FakePrograms, texts: dict[str, str]) -> N
         (tmp_path / name / "kustomization.yaml").write_text("resources: []\n")
         (tmp_path / name / "built").write_text(text)
     shown = f"for n in {' '.join(texts)}; do "
-    shown += f"if grep -q '/'$n'\"$' \"$2/kustomization.yaml\"; then cat {tmp_path}/$n/built; fi; done"
+    shown += "if [ ${2##*/} = $n ] || grep -q '/'$n'\"$' \"$2/kustomization.yaml\"; "
+    shown += f"then cat {tmp_path}/$n/built; fi; done"
     programs.install("kustomize", before=shown)
 
 

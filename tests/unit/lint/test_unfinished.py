@@ -69,6 +69,17 @@ def test_a_kustomizations_patches_are_left_out(tmp_path: Path, how: str) -> None
         assert outcome.read.left_out[str(patch)] == "patch"
 
 
+@pytest.mark.parametrize("how", ["patches: [{path: k8s/prod/app.yaml}]", "resources: [k8s/prod/app.yaml]\nvars: [a]"])
+def test_a_kustomization_above_the_linted_folder_leaves_nothing_out(tmp_path: Path, how: str) -> None:
+    app = tmp_path / "k8s" / "prod" / "app.yaml"
+    app.parent.mkdir(parents=True)
+    app.write_text(PARTIAL)
+    (tmp_path / "kustomization.yaml").write_text(how)
+    for paths in ((app.parent,), (app.parent.parent, app.parent), (app.parent, tmp_path / "kustomization.yaml")):
+        assert rules(judged(*paths)) == {"validation"}
+    assert rules(judged(tmp_path)) == set()
+
+
 @pytest.mark.parametrize(
     ("field", "found"),
     [

@@ -32,7 +32,8 @@ def membership(made: Cluster, *out: str) -> Membership:
 
 
 def zones(found: Membership) -> dict[str, int]:
-    codes, nodes = found.by_name()
+    codes, nodes, indexes = found.by_name()
+    assert indexes[codes].tolist() == list(range(len(codes)))
     return {found.column.values[code]: int(number) for code, number in zip(codes, nodes, strict=True)}
 
 

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from tests.parted import parted
-from tests.unit.drill.builders import ZONE, inventory, node, nodes, rolling, running, spread, workload
+from tests.unit.drill.builders import ZONE, inventory, node, nodes, rolling, running, spread, told, workload
 from topospread.answers.promise_check import PromiseCheck, promise_check
 from topospread.drill.patching import apply_patch
+from topospread.drill.steps import Wait
 from topospread.errors import InputError, UsageError
 from topospread.lint.settings import read_settings
 from topospread.promise.fresh import REVISION
 from topospread.promise.wants import Want, default_wants, read_wants
+from topospread.status.status import status as status_of
 
 Json = dict[str, Any]
 THREE = nodes("a", "a", "b", "b", "c", "c")
@@ -106,6 +108,12 @@ def test_every_broken_promise_has_its_own_fix_smallest_change_first() -> None:
     assert "tried: rollout>=5 is kept" in text
 
 
+def test_it_says_for_how_many_workloads_fixes_were_tried() -> None:
+    many = [workload("ReplicaSet", f"web-{at:02}", 2) for at in range(11)]
+    text = checked([*nodes("a", "b"), *many], "zone-loss>=1").text()
+    assert "fixes were tried for the first 10 of 11 workloads with broken promises" in " ".join(text.split())
+
+
 def test_a_change_that_breaks_a_kept_promise_is_no_fix() -> None:
     """Every zone has room for two pods: a hard constraint over zones of one node each makes a pod wait."""
     objects = [node("a1", "a", cpu="6"), node("b1", "b", cpu="1"), web(strategy=rolling(1, 0))]
@@ -133,6 +141,25 @@ def test_what_runs_now_is_part_of_a_promise() -> None:
     ]
     (each,) = checked([*nodes("a", "b", "c"), replicas, *pods], "zone-loss>=2").promises
     assert (each.verdict, each.when, each.ground, each.says) == ("no", "now", "seen", "losing a leaves 0 of 3")
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}]},
+        {"phase": "Pending", "conditions": [{"type": "Ready", "status": "False"}]},
+        {"phase": "Running", "conditions": [{"type": "Initialized", "status": "True"}]},
+    ],
+)
+def test_a_pod_that_starts_is_ready_for_no_command(status: Json) -> None:
+    """Like budgets and Services, they count a pod once its condition Ready is true."""
+    objects = [*nodes("a", "b", "c"), *running(True, True, False, **status)]
+    (each,) = checked(objects, "zone-loss>=2").promises
+    assert (each.verdict, each.when, each.says) == ("no", "now", "losing a leaves 1 of 3 (2 ready before)")
+    (web_now,) = status_of(inventory(*objects)).workloads
+    assert (web_now.ready, web_now.existing) == (2, 3)
+    (found,) = told(objects, Wait(0)).workloads
+    assert found.ready == 2
 
 
 def test_a_strategy_bounds_a_rollout() -> None:

@@ -162,7 +162,7 @@ def test_pods_that_are_there_stay_where_they_are(tmp_path: Path) -> None:
         ("{placed: a1=b}", "write a node"),
         ("{ready: web}", "any of the new pods may be ready: write any"),
         ("{place: a1}", "there is no field 'place'; did you mean 'placed'?"),
-        ("{placed: a1, ready: any}", "a turn is one of stands, placed, ready, deleted, gone"),
+        ("{placed: a1, ready: any}", "a turn has exactly one of the fields stands, placed, ready, deleted, gone"),
     ],
 )
 def test_a_turn_that_cannot_be_is_refused(tmp_path: Path, turns: str, why: str) -> None:

@@ -15,6 +15,7 @@ from topospread.promise.workload_drills import WorkloadDrills
 from topospread.simulation.options import PLAIN
 from topospread.simulation.unscored import unscored
 
+HOST = "kubernetes.io/hostname"
 KEY = ("Deployment", "shop", "web")
 ROLLOUT = Rollout("shop/deploy/web")
 SIX = nodes("a", "a", "b", "b", "c", "c")
@@ -83,3 +84,13 @@ def test_a_proof_by_counting_finds_the_failures_that_drills_find(
     counted = failures()
     monkeypatch.setattr(DesignChecks, "_surely_left", lambda *_, **__: 0)
     assert counted[:1] == failures()[:1]
+
+
+@pytest.mark.parametrize("spec", [{}, {"topologySpreadConstraints": [spread(topologyKey=HOST)]}])
+def test_a_loss_that_is_not_drilled_takes_no_pod(spec: Any) -> None:
+    begin = drills(*SIX, workload("Deployment", replicas=3, spec=spec), workload("Deployment", "other", 4))
+    held = set(begin.held(HOST))
+    assert 0 < len(held) < len(SIX)
+    for domain in begin.domains(HOST).keys() - held:
+        found = begin.lose(HOST, domain)
+        assert found.fewest == found.begun == found.ready == 3

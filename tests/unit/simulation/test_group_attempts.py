@@ -46,12 +46,13 @@ def pods(of: str, count: int, **spec: Any) -> list[Json]:
     return [pod(f"{of}-{i}", of, **spec) for i in range(count)]
 
 
-def simulated(folder: Path, *items: Json, **gates: bool) -> Simulation:
+def simulated(folder: Path, *items: Json, keep_after: bool = False, **gates: bool) -> Simulation:
     file = folder / "cluster.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     values = {"GenericWorkload": True, **gates}
     both = gates_for("1.37", values), gates_for("1.37", values, component="apiserver")
-    return simulate(topospread.load(str(file)), SimulationOptions(gates=both[0], apiserver_gates=both[1]))
+    options = SimulationOptions(gates=both[0], apiserver_gates=both[1])
+    return simulate(topospread.load(str(file)), options, keep_after=keep_after)
 
 
 def placed(result: Simulation) -> dict[str, bool]:
@@ -84,6 +85,89 @@ def test_pods_above_min_count_may_stay_pending(tmp_path: Path) -> None:
 def test_a_basic_policy_asks_for_a_single_pod(minimum: int, expected: int, tmp_path: Path) -> None:
     result = simulated(tmp_path, node("n1"), group("g", minimum), *pods("g", 6))
     assert sum(placed(result).values()) == expected
+
+
+def test_a_group_has_the_priority_of_its_class(tmp_path: Path) -> None:
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
+    named = {"priorityClassName": "high"}
+    result = simulated(tmp_path, high, node("n1"), group("g", 2, **named), *pods("g", 2, **named))
+    assert all(placed(result).values())
+
+
+@pytest.mark.parametrize("policy", ["Never", "PreemptLowerPriority"])
+def test_with_the_gate_the_group_s_preemption_policy_counts(policy: str, tmp_path: Path) -> None:
+    urgent = pods("g", 2, priority=9, preemptionPolicy="Never")
+    items = [node("n1"), pod("low", cpu="4", nodeName="n1"), group("g", 2, priority=9, preemptionPolicy=policy)]
+    result = simulated(tmp_path, *items, *urgent, PodGroupPreemptionPolicy=True)
+    mine = "all pods in a single pod group should have the same preemption policy as the pod group's preemption policy"
+    wrong = f"{mine}, got Never and {policy}"
+    assert (wrong in {each.message for each in result.placements}) == (policy != "Never")
+
+
+def test_groups_without_a_parent_are_judged_beside_composite_groups(tmp_path: Path) -> None:
+    items = [node("n1"), group("g", 2), *pods("g", 2)]
+    assert all(placed(simulated(tmp_path, *items, **ON, CompositePodGroup=True)).values())
+    child = group("child", parentCompositePodGroupName="all")
+    result = simulated(tmp_path, *items, child, **ON, CompositePodGroup=True)
+    assert [each.because for each in result.unjudged] == ["topospread does not model composite pod groups"]
+
+
+SLICE = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "ResourceSlice",
+    "metadata": {"name": "s"},
+    "spec": {
+        "driver": "d",
+        "nodeName": "n1",
+        "pool": {"name": "n1", "generation": 1, "resourceSliceCount": 1},
+        "devices": [{"name": "d0"}, {"name": "d1"}],
+    },
+}
+ONE = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "any"}}]}}
+DEVICES: list[Json] = [
+    SLICE,
+    {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "any"}, "spec": {}},
+]
+
+
+def test_pods_share_a_claim_that_is_allocated_with_the_first(tmp_path: Path) -> None:
+    shared = {**SLICE, "kind": "ResourceClaim", "metadata": {"name": "c", "uid": "c"}, "spec": ONE}
+    members = pods("g", 2, resourceClaims=[{"name": "x", "resourceClaimName": "c"}])
+    result = simulated(tmp_path, node("n0"), node("n1"), *DEVICES, shared, group("g", 2), *members, keep_after=True)
+    assert {each.node for each in result.placements} == {"n1"}
+    assert not result.unjudged
+    assert result.after is not None
+    [claim] = result.after.resource_claims
+    assert [each.name for each in claim.status.reserved_for or ()] == ["g-0", "g-1"]
+
+
+def test_a_claim_of_the_group_is_made_once_and_reserved_for_the_group(tmp_path: Path) -> None:
+    template = {**SLICE, "kind": "ResourceClaimTemplate", "metadata": {"name": "t"}, "spec": {"spec": ONE}}
+    entry = {"name": "x", "resourceClaimTemplateName": "t"}
+    of_group = group("g", 4, resourceClaims=[entry])
+    items = [node("n0"), node("n1"), *DEVICES, template, of_group, *pods("g", 4, resourceClaims=[entry])]
+    result = simulated(tmp_path, *items, keep_after=True, DRAWorkloadResourceClaims=True)
+    assert {each.node for each in result.placements} == {"n1"}
+    assert result.after is not None
+    [claim] = result.after.resource_claims
+    assert claim.name == "g-x"
+    assert [(each.resource, each.name) for each in claim.status.reserved_for or ()] == [("podgroups", "g")]
+    without = simulated(tmp_path, *items)
+    assert not any(placed(without).values()), "four claims, two devices"
+
+
+def test_a_claim_of_its_own_after_a_shared_one_is_not_judged(tmp_path: Path) -> None:
+    shared, *own = (
+        {**SLICE, "kind": "ResourceClaim", "metadata": {"name": name, "uid": name}, "spec": ONE} for name in "cab"
+    )
+    members = [
+        pod(f"g-{name}", "g", resourceClaims=[{"name": each, "resourceClaimName": each} for each in f"c{name}"])
+        for name in "ab"
+    ]
+    result = simulated(tmp_path, node("n1"), *DEVICES, shared, *own, group("g", 2), *members)
+    assert [each.because for each in result.unjudged] == [
+        "topospread does not model the claim c, which several pods of a PodGroup wait for"
+    ]
 
 
 def test_words_are_kube_scheduler_s(tmp_path: Path) -> None:
@@ -369,6 +453,13 @@ NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
         [node("n2"), group("g", 2), MADE, claim("c", "made"), *pods("g", 2, volumes=mounts("c"))],
         "the claim c, which several pods of a PodGroup wait for",
     ),
+    "a claim of two pods that evicted another pod": (
+        [
+            *(group("g", 2, priority=9), LOCAL, claim("c"), volume("v", "n1"), pod("low", cpu="4", nodeName="n1")),
+            *pods("g", 2, volumes=mounts("c"), priority=9),
+        ],
+        "the claim c, which several pods of a PodGroup wait for",
+    ),
     "a claim of two pods with different volumes": (
         [
             *(group("g", 2), LOCAL, claim("c"), claim("own"), volume("v", "n1"), volume("own", "n1")),
@@ -500,3 +591,16 @@ def test_situations_that_say_the_same_are_one(tmp_path: Path) -> None:
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "g", "uid": "g"}, "spec": spec}
     says = [each.says for each in why_answer(explained(tmp_path, "job/g", node("n1"), group("g", 8), job)).situations]
     assert len(says) == len({*says}) == 2
+
+
+def test_pods_that_the_job_controller_puts_into_a_group_are_not_judged(tmp_path: Path) -> None:
+    template = {"spec": {"restartPolicy": "Never", "containers": pod("x")["spec"]["containers"]}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": template}}
+    assert not simulated(tmp_path, node("n1"), job).unjudged
+    result = simulated(tmp_path, node("n1"), job, WorkloadWithJob=True)
+    assert [each.because for each in result.unjudged] == [
+        "PodGroup of the Job j is not evaluated: it may change the pod"
+    ]
+    in_group = {**template, "spec": {**template["spec"], "schedulingGroup": {"podGroupName": "g"}}}
+    own = {**job, "spec": {"template": in_group}}
+    assert not simulated(tmp_path, node("n1"), group("g"), own, WorkloadWithJob=True).unjudged

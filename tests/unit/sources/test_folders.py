@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.errors import InputError
-from topospread.sources.folders import PathContents, look_into, wholes_of
+from topospread.sources import files, kustomizations
+from topospread.sources.folders import PathContents, check_programs, look_into, wholes_of
 from topospread.sources.rendering import RAW, ChartUnit, KustomizationUnit, Rendering
 
+__all__ = ["programs"]
 CHART = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
 
 
@@ -129,6 +134,183 @@ def test_charts_that_a_kustomization_inflates_are_not_rendered_beside_it(tmp_pat
         },
     )
     assert kinds(tmp_path) == {"app": "kustomization", "other": "kustomization"}
+
+
+def test_a_chart_beside_those_that_a_kustomization_names_is_rendered(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "app/kustomization.yaml": "helmGlobals: {chartHome: ..}\nhelmCharts: [{name: web, version: 1.0.0}]\n",
+            "old/kustomization.yaml": "helmChartInflationGenerator: [{chartName: cache, chartHome: ../vendor}]\n",
+            "web/Chart.yaml": CHART,
+            "web-1.0.0/web/Chart.yaml": CHART,
+            "web-2/Chart.yaml": CHART,
+            "vendor/cache/Chart.yaml": CHART,
+            "vendor/cache2/Chart.yaml": CHART,
+        },
+    )
+    read = {"app": "kustomization", "old": "kustomization", "web-2": "chart", "vendor/cache2": "chart"}
+    assert kinds(tmp_path) == read
+    (note,) = [each for each in look(tmp_path).notes if each.endswith("not read alone")]
+    for part, whole in (("vendor/cache", "old"), ("web", "app"), ("web-1.0.0/web", "app")):
+        assert f"{tmp_path}/{part} (part of {tmp_path}/{whole})" in note
+
+
+COMPONENT = "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "read"),
+    [
+        ({"zz": f"{COMPONENT}resources: [../k8s]\n"}, {"k8s"}),
+        ({"zz": f"{COMPONENT}components: [../yy]\n", "yy": f"{COMPONENT}components: [../zz, ../k8s]\n"}, {"k8s"}),
+        ({"zz": f"{COMPONENT}resources: [../k8s]\n", "aa": "components: [../zz]\n"}, {"aa"}),
+        ({"a": "resources: [../b]\n", "b": "resources: [../a, ../k8s]\n"}, {"a"}),
+        ({"zz": "resources: [../a]\n", "a": "resources: [../b]\n", "b": "resources: [../a, ../k8s]\n"}, {"zz"}),
+        ({"k8s/self": "resources: [., ..]\n"}, {"k8s/self"}),
+        ({"zz": "resources: [../k8s]\n", "yy": "resources: [../zz]\n", "aa": "resources: [../k8s]\n"}, {"aa", "yy"}),
+    ],
+)
+def test_only_what_a_built_kustomization_refers_to_is_not_built_alone(
+    tmp_path: Path, others: dict[str, str], read: set[str]
+) -> None:
+    """Otherwise a file that nobody applies would hide what is deployed."""
+    write(tmp_path, {f"{name}/kustomization.yaml": text for name, text in {"k8s": "resources: []\n", **others}.items()})
+    assert set(kinds(tmp_path)) == read
+
+
+def test_charts_of_a_component_that_nothing_refers_to_are_rendered(tmp_path: Path) -> None:
+    component = f"{COMPONENT}helmGlobals: {{chartHome: ..}}\nhelmCharts: [{{name: web}}]\n"
+    write(tmp_path, {"zz/kustomization.yaml": component, "web/Chart.yaml": CHART})
+    assert kinds(tmp_path) == {"web": "chart"}
+
+
+def test_what_is_part_of_another_kustomization_is_told(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "k8s/kustomization.yaml": "resources: []\n",
+            "zz/kustomization.yaml": "resources: [../k8s]\npatches: [{target: {kind: Pod}, patch: '$patch: delete'}]\n",
+        },
+    )
+    assert f"{tmp_path}/k8s (part of {tmp_path}/zz): not read alone" in look(tmp_path).notes
+    assert look(tmp_path, "k8s").notes == [f"{tmp_path}/k8s: built with kustomize"]
+
+
+def test_a_file_that_only_an_unused_component_elsewhere_names_is_told(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "k8s/kustomization.yaml": "resources: []\n",
+            "k8s/a.yaml": "",
+            "zz/kustomization.yaml": f"{COMPONENT}resources: [../k8s/a.yaml, own.yaml]\n",
+            "zz/own.yaml": "",
+        },
+    )
+    (note,) = [each for each in look(tmp_path).notes if "no kustomization refers to it" in each]
+    assert note.startswith(f"{tmp_path}/k8s/a.yaml: ")
+
+
+def test_charts_that_link_to_each_other_are_searched_once(
+    tmp_path: Path, programs: FakePrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.install("helm")
+    charts = tmp_path / "charts"
+    for number in range(9):
+        write(charts, {f"c{number}/Chart.yaml": CHART, f"c{number}/templates/a.yaml": ""})
+        (charts / f"c{number}" / "all").symlink_to("..")
+    searched: list[str] = []
+    scandir = os.scandir
+
+    def noted(path: str) -> Any:
+        searched.append(path)
+        return scandir(path)
+
+    sources = look(charts).sources
+    monkeypatch.setattr(os, "scandir", noted)
+    check_programs(sources)
+    check_programs(sources)
+    assert len(searched) == len(set(searched)) == 19
+
+
+def test_a_link_out_of_the_root_is_found_for_each_chart(tmp_path: Path, programs: FakePrograms) -> None:
+    programs.install("helm")
+    for name in ("a", "b"):
+        write(tmp_path / "charts", {f"{name}/Chart.yaml": CHART})
+        (tmp_path / "charts" / name / "shared").symlink_to("../shared")
+    (tmp_path / "charts" / "shared").mkdir()
+    (tmp_path / "charts" / "shared" / "out").symlink_to("../../secret")
+    for source in look(tmp_path / "charts").sources:
+        with pytest.raises(InputError, match="this symbolic link leaves"):
+            check_programs([source])
+
+
+def test_bases_of_many_overlays_are_checked_once(
+    tmp_path: Path, programs: FakePrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.install("kustomize")
+    count = 9
+    for number in range(count):
+        base = f"resources: [../base{number + 1}]\n" if number < count - 1 else "resources: []\n"
+        overlay = "resources: [../base0]\n"
+        write(tmp_path, {f"base{number}/kustomization.yaml": base, f"o{number}/kustomization.yaml": overlay})
+    checked: list[str] = []
+    check = kustomizations._ReachCheck
+
+    def noted(folder: str, root: str, network: bool) -> kustomizations._ReachCheck:
+        checked.append(folder)
+        return check(folder, root, network)
+
+    monkeypatch.setattr(kustomizations, "_ReachCheck", noted)
+    sources = look(tmp_path).sources
+    assert len(sources) == count
+    check_programs(sources)
+    assert len(checked) == len(set(checked)) == 2 * count
+
+
+def test_checks_end_with_the_time_for_rendering(
+    tmp_path: Path, programs: FakePrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.install("helm")
+    write(tmp_path, {"a/Chart.yaml": CHART, "b/Chart.yaml": CHART})
+    times = iter((0.0, files.MAX_RENDERING + 1))
+    monkeypatch.setattr(time, "monotonic", lambda: next(times))
+    with pytest.raises(InputError, match="took 600 seconds"):
+        check_programs(look(tmp_path).sources)
+
+
+OBJECT = "apiVersion: v1\nkind: Pod\n"
+
+
+def test_manifests_of_a_charts_folder_that_helm_does_not_render_are_told(tmp_path: Path) -> None:
+    charts = {
+        "Chart.yaml": CHART,
+        "values.yaml": "kind: Pod\nversion: apiVersion\n",
+        "templates/a.yaml": OBJECT,
+        "crds/crd.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n",
+        "charts/sub/templates/a.yaml": OBJECT,
+        "files/dashboard.json": '{"a": "\\\\"}',
+    }
+    manifests = {
+        "b.yaml": f"kind: none\n---\n{OBJECT}",
+        "charts/_sub/templates/a.yaml": OBJECT,
+        "charts/sub/b.json": '{"apiVersion": "v1", "kind": "Pod"}',
+        "crds/b.yaml": OBJECT,
+        "more/charts/sub/templates/a.yaml": '"\\x61piVersion": v1\nkind: Pod\n',
+        "more/kustomization.yaml": "resources: []\n",
+        "more/templates/a.yaml": OBJECT,
+        "torn.yaml": f"{OBJECT}a: [",
+    }
+    for name, kind in (("app", ""), ("lib", "type: library\n")):
+        write(tmp_path, {f"{name}/{file}": text for file, text in charts.items()})
+        write(tmp_path, {f"{name}/Chart.yaml": CHART + kind})
+    assert not [each for each in look(tmp_path).notes if "no template" in each]
+    for name in ("app", "lib"):
+        for file, text in manifests.items():
+            write(tmp_path, {f"{name}/{file}": text})
+            (note,) = [each for each in look(tmp_path).notes if "no template" in each]
+            assert note == f"{tmp_path}/{name}/{file}: not read, it is no template of its chart"
+            (tmp_path / name / file).unlink()
 
 
 def test_a_library_chart_is_not_rendered(tmp_path: Path) -> None:

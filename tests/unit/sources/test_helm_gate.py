@@ -38,7 +38,9 @@ def test_the_calls_of_kustomize_are_allowed(root: Path) -> None:
         ((), "is not allowed"),
         (("template", "--post-renderer=./a", "ROOT/charts/web"), "--post-renderer=./a is not allowed"),
         (("template", "--set-file=a=b", "ROOT/charts/web"), "is not allowed as an option"),
-        (("template", "web", "ROOT/../secret"), "is outside"),
+        (("template", "web", "ROOT/../secret"), "no chart has .."),
+        (("template", "web", "ROOT/../root/charts/web"), "no chart has .."),
+        (("template", "web", "/secret"), "is outside"),
         (("template", "web", "ROOT/charts/web", "-f", "ROOT/../secret"), "is outside"),
         (("pull", "--untar", "--untardir", "ROOT/charts", "web"), "add --render-network"),
         (("template", "web", "ROOT/charts/web", "-f", "ROOT/a,ROOT/../secret"), "the names of several files"),
@@ -55,6 +57,12 @@ def test_other_calls_are_refused(root: Path, words: tuple[str, ...], said: str) 
 def test_a_chart_is_not_fetched_to_elsewhere(root: Path) -> None:
     with pytest.raises(UsageError, match="is outside"):
         check(root, "pull", "--untar", "--untardir", "ROOT/..", "web", network=True)
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/x"])
+def test_a_chart_with_the_name_of_another_folder_is_not_fetched(root: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=r"no chart has \.\. or an absolute path"):
+        check(root, "pull", "--untar", "--untardir", "ROOT/charts", name, network=True)
 
 
 def test_a_chart_is_not_fetched_to_where_helm_looks_for_plugins(root: Path) -> None:

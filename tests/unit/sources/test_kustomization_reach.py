@@ -83,6 +83,24 @@ def test_a_folder_with_the_name_of_a_repository_is_fetched(tmp_path: Path) -> No
     assert not check_reach(str(folder), str(tmp_path), network=True)
 
 
+@pytest.mark.parametrize("name", ["GitHub.com/o/r", "git@host:o/r", "gh:o/r", "GIT::x"])
+def test_a_folder_is_a_repository_whatever_the_case_of_its_host(tmp_path: Path, name: str) -> None:
+    folder = write(tmp_path, {"kustomization.yaml": f"resources: ['{name}']\n", f"{name}/kustomization.yaml": ""})
+    with pytest.raises(InputError, match="would fetch this"):
+        check(folder)
+    assert not check_reach(str(folder), str(tmp_path), network=True)
+
+
+@pytest.mark.parametrize("field", ["resources", "generators"])
+@pytest.mark.parametrize("name", ["github.com/o/r", "https://host/x"])
+def test_a_file_is_a_repository_where_kustomize_may_clone_it(tmp_path: Path, name: str, field: str) -> None:
+    """kustomize reads the file first, and clones what is no manifest."""
+    folder = write(tmp_path, {"kustomization.yaml": f"{field}: ['{name}']\n"})
+    (folder / name.replace("//", "/")).parent.mkdir(parents=True)
+    (folder / name.replace("//", "/")).write_text("kind: none\n")
+    assert not check_reach(str(folder), str(tmp_path), network=True)
+
+
 def test_two_kustomizations_in_one_folder_are_refused(tmp_path: Path) -> None:
     folder = write(tmp_path, {"kustomization.yaml": "resources: []\n", "Kustomization": "resources: []\n"})
     with pytest.raises(InputError, match=r"kustomization\.yaml and Kustomization in one folder"):

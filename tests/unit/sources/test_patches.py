@@ -107,7 +107,7 @@ def test_places_of_many_findings_read_their_file_once(tmp_path: Path, monkeypatc
     annotated = [Annotated(b"path: all.yaml\n")] * count
     folder = str(tmp_path)
     origins = KustomizationOrigins(
-        folder, file=str(file), folder=folder, data=text.encode(), annotated=annotated, root=folder
+        folder, file=str(file), data=text.encode(), annotate=lambda: (annotated, folder), root=folder
     )
     parsed, loader = [], yaml.CLoader
     monkeypatch.setattr(yaml, "CLoader", lambda data: parsed.append(len(data)) or loader(data))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.sources.fake_programs import FakePrograms, programs
-from topospread.errors import InputError, InvalidError
+from topospread.errors import InputError, InvalidError, Place
 from topospread.sources import renderers, rendering
 from topospread.sources.files import read_text
 from topospread.sources.folders import look_into
@@ -372,8 +372,8 @@ def test_what_a_program_says_when_it_fails_is_in_the_error(programs: FakeProgram
     with pytest.raises(InputError) as caught:
         text_of(overlay)
     assert str(caught.value) == f"{overlay}: `kustomize build` failed: no such resource in x"
-    # The second time it was asked for the folder itself, so that its words are about that.
-    assert programs.calls("kustomize")[-1] == ["build", str(overlay)]
+    # It is asked for the folder itself, so that its words are about that.
+    assert programs.calls("kustomize") == [["build", str(overlay)]]
 
 
 def test_a_program_that_hangs_is_ended(programs: FakePrograms, chart: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -417,15 +417,58 @@ def test_of_a_key_that_a_chart_gives_twice_the_last_counts(programs: FakeProgram
     ]
 
 
+AS_A_BASE = 'case "$2" in */topospread-*) {};; esac'
+"""What a program does first if topospread asks for origins."""
+
+
+def test_a_build_is_asked_for_origins_only_if_a_place_is_wanted(programs: FakePrograms, overlay: Path) -> None:
+    install_kustomize(programs, overlay)
+    text = text_of(overlay)
+    assert programs.calls("kustomize") == [["build", str(overlay)]]
+    assert text.origins is not None
+    for _ in range(2):
+        place = text.origins.place(1, ("spec", "priority"), Place("rendered"))
+        assert (place.source, place.line) == (f"{overlay.parent}/base/pod.yaml", 10)
+    assert len(programs.calls("kustomize")) == 2
+
+
+def test_what_kustomize_makes_only_with_origins_is_not_judged(programs: FakePrograms, overlay: Path) -> None:
+    """A patch may be for objects with the annotation of an origin, which only topospread asks for."""
+    other = (BUILT % "x").replace("nine", "1")
+    programs.install("kustomize", BUILT % "x", before=AS_A_BASE.format(f"echo '{other}'; exit"))
+    text = text_of(overlay)
+    assert b"priority: nine" in text.data
+    assert text.origins is not None
+    place = text.origins.place(1, ("spec", "priority"), Place("rendered"))
+    assert (place.source, place.line) == (f"{overlay}/kustomization.yaml", None)
+
+
+def test_places_are_those_of_the_order_in_which_kustomize_sorts(programs: FakePrograms, overlay: Path) -> None:
+    file = "../" * 12 + str(overlay.parent / "base" / "pod.yaml").lstrip("/")
+    first, second = BUILT % file, BASE.partition("---\n")[0]
+    programs.install(
+        "kustomize", f"{second}---\n{first}", before=AS_A_BASE.format(f"printf %s '{first}---\n{second}'; exit")
+    )
+    text = text_of(overlay)
+    assert text.origins is not None
+    assert text.origins.place(2, ("spec", "priority"), Place("rendered")).line == 10
+
+
 def test_a_build_whose_origins_take_too_long_is_done_without_them(
     programs: FakePrograms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The time that kustomize needs for them grows with the patches times the objects."""
-    folder = tmp_path / "slow"
-    folder.mkdir()
-    (folder / "kustomization.yaml").write_text("resources: []\n")
-    programs.install("kustomize", BASE, before='case "$2" in */topospread-*) sleep 60;; esac')
+    (tmp_path / "kustomization.yaml").write_text("resources: []\n")
+    programs.install("kustomize", BASE, before=AS_A_BASE.format("sleep 60"))
     monkeypatch.setattr(rendering, "_DETOUR", 0.2)
-    (source,) = look_into(str(folder), Rendering()).sources
-    assert b"name: web" in read_text(source).data
-    assert programs.calls("kustomize")[-1] == ["build", str(folder)]
+    (source,) = look_into(str(tmp_path), Rendering()).sources
+    assert isinstance(source.unit, rendering.KustomizationUnit)
+    for left in (60.0, 0.0):
+        source.unit.shared.detours = left
+        text = read_text(source)
+        assert b"name: web" in text.data
+        assert text.origins is not None
+        for _ in range(2):
+            assert text.origins.place(1, ("spec",), Place("rendered")).line is None
+    asked = [each for each in programs.calls("kustomize") if "topospread-" in each[1]]
+    assert len(asked) == 1, "at the end the time of the path is used up"

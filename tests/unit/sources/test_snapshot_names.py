@@ -65,7 +65,7 @@ def test_of_every_text_that_is_kept_it_is_decided_whether_it_is_hashed() -> None
     decided = (
         *(tables.NAMES, tables.NODES, tables.NAMESPACES, tables.VOLUMES, tables.CLASSES, tables.VALUES),
         *(tables.REVISIONS, tables.KEYS, tables.OPAQUE, tables.DRIVERS, tables.IMAGES, tables.LABELS),
-        *(tables.RESOURCES, tables.ENUMERATED, tables.NUMBERS, tables.OTHERS, tables.KEPT),
+        *(tables.RESOURCES, tables.ENUMERATED, tables.FORMS, tables.OTHERS, tables.KEPT),
         {"selector", "disruptedPods"},
     )
     assert found - set().union(*decided) == set()
@@ -95,6 +95,30 @@ def test_text_in_annotations_of_numbers_and_times_is_hashed() -> None:
 
     assert restarted("2026-01-02T03:04:05+01:00") == "2026-01-02T03:04:05+01:00"
     assert "acme" not in restarted("for acme")
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("service.kubernetes.io/topology-mode", "Auto"),
+        ("storageclass.kubernetes.io/is-default-class", "true"),
+        ("helm.sh/hook", "pre-install, post-upgrade"),
+        ("storage.alpha.kubernetes.io/migrated-plugins", "kubernetes.io/aws-ebs,kubernetes.io/gce-pd"),
+    ],
+)
+def test_words_of_kubernetes_in_annotations_stay_and_others_do_not(name: str, kept: str) -> None:
+    for text in (kept, "acme-falcon.com/nearest"):
+        pod = msgspec.convert({"kind": "Pod", "metadata": {"name": "a", "annotations": {name: text}}}, Pod)
+        assert (hashed(pod, NAMES)["metadata"]["annotations"][name] == text) == (text == kept)
+
+
+def test_the_node_selector_of_an_allocated_claim_is_no_map_of_labels() -> None:
+    field = {"key": "metadata.name", "operator": "In", "values": ["n0"]}
+    allocation = {"nodeSelector": {"nodeSelectorTerms": [{"matchFields": [field]}]}}
+    value = {"kind": "ResourceClaim", "metadata": {"name": "c"}, "status": {"allocation": allocation}}
+    found = hashed(msgspec.convert(value, KINDS["ResourceClaim"].struct), NAMES)
+    (term,) = found["status"]["allocation"]["nodeSelector"]["nodeSelectorTerms"]
+    assert term["matchFields"][0]["key"] == "metadata.name"
 
 
 def test_a_headless_service_stays_one_and_addresses_are_hashed() -> None:

@@ -82,10 +82,10 @@ def test_slow_requests_delay_no_other() -> None:
     """More slow requests than there are processes; each ordinary one is judged long before the slow ones end."""
 
     async def scenario(client: TestClient[Any, Any], pool: JudgingPool) -> None:
-        heavy = [asyncio.create_task(answered(client, slow(), "12s")) for _ in range(ACCEPTING + SLOW + 1)]
+        heavy = [asyncio.create_task(answered(client, slow(), "20s")) for _ in range(ACCEPTING + SLOW + 1)]
         await asyncio.sleep(0.5)
         for _ in range(8):
-            assert (await answered(client, review(deployment(WRONG)), "10s"))["status"]["code"] == 403
+            assert (await answered(client, review(deployment(WRONG)), "18s"))["status"]["code"] == 403
         assert not all(task.done() for task in heavy)
         for response in await asyncio.gather(*heavy):
             assert response["allowed"] is False

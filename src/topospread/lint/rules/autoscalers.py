@@ -78,7 +78,7 @@ def _missing(reference: CrossVersionObjectReference, namespace: str, known: set[
         return Problem("spec.scaleTargetRef.apiVersion", f"scales nothing: it names {wanted}")
     words = f"scales nothing: there is no {kind} {name} in the namespace {namespace}"
     if alike:
-        words += f", but one in {alike[0][2]}"
+        words += f", but there is one in {alike[0][2]}"
     return Problem("spec.scaleTargetRef.name", words)
 
 

@@ -376,9 +376,7 @@ RULES = (
     Rule(
         id="group-differs",
         sentence="Workloads that count each other's pods have different constraints.",
-        why=(
-            "Pods of one workload can create a skew that the other's constraint forbids, until its pods stay pending."
-        ),
+        why="Pods of one workload can push the other's skew over its maxSkew, so that the other's pods stay pending.",
         link=f"{SPREAD}#consistency",
         severity="warning",
         check=_differs,

@@ -20,7 +20,7 @@ def _without_capacity(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]
     for manifest in given.of_kind("CSIStorageCapacity"):
         item = manifest.item
         if isinstance(item, CSIStorageCapacity) and item.maximum_volume_size is not None and item.capacity is None:
-            message = "kube-scheduler ends with a panic when it scores a node for a volume that fits in here"
+            message = "set capacity: without it kube-scheduler panics when it scores a node for a volume that fits"
             yield manifest, Problem("maximumVolumeSize", message)
 
 

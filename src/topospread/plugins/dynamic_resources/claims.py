@@ -11,10 +11,17 @@ from typing import Final
 
 import msgspec
 
-from topospread.api.device_claims import DeviceRequest, ExactDeviceRequest, ResourceClaim, ResourceClaimTemplate
+from topospread.api.device_claims import (
+    ClaimConsumer,
+    DeviceRequest,
+    ExactDeviceRequest,
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
 from topospread.api.devices import IMPLICIT_PREFIX, DeviceClass
-from topospread.api.meta import ObjectMeta
+from topospread.api.meta import ObjectMeta, OwnerReference
 from topospread.api.pod import Container, Pod, PodResourceClaim
+from topospread.api.pod_groups import PodGroup
 from topospread.api.quantity import parse_quantity
 from topospread.api.requests import is_extended_resource
 from topospread.cluster.objects import ClusterObjects, ObjectKey
@@ -39,11 +46,13 @@ class PodDeviceClaim(msgspec.Struct, frozen=True):
         claim: the object; a claim without an object has the spec of its template.
         entry: name of the claim in the pod; "" for the claim of extended resources.
         is_new: whether it is created when the pod gets a node.
+        group: the PodGroup that it is reserved for; ``None`` for the pod.
     """
 
     claim: ResourceClaim
     entry: str
     is_new: bool = False
+    group: PodGroup | None = None
 
 
 class ClaimsWanted(msgspec.Struct, frozen=True):
@@ -75,23 +84,36 @@ class ClaimsWanted(msgspec.Struct, frozen=True):
         return _ENCODER.encode((described, resources))
 
 
-def pod_device_claims(pod: Pod, objects: ClusterObjects) -> list[PodDeviceClaim]:
+def pod_device_claims(pod: Pod, objects: ClusterObjects, *, of_groups: bool = False) -> list[PodDeviceClaim]:
     """Return the claims that a pod's spec names, in its order.
+
+    ``of_groups``: PodGroups have claims, too.
 
     Raises:
         ClaimMissingError: if one is missing.
     """
-    return [found for each in pod.spec.resource_claims or () if (found := _claim(pod, each, objects)) is not None]
+    key = _group_key(pod) if of_groups else None
+    group = None if key is None else objects.pod_groups.get(key)
+    found = (_claim(pod, each, objects, group) for each in pod.spec.resource_claims or ())
+    return [each for each in found if each is not None]
 
 
 def claim_reads(pod: Pod) -> Iterator[ObjectKey]:
     """Return the objects that a pod's claims depend on, even missing ones."""
+    key = _group_key(pod)
+    if key is not None:
+        yield ObjectKey(PodGroup, key)
     for each in pod.spec.resource_claims or ():
         name = claim_name(pod, each)
         if name:
             yield ObjectKey(ResourceClaim, (pod.namespace, name))
         elif each.resource_claim_template_name:
             yield ObjectKey(ResourceClaimTemplate, (pod.namespace, each.resource_claim_template_name))
+
+
+def _group_key(pod: Pod) -> tuple[str, str] | None:
+    group = pod.spec.scheduling_group
+    return None if group is None else (pod.namespace, group.pod_group_name)
 
 
 def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
@@ -104,7 +126,8 @@ def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
     return None
 
 
-def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects) -> PodDeviceClaim | None:
+def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects, group: PodGroup | None) -> PodDeviceClaim | None:
+    shared = group if group is not None and _is_of_group(entry, group) else None
     name = claim_name(pod, entry)
     if name == "":
         return None
@@ -112,23 +135,74 @@ def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects) -> PodDev
         template = objects.resource_claim_templates.get((pod.namespace, entry.resource_claim_template_name or ""))
         if template is None:
             raise ClaimMissingError(f'pod "{pod.namespace}/{pod.name}": ResourceClaim not created yet')
-        metadata = ObjectMeta(name=f"{pod.name}-{entry.name}", namespace=pod.namespace)
-        return PodDeviceClaim(ResourceClaim(metadata=metadata, spec=template.spec.spec), entry.name, is_new=True)
-    claim = objects.resource_claims.get((pod.namespace, name))
-    if claim is None:
+        owner = pod if shared is None else shared
+        metadata = ObjectMeta(name=f"{owner.name}-{entry.name}", namespace=pod.namespace)
+        made = None
+        if shared is not None:
+            metadata.name = group_claim_name(shared, entry.name) or metadata.name
+            metadata.owner_references = [_owner(shared)]
+            made = objects.resource_claims.get((pod.namespace, metadata.name or ""))
+        claim = made or ResourceClaim(metadata=metadata, spec=template.spec.spec)
+        return PodDeviceClaim(claim, entry.name, is_new=made is None, group=shared)
+    known = objects.resource_claims.get((pod.namespace, name))
+    if known is None:
         raise ClaimMissingError(f'could not find ResourceClaim "{pod.namespace}/{name}"')
-    if claim.metadata.deletion_timestamp is not None:
+    if known.metadata.deletion_timestamp is not None:
         raise ClaimMissingError(f'resourceclaim "{name}" is being deleted')
-    if entry.resource_claim_name is None and not is_owned_by(claim, pod):
-        words = f"was not created for Pod {pod.namespace}/{pod.name} (Pod is not owner)"
-        raise ClaimMissingError(f"ResourceClaim {claim.namespace}/{name} {words}")
-    return PodDeviceClaim(claim, entry.name)
+    if entry.resource_claim_name is None and not (is_owned_by(known, pod) or _is_owned_by_group(known, group)):
+        owners = "Pod is not owner" if group is None else f"neither Pod nor PodGroup {group.name} is the owner"
+        words = f"was not created for Pod {pod.namespace}/{pod.name} ({owners})"
+        raise ClaimMissingError(f"ResourceClaim {known.namespace}/{known.name} {words}")
+    return PodDeviceClaim(known, entry.name, group=shared)
+
+
+def _is_of_group(entry: PodResourceClaim, group: PodGroup) -> bool:
+    """Return whether a claim of a pod is reserved for its group (``BindTo``)."""
+    wanted = (entry.name, entry.resource_claim_name, entry.resource_claim_template_name)
+    return any(
+        (each.name, each.resource_claim_name, each.resource_claim_template_name) == wanted
+        for each in group.spec.resource_claims or ()
+    )
+
+
+def group_claim_name(group: PodGroup, entry: str) -> str | None:
+    """Return the name of the claim that was made for an entry of a group, ``None`` before it is made."""
+    made = (each.resource_claim_name for each in group.status.resource_claim_statuses or () if each.name == entry)
+    return next(made, None)
+
+
+def _owner(group: PodGroup) -> OwnerReference:
+    return OwnerReference(
+        api_version="scheduling.k8s.io/v1beta1",
+        kind="PodGroup",
+        name=group.name,
+        uid=group.metadata.uid or "",
+        controller=True,
+    )
+
+
+def _is_owned_by_group(claim: ResourceClaim, group: PodGroup | None) -> bool:
+    owner = claim.metadata.controller
+    return group is not None and owner is not None and (owner.kind, owner.name) == ("PodGroup", group.name)
+
+
+def consumer_of(group: PodGroup) -> ClaimConsumer:
+    """Return the user of claims that are reserved for a group."""
+    return ClaimConsumer(
+        api_group="scheduling.k8s.io", resource="podgroups", name=group.name, uid=group.metadata.uid or ""
+    )
 
 
 def is_owned_by(claim: ResourceClaim, pod: Pod) -> bool:
     """Return whether the pod is the claim's controller."""
     owner = claim.metadata.controller
     return owner is not None and owner.uid == (pod.metadata.uid or "")
+
+
+def is_releasable(claim: ResourceClaim, uid: str) -> bool:
+    """Return whether a claim is reserved for nobody, or for one user with the uid alone."""
+    reserved = claim.status.reserved_for or []
+    return not reserved or (len(reserved) == 1 and reserved[0].uid == uid)
 
 
 def class_behind(name: str, classes: Iterable[DeviceClass]) -> DeviceClass | None:

@@ -69,7 +69,7 @@ class DynamicResources:
         extended = {} if unjudged else self.extended(pod_class, objects)
         if not spec.resource_claims and not extended:
             return Prepared()
-        if self.rules.node_allocatable or (self.rules.workload_claims and spec.scheduling_group):
+        if self.rules.node_allocatable:
             raise NotJudgedError(WHAT, "spec.resourceClaims", "resource claims under an alpha feature gate")
         kinds: list[Subject | ObjectKey] = [(DeviceClass, ""), (ResourceSlice, ""), (DeviceTaintRule, "")]
         reads = [*kinds, *claim_reads(pod_class.pod)]
@@ -120,7 +120,7 @@ class DynamicResources:
             ClaimMissingError: if one is missing.
         """
         pod, extended = pod_class.pod, self.extended(pod_class, objects)
-        claims = pod_device_claims(pod, objects)
+        claims = pod_device_claims(pod, objects, of_groups=self.rules.workload_claims)
         if extended:
             claims.append(_special(pod))
         others = tuple(
@@ -162,7 +162,7 @@ class DynamicResources:
         if not pod.spec.resource_claims or not is_judged(cluster.objects, self.rules):
             return True
         try:
-            pod_device_claims(pod, cluster.objects)
+            pod_device_claims(pod, cluster.objects, of_groups=self.rules.workload_claims)
         except ClaimMissingError:
             return False
         return True
@@ -188,7 +188,7 @@ class DynamicResources:
         if new is None:
             return had
         try:
-            claims = pod_device_claims(pod, objects)
+            claims = pod_device_claims(pod, objects, of_groups=self.rules.workload_claims)
         except ClaimMissingError:
             return False
         if had and new.status.allocation is None:

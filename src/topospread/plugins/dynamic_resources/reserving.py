@@ -17,7 +17,7 @@ from topospread.cluster import Cluster
 from topospread.cluster.objects import ClusterObjects
 
 from .allocator import SHARE
-from .claims import PodDeviceClaim
+from .claims import PodDeviceClaim, consumer_of, is_releasable
 from .filtering import DeviceFilter, on_node
 
 NameOf = Callable[[str], str]
@@ -53,9 +53,11 @@ class ReservedDevices:
         consumer = self._consumer
         for known, claim in self._claims:
             reserved = claim.status.reserved_for or []
-            if any(each.uid == consumer.uid for each in reserved):
-                continue
             user = ClaimConsumer(resource="pods", name=consumer.name, uid=consumer.uid)
+            if known.group is not None:
+                user = consumer_of(known.group)
+            if user in reserved or any(each.uid == consumer.uid for each in reserved):
+                continue
             status = replace(claim.status, reserved_for=[*reserved, user])
             written = replace(claim, status=status)
             if known.is_new:
@@ -66,14 +68,16 @@ class ReservedDevices:
 
 def _named(claim: ResourceClaim, known: PodDeviceClaim, consumer: Consumer) -> ResourceClaim:
     """Return a claim that is written for a pod, with its name and owner."""
-    owner = OwnerReference(api_version="v1", kind="Pod", name=consumer.name, uid=consumer.uid, controller=True)
-    if known.entry:
+    owners = [OwnerReference(api_version="v1", kind="Pod", name=consumer.name, uid=consumer.uid, controller=True)]
+    if known.group is not None:
+        name, annotations, owners = claim.name, None, claim.metadata.owner_references or []
+    elif known.entry:
         name, annotations = f"{consumer.name}-{known.entry}", None
     else:
         name = consumer.generated(f"{consumer.name}-extended-resources-")
         annotations = Annotations(extended_resource_claim="true")
     uid = str(uuid5(NAMESPACE_OID, f"{claim.namespace}/{name}"))
-    metadata = replace(claim.metadata, name=name, uid=uid, owner_references=[owner], annotations=annotations)
+    metadata = replace(claim.metadata, name=name, uid=uid, owner_references=owners, annotations=annotations)
     return replace(claim, api_version="resource.k8s.io/v1", kind="ResourceClaim", metadata=metadata)
 
 
@@ -106,19 +110,13 @@ def _with_share_ids(allocation: AllocationResult, seed: str) -> AllocationResult
     return replace(allocation, devices=replace(allocation.devices, results=results))
 
 
-def release_elsewhere(
-    objects: ClusterObjects, by: DeviceFilter, unavailable: list[int], uid: str
-) -> ResourceClaim | None:
+def release_elsewhere(objects: ClusterObjects, unavailable: list[PodDeviceClaim], uid: str) -> ResourceClaim | None:
     """Deallocate and return one claim of a pending pod that is allocated for infeasible nodes.
 
     kube-scheduler takes any such claim that only this pod may use; here it is the first.
     """
-    for place in unavailable:
-        known = by.wanted.claims[place]
-        if not known.entry:
-            continue
-        reserved = known.claim.status.reserved_for or []
-        if not reserved or (len(reserved) == 1 and reserved[0].uid == uid):
+    for known in unavailable:
+        if is_releasable(known.claim, uid):
             objects.put(replace(known.claim, status=ResourceClaimStatus()))
             return known.claim
     return None

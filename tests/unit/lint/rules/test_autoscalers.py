@@ -40,7 +40,7 @@ def test_one_whose_target_is_there_is_not_found() -> None:
         (autoscaler("wep"), "scales nothing: there is no Deployment wep in the namespace default"),
         (
             autoscaler(namespace="shop"),
-            "scales nothing: there is no Deployment web in the namespace shop, but one in default",
+            "scales nothing: there is no Deployment web in the namespace shop, but there is one in default",
         ),
         (autoscaler(kind="StatefulSet"), "scales nothing: there is no StatefulSet web in the namespace default"),
         (

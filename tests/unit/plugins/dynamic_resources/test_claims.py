@@ -11,6 +11,7 @@ from topospread.api.device_claims import ResourceClaim, ResourceClaimTemplate
 from topospread.api.devices import DeviceClass
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
+from topospread.api.pod_groups import PodGroup
 from topospread.cluster import Cluster
 from topospread.cluster.objects import ObjectKey
 from topospread.plugins.dynamic_resources.claims import (
@@ -89,6 +90,24 @@ def test_a_generated_claim_is_named_in_the_status_or_not_needed() -> None:
 def test_a_missing_claim_is_an_error_in_kube_schedulers_words(made: Pod, objects: list[KubeObject], words: str) -> None:
     with pytest.raises(ClaimMissingError, match=words):
         found(made, *objects)
+
+
+def test_a_claim_of_the_pods_group_is_owned_by_the_group() -> None:
+    made = pod(GENERATED, statuses=[{"name": "b", "resourceClaimName": "x"}], schedulingGroup={"podGroupName": "g"})
+    spec = {"resourceClaims": [GENERATED]}
+    group = msgspec.convert({"metadata": {"name": "g", "namespace": "ns", "uid": "u"}, "spec": spec}, PodGroup)
+    cluster = Cluster()
+    cluster.objects.add([group, claim("x", "uid-other")])
+    with pytest.raises(ClaimMissingError, match=r"\(neither Pod nor PodGroup g is the owner\)"):
+        pod_device_claims(made, cluster.objects, of_groups=True)
+    owner = [{"kind": "PodGroup", "name": "g", "uid": "u", "controller": True}]
+    cluster.objects.put(
+        msgspec.convert({"metadata": {"name": "x", "namespace": "ns", "ownerReferences": owner}}, ResourceClaim)
+    )
+    [found] = pod_device_claims(made, cluster.objects, of_groups=True)
+    assert found.group is group
+    with pytest.raises(ClaimMissingError, match="Pod is not owner"):
+        pod_device_claims(made, cluster.objects)
 
 
 def test_a_pod_reads_its_claims_and_the_templates_of_those_not_yet_made() -> None:
