@@ -182,8 +182,8 @@ PIP_COMPILE = CUSTOM_COMPILE_COMMAND="make lock" build/pip-tools/bin/pip-compile
 lock: ## pin the requirements anew (ARGS="--upgrade" takes newer versions)
 	@test -x build/pip-tools/bin/pip-compile || { $(PYTHON) -m venv build/pip-tools && build/pip-tools/bin/pip install --quiet pip-tools; }
 	@$(PIP_COMPILE) $(ARGS) -o requirements/runtime.txt pyproject.toml
-	@$(PIP_COMPILE) $(ARGS) -o requirements/dev.txt -c requirements/runtime.txt --extra live --extra dask --extra solver --extra web --extra dra --extra frames --extra lsp --extra mcp pyproject.toml requirements/dev.in
-	@$(PIP_COMPILE) $(ARGS) -o requirements/image.txt -c requirements/dev.txt --extra live --extra solver --extra web --extra dra pyproject.toml
+	@$(PIP_COMPILE) $(ARGS) -o requirements/dev.txt -c requirements/runtime.txt --extra live --extra dask --extra solver --extra web --extra frames --extra lsp --extra mcp pyproject.toml requirements/dev.in
+	@$(PIP_COMPILE) $(ARGS) -o requirements/image.txt -c requirements/dev.txt --extra live --extra solver --extra web pyproject.toml
 	@$(PIP_COMPILE) $(ARGS) -o requirements/build.txt -c requirements/dev.txt requirements/build.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/release.txt -c requirements/dev.txt requirements/release.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/site.txt -c requirements/release.txt requirements/site.in

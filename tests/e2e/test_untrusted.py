@@ -482,3 +482,33 @@ def test_fields_that_the_api_server_sets_hide_no_change(checkout: Path, fields: 
     assert "pods newly pending" in done.stdout
     for cluster in ((), CLUSTER):
         assert "beta-topology-key" in run(checkout, "lint", "app.yaml", *cluster).stdout
+
+
+@pytest.mark.parametrize("attribute", ["working-tree-encoding=UTF-7", "ident", "text ident"])
+def test_a_revision_whose_checkout_has_other_bytes_is_refused(checkout: Path, attribute: str) -> None:
+    commit(checkout, "k8s/.gitattributes", f"# ident\n*.yaml -ident identical\n*.yaml\t{attribute}\n")
+    done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
+    assert (done.returncode, done.stdout) == (2, "")
+    word = attribute.removeprefix("text ").partition("=")[0]
+    assert f"HEAD: k8s/.gitattributes: {word} changes files in a checkout" in done.stderr
+    commit(checkout, "k8s/.gitattributes", "# ident\n*.yaml -ident identical !ident eol=lf\n")
+    assert run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER).returncode == 0
+
+
+def test_a_submodule_that_plan_does_not_read_is_named(checkout: Path) -> None:
+    git(checkout, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},k8s/other")
+    git(checkout, "commit", "-m", "x")
+    done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
+    assert done.returncode == 0, done.stderr
+    assert "k8s/other: a submodule, at 111111111111" in done.stdout
+    assert "submodule" not in run(checkout, "plan", "HEAD", "HEAD", *CLUSTER).stdout
+
+
+def test_what_is_taken_for_a_hook_is_named(checkout: Path) -> None:
+    hook = FIXABLE.replace("{name: web}", "{name: web, annotations: {helm.sh/hook: test}}").replace(": 3", ": 9")
+    commit(checkout, "app.yaml", hook)
+    done = run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER)
+    assert (done.returncode, done.stdout[:3]) == (1, "no:"), done.stderr
+    commit(checkout, "app.yaml", "# Source: web/templates/app.yaml\n" + hook)
+    done = run(checkout, "plan", "HEAD~3", "HEAD", *CLUSTER)
+    assert "1 Helm hook is left out, whose pods do not stay: Deployment web (test)" in done.stdout

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-IMPORTED_AS = {"PyYAML": "yaml", "Jinja2": "jinja2", "common-expression-language": "cel"}
+IMPORTED_AS = {"PyYAML": "yaml", "Jinja2": "jinja2"}
 
 
 def test_every_imported_package_is_asked_for() -> None:

@@ -159,6 +159,7 @@ class Plan(Answer, frozen=True, kw_only=True):
     gone_findings: Annotated[tuple[LintFinding, ...], Meta(description="Findings that only the old state has.")]
     settings: Annotated[tuple[SettingSides, ...], Meta(description="Settings of the configuration that differ.")] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Doubts that only one state gives.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes on reading that only the new state gives.")] = ()
 
 
 _ENDED_EARLY = Unjudged(what="budget", because="the search of all orders ended early (--seconds)")
@@ -212,6 +213,7 @@ def plan_answer(
         gone_findings=tuple(map(lint_finding, review.gone)),
         settings=comparison.settings,
         warnings=tuple(each for side in comparison.warnings for each in side),
+        notes=review.notes,
     )
 
 
@@ -267,6 +269,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
         with_fields(shown, counts_new=old is not new),
         only_in(findings[1], findings[0]),
         only_in(findings[0], findings[1]),
+        notes=tuple(each for each in new.notes if each not in old.notes),
         left_out=left_out,
     )
 

@@ -14,10 +14,11 @@ from typing import Any, Final
 
 from .functions import FUNCTIONS
 from .parsing import Node, parse
-from .regular import work_of
+from .regular import MOST_READINGS, work_of
 from .values import (
     CannotEvaluateError,
     CelError,
+    Defaulting,
     Lazy,
     Message,
     Optional,
@@ -49,6 +50,8 @@ _MACROS: Final = frozenset(
 _QUADRATIC: Final = frozenset("distinct sets.contains sets.equivalent sets.intersects".split())  # noqa: SIM905
 _LOOKS_INSIDE: Final = _QUADRATIC | frozenset("_==_ _!=_ _in_ format join indexOf lastIndexOf".split())  # noqa: SIM905
 _COMPARES: Final = frozenset("sort isSorted min max sum".split())  # noqa: SIM905
+_READINGS: Final = {"matches": 1, "find": 1, "findAll": MOST_READINGS}
+"""Function of a regular expression → how often it reads a text."""
 _SIGNS_A_STEP: Final = 10_000
 """Pairs of signs that Python compares in a step: a search from the end may compare all of them."""
 _SOUND: Final = frozenset("_==_ _!=_ _in_ !_ startsWith endsWith contains".split())  # noqa: SIM905
@@ -93,6 +96,8 @@ def evaluate(expression: str, variables: Mapping[str, Value], budget: Budget) ->
         raise
     except RecursionError:
         raise CannotEvaluateError("the expression is nested too deeply") from None
+    except (ValueError, ArithmeticError):
+        raise CannotEvaluateError("the expression has a number or a character out of range") from None
 
 
 _parsed = found_once(16384)(parse)
@@ -206,6 +211,8 @@ class _Evaluation:
             return self._logic([partial(self.value, each) for each in arguments], name == "_||_")
         if target is None and name == "has" and len(arguments) == 1 and arguments[0][0] == "select":
             return self._has(arguments[0])
+        if name == "bind" and target == ("name", "cel") and len(arguments) == 3 and arguments[0][0] == "name":
+            return self._bound({arguments[0][1]: self.value(arguments[1])}, arguments[2])
         if target is not None and name in _MACROS and len(arguments) >= 2 and arguments[0][0] == "name":
             return self._macro(name, target, arguments)
         if target is not None and target[0] == "name" and target[1] not in self._names:
@@ -234,9 +241,11 @@ class _Evaluation:
 
     def _cost(self, name: str, given: list[Value]) -> int:
         """Return the steps that a call takes, more or less as its work grows."""
-        if name == "matches" and len(given) == 2 and all(isinstance(each, str) for each in given):
+        if name in _READINGS and len(given) >= 2 and all(isinstance(each, str) for each in given[:2]):
             self._budget.spend(10 * len(given[1]))  # to compile the pattern
-            return work_of(*given) // 2
+            return work_of(*given[:2]) * _READINGS[name] // 2
+        if name == "join" and isinstance(given[0], list) and isinstance(given[-1], str):
+            self._budget.spend(len(given[0]) * len(given[-1]) // 10)
         if name == "lastIndexOf" and all(isinstance(each, str) for each in given):
             return int(prod(map(len, given))) // _SIGNS_A_STEP
         if name in _COMPARES and isinstance(given[0], list):
@@ -344,7 +353,7 @@ def _looked_up(holder: Value, key: Value, *, present_only: bool) -> Value:
     if isinstance(holder, Mapping):
         if isinstance(key, float) and key.is_integer():
             key = int(key)
-        if isinstance(key, str | int) and key in holder:
+        if isinstance(key, str | int) and (key in holder or isinstance(holder, Defaulting)):
             return holder[key]
     elif isinstance(holder, list):
         if not is_number(key) or key != int(key):

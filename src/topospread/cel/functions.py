@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from topospread.api.quantity import Quantity, QuantityError, parse_quantity
 
-from .regular import is_match
+from .regular import find, find_all, is_match
 from .values import (
     CannotEvaluateError,
     CelError,
@@ -93,7 +93,7 @@ def _int(value: Value) -> int:
 
 
 def _uint(value: Value) -> Uint:
-    if not is_number(value) or value < 0:
+    if not is_number(value) or not 0 <= value < 2**64:
         raise CannotEvaluateError("uint() is not evaluated for this argument")
     return Uint(value)
 
@@ -309,7 +309,12 @@ def _is_integer(value: Value) -> bool:
     return quantity.exponent >= 0 or quantity.unscaled % 10**-quantity.exponent == 0
 
 
-def _version(text: Value) -> SemanticVersion:
+def semantic_version(text: Value) -> SemanticVersion:
+    """Return the version that a text is.
+
+    Raises:
+        CannotEvaluateError: if it is none, or too long.
+    """
     found = _SEMANTIC_VERSION.fullmatch(_text(text)) if len(_text(text)) <= _LONGEST_VERSION else None
     if found is None:
         raise CannotEvaluateError("semver() is not evaluated for this text")
@@ -348,6 +353,8 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
     "endsWith": _between(str.endswith),
     "contains": _between(lambda text, part: part in text),
     "matches": _of_texts(is_match),
+    "find": _of_texts(find),
+    "findAll": lambda text, pattern, most=-1: find_all(_text(text), _text(pattern), most),
     "format": _formatted,
     "charAt": _char_at,
     "substring": _substring,
@@ -376,9 +383,11 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
     "sign": lambda value: _of_quantity(value).sign,
     "isInteger": _is_integer,
     "asInteger": _as_integer,
+    "asApproximateFloat": lambda value: float(_of_quantity(value).unscaled) * 10.0 ** _of_quantity(value).exponent,
     "add": partial(_summed, 1),
     "sub": partial(_summed, -1),
-    "semver": _version,
+    "semver": semantic_version,
+    "isSemver": lambda text: _SEMANTIC_VERSION.fullmatch(_text(text)) is not None,
     "major": lambda value: value.numbers[0],
     "minor": lambda value: value.numbers[1],
     "patch": lambda value: value.numbers[2],

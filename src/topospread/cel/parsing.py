@@ -9,9 +9,9 @@ from .values import CannotEvaluateError, Uint
 
 Node = tuple[Any, ...]
 """Its kind and its parts: ``("literal", value)``, ``("name", text)``, ``("select", node, field, is_optional)``,
-``("index", node, node, is_optional)``, ``("call", name, target or None, arguments)``, ``("list", items)`` and
-``("map", entries)`` and ``("message", type, fields)`` with whether each is optional, and
-``("if", condition, node, node)``."""
+``("index", node, node, is_optional)``, ``("call", name, target or None, arguments)``, where a chain of ``&&`` or
+``||`` is one call, ``("list", items)`` and ``("map", entries)`` and ``("message", type, fields)`` with whether each is
+optional, and ``("if", condition, node, node)``."""
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>(?:\s|//[^\n]*)+)
@@ -110,7 +110,11 @@ class _Parser:
         while (binding := _BINDING.get(self.text, 0) if self.kind in ("sign", "name") else 0) >= least:
             sign = self.text
             self._advance()
-            left = ("call", f"_{sign}_", None, [left, self._operation(binding + 1)])
+            right = self._operation(binding + 1)
+            if sign in ("&&", "||") and left[:2] == ("call", f"_{sign}_"):
+                left[3].append(right)
+            else:
+                left = ("call", f"_{sign}_", None, [left, right])
         return left
 
     def _unary(self) -> Node:
@@ -252,4 +256,7 @@ def _unescaped(found: re.Match[str]) -> str:
     *codes, octal, plain = found.groups()
     if plain is not None:
         return _PLAIN_ESCAPES.get(plain, plain)
-    return chr(int(octal, 8) if octal else int(next(filter(None, codes)), 16))
+    code = int(octal, 8) if octal else int(next(filter(None, codes)), 16)
+    if 0xD800 <= code < 0xE000:
+        raise CannotEvaluateError("half of a character is not evaluated")
+    return chr(code)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 import warnings
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import accumulate
 from typing import Any, Final
 
 from .values import CannotEvaluateError, found_once
 
+MOST_READINGS: Final = 8
+"""How often `find_all` reads a text at most."""
 _MOST_STATES: Final = 2_000
 _NOT_OF_RE2: Final = re.compile(r"\\[zZQECpPuUN]|\(\?[a-zA-Z]*[aLuxU]")
 """Syntax that Python and RE2 treat differently; such patterns are not evaluated."""
+_Place = tuple[int, int]
 _SPACE: Final = frozenset("\t\n\f\r ")
 
 
@@ -21,7 +27,40 @@ def is_match(text: str, pattern: str) -> bool:
     Raises:
         CannotEvaluateError: if the pattern has unsupported syntax or is too large.
     """
-    return _program(pattern).found(text)
+    return _program(pattern).found(text, any_end=True)[0] is not None
+
+
+def find(text: str, pattern: str) -> str:
+    """Return the leftmost match in a text, "" if there is none; of several at one place that which Perl prefers.
+
+    Raises:
+        CannotEvaluateError: if the pattern has unsupported syntax or is too large.
+    """
+    place, _ = _preferring(pattern).found(text)
+    return "" if place is None else text[slice(*place)]
+
+
+def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
+    """Return the matches in a text that do not overlap, at most ``most`` unless it is negative.
+
+    Raises:
+        CannotEvaluateError: if the pattern has unsupported syntax or is too large, or reads the text too often.
+    """
+    program = _preferring(pattern)
+    found: list[str] = []
+    begin, last, left = 0, -1, MOST_READINGS * (len(text) + 1)
+    while begin <= len(text) and (most < 0 or len(found) < most):
+        place, end = program.found(text, begin)
+        left -= end - begin
+        if left < 0:
+            raise CannotEvaluateError("findAll() takes too long")
+        if place is None:
+            break
+        # As in Go, an empty match right behind another one is none.
+        if place[1] > begin or place[0] != last:
+            found.append(text[slice(*place)])
+        begin, last = max(place[1], begin + 1), place[1]
+    return found
 
 
 def work_of(text: str, pattern: str) -> int:
@@ -33,11 +72,13 @@ class _Program:
     """States of an automaton: each a test of one character, a split, a position, or the end.
 
     Attributes:
-        steps: per state its kind, its argument and the states that follow.
+        steps: per state its kind, its argument and the states that follow, the preferred one first.
+        repeats_empty: whether something is repeated that may be empty: RE2 prefers other matches than Perl.
     """
 
     def __init__(self, tree: Any) -> None:
         self.steps: list[tuple[str, Any, tuple[int, ...]]] = []
+        self.repeats_empty = False
         self._seen = 0
         end = self._add("end", None)
         self._start = self._sequence(tree, end, tree.state.flags)
@@ -59,29 +100,31 @@ class _Program:
             raise CannotEvaluateError("a regular expression is too large")
         match operator:
             case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN":
-                return self._add("one", (operator, argument, flags), after)
+                return self._add("one", _tester(operator, argument, flags), after)
             case "BRANCH":
                 return self._add("split", None, *(self._sequence(each, after, flags) for each in argument[1]))
             case "SUBPATTERN":
                 _, added, removed, inner = argument
                 return self._sequence(inner, after, (flags | added) & ~removed)
             case "MAX_REPEAT" | "MIN_REPEAT":
-                return self._repeat(argument, after, flags)
+                return self._repeat(argument, after, flags, lazy=operator == "MIN_REPEAT")
             case "AT":
                 return self._add("at", (str(argument), flags), after)
         raise CannotEvaluateError("a regular expression has what is not evaluated here")
 
-    def _repeat(self, argument: Any, after: int, flags: int) -> int:
+    def _repeat(self, argument: Any, after: int, flags: int, *, lazy: bool) -> int:
         least, most, inner = argument
+        order = -1 if lazy else 1
+        self.repeats_empty |= inner.getwidth()[0] == 0
         if most > 1000:
             split = self._add("split", None)
             begin = self._sequence(inner, split, flags)
-            self.steps[split] = ("split", None, (begin, after))
+            self.steps[split] = ("split", None, (begin, after)[::order])
             after = split
         else:
             beyond = after
             for _ in range(most - least):
-                after = self._add("split", None, self._sequence(inner, after, flags), beyond)
+                after = self._add("split", None, *(self._sequence(inner, after, flags), beyond)[::order])
         for _ in range(least):
             before = len(self.steps)
             after = self._sequence(inner, after, flags)
@@ -89,62 +132,81 @@ class _Program:
                 raise CannotEvaluateError("a regular expression repeats nothing")
         return after
 
-    def found(self, text: str) -> bool:
-        states: set[int] = set()
-        for position in range(len(text) + 1):
-            states.add(self._start)
-            states = self._closed(states, text, position)
-            if any(self.steps[each][0] == "end" for each in states):
-                return True
-            if position < len(text):
-                letter = text[position]
-                states = {
-                    self.steps[each][2][0]
-                    for each in states
-                    if self.steps[each][0] == "one" and _accepts(letter, *self.steps[each][1])
-                }
-        return False
+    def found(self, text: str, begin: int = 0, *, any_end: bool = False) -> tuple[_Place | None, int]:
+        """Return where the leftmost match begins and ends, and where the text was read to.
 
-    def _closed(self, states: set[int], text: str, position: int) -> set[int]:
-        """Return the states with all that are reached without a character."""
+        ``any_end``: return the end that is reached first.
+        """
+        match: _Place | None = None
+        position = begin
+        threads: dict[int, int] = {}
+        for position in range(begin, len(text) + 1):
+            waiting = list(threads.items())
+            threads = {}
+            if match is None:
+                waiting.append((self._start, position))
+            letter = text[position : position + 1]
+            # In order of preference: a match ends all threads after it.
+            for state, start in self._closed(waiting, text, position):
+                kind, accepts, after = self.steps[state]
+                if kind == "end":
+                    match = (start, position)
+                    if any_end:
+                        return match, position
+                    break
+                if kind == "one" and letter and accepts(letter):
+                    threads.setdefault(after[0], start)
+            if not threads and match is not None:
+                break
+        return match, position
+
+    def _closed(self, threads: list[tuple[int, int]], text: str, position: int) -> Iterator[tuple[int, int]]:
+        """Yield the states with all that are reached without a character, and where each thread began."""
         known: set[int] = set()
-        waiting = list(states)
+        waiting = threads[::-1]
         while waiting:
-            state = waiting.pop()
+            state, start = waiting.pop()
             if state in known:
                 continue
             known.add(state)
             kind, argument, after = self.steps[state]
             if kind == "split" or (kind == "at" and _is_at(argument[0], argument[1], text, position)):
-                waiting += after
-        return known
+                waiting += [(each, start) for each in reversed(after)]
+            else:
+                yield state, start
 
 
-def _accepts(letter: str, operator: str, argument: Any, flags: int) -> bool:
-    letters = {letter, letter.lower(), letter.upper()} if flags & re.IGNORECASE else {letter}
+def _tester(operator: str, argument: Any, flags: int) -> Callable[[str], bool]:
+    """Return the test of one character, whose steps hardly grow with the members of a class."""
     if operator == "ANY":
-        return letter != "\n" or bool(flags & re.DOTALL)
-    if operator == "IN":
-        negated = any(str(kind) == "NEGATE" for kind, _ in argument)
-        return negated != any(_in_class(each, str(kind), what) for kind, what in argument for each in letters)
-    found = any(ord(each) == argument for each in letters if len(each) == 1)
-    return found == (operator == "LITERAL")
+        return lambda letter: letter != "\n" or bool(flags & re.DOTALL)
+    members = [(str(kind), what) for kind, what in argument] if operator == "IN" else [("LITERAL", argument)]
+    spans = sorted(what if kind == "RANGE" else (what, what) for kind, what in members if kind in ("RANGE", "LITERAL"))
+    begins = [begin for begin, _ in spans]
+    ends = list(accumulate((end for _, end in spans), max))
+    categories = {str(what).removeprefix("CATEGORY_") for kind, what in members if kind == "CATEGORY"}
+    expected = operator != "NOT_LITERAL" and not any(kind == "NEGATE" for kind, _ in members)
+
+    def accepts(letter: str) -> bool:
+        letters = {letter, letter.lower(), letter.upper()} if flags & re.IGNORECASE else (letter,)
+        for each in letters:
+            if len(each) != 1:
+                continue
+            before = bisect_right(begins, ord(each))
+            if (before and ord(each) <= ends[before - 1]) or any(_in_category(each, name) for name in categories):
+                return expected
+        return not expected
+
+    return accepts
 
 
-def _in_class(letter: str, kind: str, what: Any) -> bool:
-    if len(letter) != 1 or kind == "NEGATE":
-        return False
-    if kind == "LITERAL":
-        return bool(ord(letter) == what)
-    if kind == "RANGE":
-        return bool(what[0] <= ord(letter) <= what[1])
-    name = str(what).removeprefix("CATEGORY_").removeprefix("NOT_")
+def _in_category(letter: str, name: str) -> bool:
     inside = {
         "DIGIT": letter.isascii() and letter.isdigit(),
         "WORD": _is_word(letter),
         "SPACE": letter in _SPACE,
-    }[name]
-    return inside != ("NOT_" in str(what))
+    }[name.removeprefix("NOT_")]
+    return inside != name.startswith("NOT_")
 
 
 def _is_word(letter: str) -> bool:
@@ -177,3 +239,10 @@ def _program(pattern: str) -> _Program:
     except (re.error, RecursionError, OverflowError, Warning):
         raise CannotEvaluateError("a regular expression is not understood") from None
     return _Program(tree)
+
+
+def _preferring(pattern: str) -> _Program:
+    program = _program(pattern)
+    if program.repeats_empty:
+        raise CannotEvaluateError("a regular expression repeats what may be empty")
+    return program

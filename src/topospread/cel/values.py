@@ -105,6 +105,11 @@ class SemanticVersion:
     numbers: tuple[int, int, int]
     before: tuple[tuple[int, int, str], ...]
 
+    def __str__(self) -> str:
+        """Return the version without its build metadata."""
+        before = ".".join(word or str(number) for _, number, word in self.before)
+        return ".".join(map(str, self.numbers)) + (f"-{before}" if before else "")
+
     @property
     def key(self) -> tuple[object, ...]:
         """The key that orders versions: one without a pre-release comes after all of its pre-releases."""
@@ -136,6 +141,13 @@ class Lazy(Mapping[str, Value]):
 
     def __len__(self) -> int:
         return len(self._makers)
+
+
+class Defaulting(dict[Value, Value]):
+    """A map whose missing keys have an empty map as their value, though it does not contain them."""
+
+    def __missing__(self, key: Value) -> Value:
+        return {}
 
 
 class Message(dict[str, Value]):

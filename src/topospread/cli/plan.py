@@ -192,8 +192,14 @@ def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Se
 
 def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: SimulationOptions) -> Inventory:
     """Return the objects of a state, applied to the cluster. Error messages name the files of a revision."""
+    from topospread.sources.roots import lies_in
+    from topospread.sources.text import shown_path
+
     with _told_of(state):
         inventory = read_inventory({**given, "paths": tuple(paths)}, by=[by])
+    for path, commit in state.submodules.items():
+        if any(lies_in(os.path.join(state.root, path), each) for each in paths):
+            inventory.notes.append(f"{shown_path(path)}: a submodule, at {commit[:12]}, whose files are not read")
     for said in (inventory.warnings, inventory.notes):
         said[:] = [each.replace(state.root + os.sep, "") if state.root else each for each in said]
     return inventory

@@ -196,7 +196,7 @@ class LintInput:
                 there.add(key)
                 yield ReadObject(key[0], item, self.cluster.places.get(key, Place()))
         for each in self.manifests:
-            if not each.refused and not is_passing(each.item):
+            if not each.refused and not is_passing(each.item, each.location):
                 # The replacing object inherits fields, and the manifest must stay unchanged.
                 taken = (each.kind, each.item.namespace, each.item.name) in there
                 item = copy.deepcopy(each.item) if taken else each.item

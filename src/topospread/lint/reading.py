@@ -358,8 +358,8 @@ def read(  # noqa: PLR0913 - one keyword
         else look_into(path, question.how, allow_empty=True)
         for path in question.paths
     ]
-    notes = [note for each in paths for note in (*each.warnings, *each.notes)]
-    found = Read(gates, question.namespace, notes=notes)
+    found = Read(gates, question.namespace, notes=[note for each in paths for note in (*each.warnings, *each.notes)])
+    found.surroundings = FolderContext(question.paths)
     sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
     check_programs([source for source in asked if source.path not in given])

@@ -7,6 +7,7 @@ that a kustomization changes is not the object that the API server receives.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from topospread.sources.kustomizations import KUSTOMIZATIONS, kustomization_value, path_of
@@ -38,9 +39,14 @@ _CHANGES_NOTHING: Final = frozenset(
 
 
 class FolderContext:
-    """Facts about files' folders. Each folder is read once."""
+    """Facts about files' folders. Each folder is read once.
 
-    def __init__(self) -> None:
+    Args:
+        paths: the linted paths. For a file in a linted folder, only charts and kustomizations in such folders count.
+    """
+
+    def __init__(self, paths: Sequence[str] = ()) -> None:
+        self._linted = {os.path.abspath(each) for each in paths}
         self._named: dict[str, dict[str, Unfinished]] = {}
         self._charts: dict[str, bool] = {}
 
@@ -49,15 +55,22 @@ class FolderContext:
         whole = os.path.abspath(path)
         folder = os.path.dirname(whole)
         parts = folder.split(os.sep)
+        named = whole in self._linted
         for at, part in enumerate(parts):
-            if part == _TEMPLATES and self._is_chart(os.sep.join(parts[:at])):
+            chart = os.sep.join(parts[:at])
+            if part == _TEMPLATES and (named or self._is_linted(chart)) and self._is_chart(chart):
                 return "template"
         for _ in range(_LEVELS):
+            if not (named or self._is_linted(folder)):
+                return None
             found = self._kustomized(folder).get(whole)
             if found is not None:
                 return found
             folder = os.path.dirname(folder)
         return None
+
+    def _is_linted(self, folder: str) -> bool:
+        return any(each == folder or folder.startswith(os.path.join(each, "")) for each in self._linted)
 
     def _is_chart(self, folder: str) -> bool:
         if folder not in self._charts:

@@ -18,7 +18,7 @@ class Review:
         comparison: the two simulated states; pods that only the new state has count as newly pending.
         new: findings that only the new state has.
         gone: findings that only the old state has.
-        notes: remarks on how the two states were read.
+        notes: notes on reading that only the new state has.
         left_out: labels of the new state's workloads that lint did not place.
     """
 

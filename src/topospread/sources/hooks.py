@@ -7,13 +7,17 @@ helm/v4/pkg/action/hooks.go (``deleteHookByPolicy``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from topospread.api.meta import KubeObject
 from topospread.text import listed
 
+from .locations import Location
 from .objects import ReadObject
+from .origins import ChartOrigins
+from .text import Text
 
 _RUN_AND_GO: Final = frozenset({"Pod", "Job"})
 _MAKE_PODS: Final = frozenset(
@@ -24,6 +28,7 @@ _ON_INSTALL: Final = frozenset({"pre-install", "post-install", "pre-upgrade", "p
 _DELETED: Final = "hook-succeeded"
 """The deletion policy for hooks that have succeeded."""
 
+_SOURCE: Final = re.compile(rb"^# Source: \S+/templates/", re.MULTILINE)
 _SHOWN: Final = 5
 
 
@@ -33,16 +38,24 @@ def hooks_of(item: KubeObject) -> tuple[str, ...]:
     return _words(annotations.helm_hook if annotations is not None else None)
 
 
-def is_passing(item: KubeObject) -> bool:
-    """Return whether an object's pods do not stay: a Pod or Job of any hook, or a workload of a test."""
+def is_passing(item: KubeObject, location: Location | None) -> bool:
+    """Return whether an object's pods do not stay: in Helm's output a Pod or Job of any hook, or a workload of a test.
+
+    kubectl applies such an object of any other manifest.
+    """
     metadata = item.metadata
-    if metadata.annotations is None or metadata.is_stored:
+    if metadata.annotations is None or metadata.is_stored or location is None:
         return False
     hooks = hooks_of(item)
-    if not hooks or item.kind not in _RUN_AND_GO | _MAKE_PODS:
+    if not hooks or item.kind not in _RUN_AND_GO | _MAKE_PODS or not _is_helms(location.text):
         return False
     deleted = _DELETED in _words(metadata.annotations.helm_hook_delete_policy)
     return deleted or item.kind in _RUN_AND_GO or _ON_INSTALL.isdisjoint(hooks)
+
+
+def _is_helms(text: Text) -> bool:
+    """Return whether Helm rendered a text: here, or as ``helm template``, which names each document's template."""
+    return isinstance(text.origins, ChartOrigins) or _SOURCE.search(text.data) is not None
 
 
 def _words(text: str | None) -> tuple[str, ...]:
@@ -59,7 +72,7 @@ class HooksLeftOut:
     def without(self, found: Iterable[ReadObject]) -> Iterator[ReadObject]:
         """Yield the objects that are not hooks."""
         for each in found:
-            if is_passing(each.item):
+            if is_passing(each.item, each.location):
                 name = each.item.name or each.item.metadata.generate_name
                 self._names.append(f"{each.kind} {name} ({', '.join(hooks_of(each.item))})")
             else:

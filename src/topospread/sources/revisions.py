@@ -7,13 +7,14 @@ A repository's configuration may name programs (hooks, filters, fsmonitor, textc
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Final
 
 from topospread.errors import InputError, Place, UsageError
@@ -45,6 +46,10 @@ _NOT_OWN: Final = "fatal: detected dubious ownership"
 """git's error for a repository of another user."""
 _LINK: Final = "120000"
 _FILES: Final = ("100644", "100664", "100755")
+_SUBMODULE: Final = "160000"
+_ATTRIBUTES: Final = ".gitattributes"
+_CONVERTING: Final = re.compile(rb"(?m)^[ \t]*+(?!#)[^\r\n]*[ \t](working-tree-encoding=|ident(?![^ \t\r\n]))")
+"""An attribute with which a checkout has other bytes than the blob."""
 _LONGEST_LINK: Final = 4096
 _MOST_PARTS: Final = 200
 """Maximum depth of paths, because Python creates and removes folders recursively."""
@@ -65,11 +70,13 @@ class State:
         name: the name as given.
         folder: its folder; for a revision, the folder that corresponds to the working directory.
         root: temporary folder of a revision, which is removed from paths in messages; "" for a path.
+        submodules: path of each submodule of a revision → its commit, which is not read.
     """
 
     name: str
     folder: str
     root: str = ""
+    submodules: Mapping[str, str] = field(default_factory=dict)
 
     def shown(self, path: str) -> str:
         """Return a path for messages. For a revision it is relative to the repository."""
@@ -103,12 +110,12 @@ def state_of(name: str, only: Collection[str] = ()) -> Iterator[State]:
         os.mkdir(root)
         # Mark the root that links must not leave, like a repository (`roots`).
         os.mkdir(os.path.join(root, GIT))
-        prefix = _check_out(revision, root, only)
+        prefix, submodules = _check_out(revision, root, only)
         folder = os.path.join(root, prefix) if prefix else root
         if lies_in(folder, root):  # otherwise the reader rejects the link
             with _reported(Place(shown_path(revision))):
                 os.makedirs(folder, exist_ok=True)
-        yield State(shown_path(revision), folder, root)
+        yield State(shown_path(revision), folder, root, submodules)
 
 
 def _path_state(path: str) -> State:
@@ -135,11 +142,11 @@ def _is_revision(name: str) -> bool:
     return True
 
 
-def _check_out(revision: str, folder: str, only: Collection[str]) -> str:
+def _check_out(revision: str, folder: str, only: Collection[str]) -> tuple[str, dict[str, str]]:
     """Write files of a git revision into a folder, unchanged.
 
     Returns:
-        The working directory's path in the repository, "" at its top.
+        The working directory's path in the repository, "" at its top, and path → commit of the submodules.
 
     Raises:
         InputError: if there is no such revision, or git fails.
@@ -150,8 +157,7 @@ def _check_out(revision: str, folder: str, only: Collection[str]) -> str:
         raise InputError(missing, Place(shown_path(revision)))
     git = _git(revision, repository)
     commit, prefix = git.commit(revision), git.run("rev-parse", "--show-prefix").rstrip("\n/")
-    git.write_files(commit, folder, only)
-    return prefix
+    return prefix, git.write_files(commit, folder, only)
 
 
 def _git(revision: str, repository: str) -> _Git:
@@ -225,12 +231,14 @@ class _Git:
             raise InputError("git cannot list the files of this revision, or there are too many", self.place)
         return os.fsdecode(listed).split("\0")[:-1]
 
-    def write_files(self, commit: str, folder: str, only: Collection[str]) -> None:
-        """Write the blobs of a commit into an empty folder.
+    def write_files(self, commit: str, folder: str, only: Collection[str]) -> dict[str, str]:
+        """Write the blobs of a commit into an empty folder. Return path → commit of its submodules.
 
         Links are written last, so that no file is written through a link.
         """
-        blobs = [each for each in self._blobs(commit) if not only or os.path.basename(each.path) in only]
+        every, wanted = list(self._blobs(commit)), {*only, _ATTRIBUTES} if only else ()
+        files = [each for each in every if not each.is_submodule]
+        blobs = [each for each in files if not wanted or os.path.basename(each.path) in wanted]
         with tempfile.TemporaryFile() as names, tempfile.TemporaryFile() as errors:
             names.write("".join(f"{each.id}\n" for each in blobs).encode())
             names.seek(0)
@@ -246,6 +254,7 @@ class _Git:
         for path, target in links.items():
             with _reported(self.place):
                 os.symlink(target, path)
+        return {each.path: each.id for each in every if each.is_submodule}
 
     def _write(self, blobs: list[_Blob], output: IO[bytes], folder: str) -> dict[str, bytes]:
         """Write the files, and return path → target of the links."""
@@ -269,11 +278,21 @@ class _Git:
                     with open(path, "xb") as file:
                         while left and (chunk := output.read(min(left, _CHUNK))):
                             left -= file.write(chunk)
+                    if os.path.basename(path).lower() == _ATTRIBUTES:
+                        self._check_attributes(path, each.path)
             output.read(1)
         return links
 
+    def _check_attributes(self, path: str, name: str) -> None:
+        """Raise InputError if git writes other bytes into a checkout than the blobs have, which are judged."""
+        with open(path, "rb") as file:
+            found = _CONVERTING.search(file.read())
+        if found:
+            words = f"{found[1].decode().rstrip('=')} changes files in a checkout; name a folder with the checkout"
+            raise InputError(f"{shown_path(name)}: {words}", self.place)
+
     def _blobs(self, commit: str) -> Iterator[_Blob]:
-        """Yield the files and links of a commit, without submodules.
+        """Yield the files, links and submodules of a commit.
 
         Raises:
             InputError: if a path leaves the repository. git does not write such a path, but a crafted commit may.
@@ -284,8 +303,8 @@ class _Git:
             parts = path.replace(os.sep, "/").split("/")
             if len(parts) > _MOST_PARTS or any(each.lower() in ("", ".", "..", ".git") for each in parts):
                 raise self._not_allowed(path)
-            if mode in (*_FILES, _LINK):
-                yield _Blob(blob, path, mode == _LINK)
+            if mode in (*_FILES, _LINK, _SUBMODULE):
+                yield _Blob(blob, path, mode == _LINK, mode == _SUBMODULE)
 
     def _not_allowed(self, path: str) -> InputError:
         return InputError(f"this revision has a path that is not allowed: {shown_path(path)}", self.place)
@@ -293,17 +312,19 @@ class _Git:
 
 @dataclass(frozen=True, slots=True)
 class _Blob:
-    """A file or link of a commit.
+    """A file, link or submodule of a commit.
 
     Attributes:
         id: the git object id.
         path: path relative to the repository.
         is_link: whether it is a symbolic link.
+        is_submodule: whether it is a commit of another repository.
     """
 
     id: str
     path: str
     is_link: bool
+    is_submodule: bool
 
 
 def _environment() -> Mapping[str, str]:

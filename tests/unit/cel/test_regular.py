@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from topospread.cel.regular import is_match
+from topospread.cel import regular
+from topospread.cel.regular import _program, find, find_all, is_match
 from topospread.cel.values import CannotEvaluateError
 
 
@@ -59,3 +60,50 @@ def test_as_python_finds_it() -> None:
 def test_other_dialects_are_not_evaluated(pattern: str) -> None:
     with pytest.raises(CannotEvaluateError):
         is_match("a", pattern)
+
+
+def test_found_where_go_finds_it() -> None:
+    draw = Random(8)
+    judged = 0
+    for _ in range(3000):
+        pattern = draw.choice(("", "^", "(?i)")) + _pattern(draw)
+        text = "".join(draw.choice("abAB-.1 _é") for _ in range(draw.randrange(8)))
+        try:
+            found = find(text, pattern)
+        except CannotEvaluateError:
+            continue
+        judged += 1
+        python = re.search(pattern, text, re.ASCII)
+        assert found == (python[0] if python else ""), (pattern, text)
+        assert find_all(text, pattern) == _all_of_go(text, pattern), (pattern, text)
+    assert judged > 2000
+
+
+def _all_of_go(text: str, pattern: str) -> list[str]:
+    """``Regexp.FindAllString``."""
+    compiled = re.compile(pattern, re.ASCII)
+    found, position, last = [], 0, -1
+    while position <= len(text) and (match := compiled.search(text, position)):
+        if match.end() > position or match.start() != last:
+            found.append(match[0])
+        position, last = max(match.end(), position + 1), match.end()
+    return found
+
+
+def test_a_character_is_compared_with_few_members_of_a_class() -> None:
+    compared = 0
+
+    class Letter(int):
+        def __lt__(self, other: int) -> bool:
+            nonlocal compared
+            compared += 1
+            return int(self) < other
+
+    _, accepts, _ = _program(f"[{''.join(chr(0x4E00 + 2 * each) for each in range(900))}]").steps[1]
+    regular.ord = lambda letter: Letter(ord(letter))  # type: ignore[attr-defined]
+    try:
+        assert accepts(chr(0x4E00 + 800))
+        assert not accepts(chr(0x4E00 + 801))
+    finally:
+        del regular.ord  # type: ignore[attr-defined]
+    assert compared < 30

@@ -44,6 +44,16 @@ def test_a_charts_templates_are_left_out_and_what_stands_beside_is_linted(tmp_pa
     assert left == {"app.yaml": "template", "Chart.yaml": "other", "values.yaml": "other"}
 
 
+def test_a_chart_above_the_linted_folder_leaves_nothing_out(tmp_path: Path) -> None:
+    app = tmp_path / "templates" / "prod" / "app.yaml"
+    app.parent.mkdir(parents=True)
+    app.write_text(PARTIAL)
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: a\nversion: 1.0.0\n")
+    assert rules(judged(app.parent)) == {"validation"}
+    for whole in (tmp_path, app):
+        assert rules(judged(whole)) == set()
+
+
 def test_a_folder_of_templates_without_a_chart_holds_manifests(tmp_path: Path) -> None:
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates" / "app.yaml").write_text(PARTIAL)
@@ -67,6 +77,17 @@ def test_a_kustomizations_patches_are_left_out(tmp_path: Path, how: str) -> None
         outcome = judged(*paths)
         assert rules(outcome) == set()
         assert outcome.read.left_out[str(patch)] == "patch"
+
+
+@pytest.mark.parametrize("how", ["patches: [{path: k8s/prod/app.yaml}]", "resources: [k8s/prod/app.yaml]\nvars: [a]"])
+def test_a_kustomization_above_the_linted_folder_leaves_nothing_out(tmp_path: Path, how: str) -> None:
+    app = tmp_path / "k8s" / "prod" / "app.yaml"
+    app.parent.mkdir(parents=True)
+    app.write_text(PARTIAL)
+    (tmp_path / "kustomization.yaml").write_text(how)
+    for paths in ((app.parent,), (app.parent.parent, app.parent), (app.parent, tmp_path / "kustomization.yaml")):
+        assert rules(judged(*paths)) == {"validation"}
+    assert rules(judged(tmp_path)) == set()
 
 
 @pytest.mark.parametrize(

@@ -84,8 +84,9 @@ def allocate(
     for each in held:
         use.replaced(None, each)
     node = msgspec.convert({"metadata": {"name": "n0", "labels": {"zone": "a"}}}, Node)
-    pools = SliceCatalog(slices, (), by).pools(node)
-    found = Allocator(use, {each.name: each for each in classes}, by).allocate(node, pools, claims)
+    catalog = SliceCatalog(slices, (), by)
+    allocator = Allocator(use, {each.name: each for each in classes}, by, catalog.budget)
+    found = allocator.allocate(node, catalog.pools(node), claims)
     if found is None:
         return None
     return [

@@ -14,6 +14,7 @@ from topospread.lint.run import run
 
 Json = dict[str, Any]
 
+HELMS = "---\n# Source: app/templates/all.yaml\n"
 NODE: Json = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "uid": "n"}}
 SPEC: Json = {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}
 LABELS = {"app": "web"}
@@ -41,8 +42,9 @@ def made(kind: str, hook: str | None, name: str = "x", **metadata: str) -> Json:
 
 
 def read(tmp_path: Path, *objects: Json, **options: Any) -> topospread.Inventory:
-    file = tmp_path / "app.json"
-    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, *objects]}))
+    file = tmp_path / "app.yaml"
+    listed = {"apiVersion": "v1", "kind": "List", "items": [NODE, *objects]}
+    file.write_text(HELMS + json.dumps(listed))
     return topospread.load(str(file), **options)
 
 
@@ -93,7 +95,14 @@ def test_what_an_api_server_has_stored_is_there(tmp_path: Path) -> None:
 
 def test_they_are_linted_and_not_simulated(tmp_path: Path) -> None:
     file = tmp_path / "job.json"
-    file.write_text(json.dumps(made("Job", "pre-install")))
-    given = run(Question(paths=[str(file)]), None).given
-    assert [each.kind for each in given.manifests] == ["Job"]
-    assert given.inventory.jobs == []
+    for helms, stays in ((HELMS, False), ("", True)):
+        file.write_text(helms + json.dumps(made("Job", "pre-install")))
+        given = run(Question(paths=[str(file)]), None).given
+        assert [each.kind for each in given.manifests] == ["Job"]
+        assert bool(given.inventory.jobs) == stays
+
+
+def test_kubectl_applies_those_of_other_manifests(tmp_path: Path) -> None:
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps(made("Job", "test")))
+    assert kinds(topospread.load(str(file), cluster="nodes=1")) >= {"Job"}

@@ -8,7 +8,7 @@ incubating allocator are the same with fewer features.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import msgspec
 
@@ -27,14 +27,17 @@ from topospread.api.devices import DeviceAttribute, DeviceClass, DeviceSelector,
 from topospread.api.node import Node
 from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from topospread.api.quantity import Quantity
+from topospread.cel import evaluation
+from topospread.cel.evaluation import Budget
+from topospread.cel.values import CannotEvaluateError, CelError, SemanticVersion
 from topospread.cluster.device_use import DeviceID, DeviceUse
 
 from .capacity import CapacityError, consumed_capacity, is_left
 from .constraints import AttributeConstraint, attribute_of
 from .partitions import Partitions
-from .pools import DevicePool, PoolDevice, reaches
+from .pools import MOST_STEPS, DevicePool, PoolDevice, reaches
 from .rules import DynamicResourcesRules
-from .selectors import SelectorError, evaluated
+from .selectors import evaluated
 
 MOST_DEVICES: Final = 32
 """The most devices that one claim may be allocated (``AllocationResultsMaxSize``)."""
@@ -45,7 +48,10 @@ _HINT: Final = (
     ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() "
     "for optional fields"
 )
-_MOST_STEPS: Final = 100_000
+_MOST_TRIED: Final = 100_000
+"""Devices that one search tries at most, beyond as many as it has for each request."""
+_FREE_STEPS: Final = 500
+"""Steps of an expression for a device that come out of no budget."""
 
 Undo = Callable[[], None]
 _Found = Literal["yes", "no", "too many"]
@@ -111,12 +117,16 @@ class Allocator:
         use: devices that allocated claims hold.
         classes: DeviceClasses by name.
         rules: gates.
+        budget: devices that searches on all nodes may still try beyond as many as they have for each request.
     """
 
-    def __init__(self, use: DeviceUse, classes: Mapping[str, DeviceClass], rules: DynamicResourcesRules) -> None:
+    def __init__(
+        self, use: DeviceUse, classes: Mapping[str, DeviceClass], rules: DynamicResourcesRules, budget: Budget
+    ) -> None:
         self.use = use
         self.classes = classes
         self.rules = rules
+        self.budget = budget
 
     def allocate(
         self, node: Node, pools: Sequence[DevicePool], claims: Sequence[ResourceClaim]
@@ -146,12 +156,13 @@ class _Search:
         self._taken: dict[DeviceID, set[int]] = {}
         self._sharing: dict[DeviceID, dict[str, int]] = {}
         self._partitions = Partitions(pools, by.use, groups=by.rules.compatibility_groups)
-        self._steps = 0
+        self._budget = by.budget
+        self._left = 0
 
     def run(self) -> list[AllocationResult] | None:
         for claim in self._claims:
             self._prepare(claim)
-        found = self._claim(0)
+        found = self._searched()
         if found == "too many":
             raise AllocationError("allocation max size exceeded")
         if found == "no":
@@ -253,6 +264,22 @@ class _Search:
 
     # The search: claims, requests, devices.
 
+    def _searched(self) -> _Found:
+        devices = sum(len(devices) for pool in self._pools for devices in pool.slices)
+        requests = (each for claim in self._requests for each in claim)
+        free = 2 * (devices + 1) * sum(1 + len(each.alternatives) for each in requests)
+        given = self._left = free + min(self._budget.steps, _MOST_TRIED)
+        try:
+            return self._claim(0)
+        finally:
+            used = given - max(self._left, 0)
+            self._budget.steps = min(self._budget.steps + free - used, MOST_STEPS)
+
+    def _spend(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise SearchTooLongError
+
     def _claim(self, index: int) -> _Found:
         if index == len(self._claims):
             return "yes"
@@ -281,9 +308,7 @@ class _Search:
         ``at``: numbers of the claim and of its request.
         """
         claim, number = at
-        self._steps += 1
-        if self._steps > _MOST_STEPS:
-            raise SearchTooLongError
+        self._spend()
         if request.every is not None and not request.every:
             return "no"
         if have >= request.count:
@@ -309,6 +334,7 @@ class _Search:
                 yield undo, (0, 0, 0)
             return
         for place, device in self._from(start):
+            self._spend()
             undo = self._tried(claim, request, device)
             if undo is not None:
                 yield undo, (place[0], place[1], place[2] + 1)
@@ -412,6 +438,7 @@ class _Search:
         for constraint in self._constraints[index]:
             if not constraint.concerns(request.name, request.parent):
                 continue
+            self._spend()
             if not constraint.add(device, lambda each, name: self._attribute(request, each, name)):
                 return False
             undo.append(constraint.remove)
@@ -470,7 +497,7 @@ class _Search:
         if expression is None:
             return attribute_of(device, name)
         value = device_value(expression, device)
-        if isinstance(value, SelectorError):
+        if isinstance(value, CelError):
             words = f"evaluate derived attribute {name} on device {'/'.join(device.id)} failed: {value}"
             raise AllocationError(words)
         return _derived(value)
@@ -539,13 +566,24 @@ def is_repelled(taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToler
 
 
 def device_value(expression: str, device: PoolDevice) -> object:
-    """Return an expression's value for a device, or its error; cached."""
-    if expression not in device.matched:
+    """Return an expression's value for a device, or its error; cached.
+
+    Raises:
+        CannotEvaluateError: if the expression cannot be evaluated here.
+    """
+    value = device.matched.get(expression, device)
+    if value is device:
+        left = min(device.budget.steps, evaluation.MOST_STEPS)
+        budget = Budget(_FREE_STEPS + left)
         try:
-            device.matched[expression] = evaluated(expression, device.id[0], device.device)
-        except SelectorError as error:
-            device.matched[expression] = error
-    return device.matched[expression]
+            value = evaluated(expression, device.id[0], device.device, budget)
+        except (CelError, CannotEvaluateError) as error:
+            value = error.with_traceback(None)
+        device.matched[expression] = value
+        device.budget.steps -= max(left - max(budget.steps, 0), 0)
+    if isinstance(value, CannotEvaluateError):
+        raise value.with_traceback(None)
+    return value
 
 
 def _all_match(selectors: Sequence[DeviceSelector], device: PoolDevice, where: str) -> bool:
@@ -556,7 +594,7 @@ def _all_match(selectors: Sequence[DeviceSelector], device: PoolDevice, where: s
         if value is not True:
             name = "/".join(device.id)
             words = f"CEL result of type {_type(value)} could not be converted to bool"
-            words = str(value) if isinstance(value, SelectorError) else words
+            words = str(value) if isinstance(value, CelError) else words
             words += _HINT if "no such key:" in words else ""
             raise AllocationError(f"{where}: selector #{number} on device {name}: CEL runtime error: {words}")
     return True
@@ -573,12 +611,14 @@ def _derived(value: object) -> DeviceAttribute:
         name = "bool" if one else "bools"
     elif isinstance(first, int):
         name = "int" if one else "ints"
-    elif isinstance(first, dict):
-        versions = [str(next(iter(each.values()))) for each in (value if isinstance(value, list) else [first])]
-        name, value = ("version", versions[0]) if one else ("versions", versions)
+    elif isinstance(first, SemanticVersion):
+        name, value = ("version", str(first)) if one else ("versions", list(map(str, cast("list[object]", value))))
     else:
         name = "string" if one else "strings"
-    return msgspec.convert({name: value}, DeviceAttribute)
+    try:
+        return msgspec.convert({name: value}, DeviceAttribute)
+    except msgspec.ValidationError:
+        raise CannotEvaluateError("a derived attribute of this type is not evaluated") from None
 
 
 def _extend(to: list[NodeSelectorRequirement], found: Sequence[NodeSelectorRequirement]) -> None:

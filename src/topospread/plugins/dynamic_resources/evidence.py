@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from topospread.api.device_claims import DeviceRequest, ExactDeviceRequest, ResourceClaim
 from topospread.api.devices import DeviceClass, DeviceSelector
 from topospread.api.node import Node
+from topospread.cel.values import CannotEvaluateError
 from topospread.cluster.device_use import DeviceID
 from topospread.cluster.objects import ClusterObjects
 
@@ -15,7 +16,6 @@ from .allocator import device_value, is_repelled
 from .capacity import CapacityError, consumed_capacity, is_left
 from .pools import DevicePool, PoolDevice, reaches
 from .rules import DynamicResourcesRules
-from .selectors import CannotEvaluateError
 
 _USABLE = ""
 

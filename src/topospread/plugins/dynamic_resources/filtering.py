@@ -14,6 +14,7 @@ import numpy as np
 from topospread.api.device_claims import AllocationResult, DeviceClaim, ResourceClaim, ResourceClaimSpec
 from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from topospread.api.node import Node
+from topospread.cel.values import CannotEvaluateError
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows, grown
 from topospread.cluster.device_use import DeviceID, PoolID
@@ -34,7 +35,6 @@ from .allocator import NODE_OPERATIONS, AllocationError, Allocator, InvalidPoolE
 from .claims import NAME, ON_ADDED_NODE, WHAT, ClaimsWanted, requests_of
 from .pools import catalog_of
 from .rules import DynamicResourcesRules
-from .selectors import CannotEvaluateError
 
 MOST_ALTERNATIVES: Final = 8
 """``FirstAvailableDeviceRequestMaxSize``."""
@@ -77,7 +77,7 @@ class NodeAllocations:
         self._position = cluster.journal.join(self)
         self._numbering = cluster.nodes.numbering
         self._version = objects.devices.version
-        self._allocator = Allocator(objects.devices, objects.device_classes, rules)
+        self._allocator = Allocator(objects.devices, objects.device_classes, rules, self._catalog.budget)
         self._codes: Ints = np.full(cluster.nodes.capacity, _UNKNOWN, dtype=np.int64)
         self._found: dict[int, Allocated] = {}
         self._rows_of: dict[PoolID, set[int]] = {}

@@ -200,7 +200,7 @@ class DynamicResources:
 
 
 def is_judged(objects: ClusterObjects, rules: DynamicResourcesRules) -> bool:
-    """Return whether the devices are known and selectors can be evaluated."""
+    """Return whether the devices are known."""
     return not why_unjudged(objects, rules)
 
 
@@ -208,11 +208,8 @@ def why_unjudged(objects: ClusterObjects, rules: DynamicResourcesRules) -> str:
     """Return why resource claims cannot be judged, in a sentence; "" if they can."""
     if rules.minor < _OLDEST:
         return f"topospread does not model resource claims before Kubernetes 1.{_OLDEST}"
-    if not (objects.devices_known or objects.resource_slices):
-        return "resource claims need ResourceSlices, which the input lacks"
-    from .selectors import is_installed
-
-    return "" if is_installed() else 'resource claims need the extra dra: pip install "topospread[dra]"'
+    known = objects.devices_known or objects.resource_slices
+    return "" if known else "resource claims need ResourceSlices, which the input lacks"
 
 
 def _special(pod: Pod) -> PodDeviceClaim:

@@ -16,11 +16,14 @@ import msgspec
 from topospread.api.devices import Device, DeviceTaint, DeviceTaintRule, ResourceSlice
 from topospread.api.node import Node
 from topospread.api.node_selection import NodeSelector
+from topospread.cel.evaluation import Budget
 from topospread.cluster.device_use import DeviceID, PoolID, nanos
 from topospread.cluster.objects import ClusterObjects
 from topospread.plugins.node_matching import matches_node
 
 from .rules import DynamicResourcesRules
+
+MOST_STEPS: Final = 1_000_000
 
 Counters = dict[tuple[str, str], int]
 """Counter set and name of a counter → billionths."""
@@ -37,6 +40,7 @@ class PoolDevice(msgspec.Struct, gc=False):
         counters: consumed counters.
         capacity: capacity → amount in billionths.
         matched: cache of expression → value or error.
+        budget: steps that are left for expressions.
     """
 
     id: DeviceID
@@ -46,6 +50,7 @@ class PoolDevice(msgspec.Struct, gc=False):
     counters: Counters
     capacity: dict[str, int]
     matched: dict[str, object] = {}
+    budget: Budget = msgspec.field(default_factory=Budget)
 
 
 class DevicePool(msgspec.Struct):
@@ -84,11 +89,15 @@ class SliceCatalog:
         slices: all ResourceSlices.
         taint_rules: DeviceTaintRules.
         rules: feature gates.
+
+    Attributes:
+        budget: steps that are left, for all devices and nodes, beyond those that expressions and searches have anyway.
     """
 
     def __init__(
         self, slices: Iterable[ResourceSlice], taint_rules: Sequence[DeviceTaintRule], rules: DynamicResourcesRules
     ) -> None:
+        self.budget = Budget(MOST_STEPS)
         self._rules = rules
         self._taint_rules = taint_rules if rules.device_taints and rules.taint_rules else ()
         self._on_node: dict[str, list[ResourceSlice]] = defaultdict(list)
@@ -138,6 +147,7 @@ class SliceCatalog:
             },
             capacity={name: nanos(each.value) for name, each in (device.capacity or {}).items()},
             matched={},
+            budget=self.budget,
         )
 
     def _gathered(self, node: Node) -> list[DevicePool]:

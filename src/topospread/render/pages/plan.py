@@ -31,6 +31,7 @@ def page(answer: Plan) -> Page:
     parts += [Fact("why", each.says) for each in answer.causes[:_FACTS]]
     parts += unjudged_facts(answer.unjudged[:_FACTS])
     parts += [Fact("as if", each) for each in answer.assumed]
+    parts += [Fact("note", each) for each in answer.notes]
     for setting in answer.settings:
         values = " → ".join(each or "not set" for each in setting.values)
         parts.append(Fact("changed", f"{setting.profile}: {setting.setting}: {values}"))

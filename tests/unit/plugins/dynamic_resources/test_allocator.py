@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 import pytest
 
 from tests.unit.plugins.device_builders import GPUS, allocate, allocated, claim, device, devices_of, either, request
-from topospread.api.devices import DeviceClass
+from topospread.api.device_claims import ResourceClaim
+from topospread.api.devices import DeviceClass, ResourceSlice
+from topospread.api.node import Node
+from topospread.cel.values import CannotEvaluateError
+from topospread.cluster.device_use import DeviceUse
 from topospread.plugins.dynamic_resources import DynamicResourcesRules
-from topospread.plugins.dynamic_resources.allocator import AllocationError, InvalidPoolError
+from topospread.plugins.dynamic_resources.allocator import (
+    AllocationError,
+    Allocator,
+    InvalidPoolError,
+    SearchTooLongError,
+    device_value,
+)
+from topospread.plugins.dynamic_resources.pools import SliceCatalog
 
 ONE, TWO = devices_of("s", device("d0")), devices_of("s", device("d0"), device("d1"))
 BIG = "device.attributes['gpu.example.com'].model == 'big'"
@@ -179,3 +191,44 @@ def test_a_selector_that_fails_is_an_error_of_the_class_or_claim() -> None:
     with pytest.raises(AllocationError, match=r"^claim default/c: selector #0 on device"):
         allocate([ONE], claim("c", request(selectors=[bad])))
     assert allocate([ONE], claim("c", request(selectors=["false", bad])), classes=[GPUS]) is None, "not looked at"
+
+
+def _ways(devices: int) -> tuple[ResourceSlice, ResourceClaim]:
+    """Groups of seven devices, of which a claim wants eight."""
+    found = devices_of("s", *(device(f"d{n}", attributes={"numa": n // 7}) for n in range(devices)))
+    wanted = claim("c", *(request(f"r{n}") for n in range(8)), constraints=[{"matchAttribute": "gpu.example.com/numa"}])
+    return found, wanted
+
+
+def test_a_search_ends_after_so_many_devices() -> None:
+    few, wanted = _ways(5)
+    assert allocate([few], wanted) is None
+    many, wanted = _ways(21)
+    with pytest.raises(SearchTooLongError):
+        allocate([many], wanted)
+
+
+def test_searches_on_all_nodes_share_their_steps() -> None:
+    slices, wanted = _ways(21)
+    rules = DynamicResourcesRules()
+    catalog = SliceCatalog([slices], (), rules)
+    node = msgspec.convert({"metadata": {"name": "n0"}}, Node)
+    given = catalog.budget.steps
+    for done in range(1, 31):
+        allocator = Allocator(DeviceUse(), {GPUS.name: GPUS}, rules, catalog.budget)
+        with pytest.raises(SearchTooLongError):
+            allocator.allocate(node, catalog.pools(node), [wanted])
+        assert catalog.budget.steps == max(given - done * 100_000, 0)
+
+
+def test_expressions_for_all_devices_share_their_steps() -> None:
+    expression = f"[{', '.join('1' * 100)}].all(x, [{', '.join('1' * 100)}].all(y, true))"
+    catalog = SliceCatalog([devices_of("s", *(device(f"d{n}") for n in range(128)))], (), DynamicResourcesRules())
+    node = msgspec.convert({"metadata": {"name": "n0"}}, Node)
+    devices = catalog.pools(node)[0].slices[0]
+    judged = 0
+    for each in devices:
+        with suppress(CannotEvaluateError):
+            judged += device_value(expression, each) is True
+    assert 0 < judged < 100
+    assert device_value("device.driver == 'gpu.example.com'", devices[-1]) is True

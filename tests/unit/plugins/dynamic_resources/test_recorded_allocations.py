@@ -18,11 +18,11 @@ import pytest
 from topospread.api.device_claims import ResourceClaim
 from topospread.api.devices import DeviceClass, ResourceSlice
 from topospread.api.node import Node
+from topospread.cel.values import CannotEvaluateError
 from topospread.cluster.device_use import DeviceUse, nanos
 from topospread.plugins.dynamic_resources import DynamicResourcesRules
 from topospread.plugins.dynamic_resources.allocator import AllocationError, Allocator, InvalidPoolError
 from topospread.plugins.dynamic_resources.pools import SliceCatalog
-from topospread.plugins.dynamic_resources.selectors import CannotEvaluateError
 
 Json = dict[str, Any]
 NOT_JUDGED = object()
@@ -66,9 +66,9 @@ def answer(case: Json) -> Any:
     slices = [msgspec.convert(each, ResourceSlice) for each in case["slices"] or ()]
     claims = [msgspec.convert(each, ResourceClaim) for each in case["claims"] or ()]
     node = msgspec.convert(case["node"], Node)
-    pools = SliceCatalog(slices, (), rules).pools(node)
+    catalog = SliceCatalog(slices, (), rules)
     try:
-        found = Allocator(use_of(case), classes, rules).allocate(node, pools, claims)
+        found = Allocator(use_of(case), classes, rules, catalog.budget).allocate(node, catalog.pools(node), claims)
     except AllocationError as error:
         return str(error)
     except InvalidPoolError:
