@@ -42,7 +42,7 @@ class FolderContext:
     """Facts about files' folders. Each folder is read once.
 
     Args:
-        paths: the linted paths. For a file in a linted folder, only kustomizations in linted folders count.
+        paths: the linted paths. For a file in a linted folder, only charts and kustomizations in such folders count.
     """
 
     def __init__(self, paths: Sequence[str] = ()) -> None:
@@ -55,18 +55,22 @@ class FolderContext:
         whole = os.path.abspath(path)
         folder = os.path.dirname(whole)
         parts = folder.split(os.sep)
-        for at, part in enumerate(parts):
-            if part == _TEMPLATES and self._is_chart(os.sep.join(parts[:at])):
-                return "template"
         named = whole in self._linted
+        for at, part in enumerate(parts):
+            chart = os.sep.join(parts[:at])
+            if part == _TEMPLATES and (named or self._is_linted(chart)) and self._is_chart(chart):
+                return "template"
         for _ in range(_LEVELS):
-            if not (named or any(each == folder or folder.startswith(os.path.join(each, "")) for each in self._linted)):
+            if not (named or self._is_linted(folder)):
                 return None
             found = self._kustomized(folder).get(whole)
             if found is not None:
                 return found
             folder = os.path.dirname(folder)
         return None
+
+    def _is_linted(self, folder: str) -> bool:
+        return any(each == folder or folder.startswith(os.path.join(each, "")) for each in self._linted)
 
     def _is_chart(self, folder: str) -> bool:
         if folder not in self._charts:

@@ -44,6 +44,16 @@ def test_a_charts_templates_are_left_out_and_what_stands_beside_is_linted(tmp_pa
     assert left == {"app.yaml": "template", "Chart.yaml": "other", "values.yaml": "other"}
 
 
+def test_a_chart_above_the_linted_folder_leaves_nothing_out(tmp_path: Path) -> None:
+    app = tmp_path / "templates" / "prod" / "app.yaml"
+    app.parent.mkdir(parents=True)
+    app.write_text(PARTIAL)
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: a\nversion: 1.0.0\n")
+    assert rules(judged(app.parent)) == {"validation"}
+    for whole in (tmp_path, app):
+        assert rules(judged(whole)) == set()
+
+
 def test_a_folder_of_templates_without_a_chart_holds_manifests(tmp_path: Path) -> None:
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates" / "app.yaml").write_text(PARTIAL)
