@@ -165,7 +165,7 @@ def check(told: tuple[object, str, str], code: int) -> None:
 def test_what_is_not_known_has_an_exit_code_of_its_own(
     in_process: Any, monkeypatch: pytest.MonkeyPatch, command: str, case: str
 ) -> None:
-    monkeypatch.setattr(allocator, "_MOST_STEPS", 0)
+    monkeypatch.setattr(allocator, "_MOST_TRIED", -1_000_000)
     write("infer.json", *CASES[case])
     options, unknown, refused = TABLE[command]
     gates = GATES if case == GROUP else []

@@ -271,6 +271,8 @@ class _Search:
         given = self._left = free + min(self._budget.steps, _MOST_TRIED)
         try:
             return self._claim(0)
+        except RecursionError:
+            raise SearchTooLongError from None
         finally:
             used = given - max(self._left, 0)
             self._budget.steps = min(self._budget.steps + free - used, MOST_STEPS)
@@ -578,6 +580,8 @@ def device_value(expression: str, device: PoolDevice) -> object:
         try:
             value = evaluated(expression, device.id[0], device.device, budget)
         except (CelError, CannotEvaluateError) as error:
+            if isinstance(error.__context__, RecursionError):
+                raise  # A search may be too deep, and the next one is not.
             value = error.with_traceback(None)
         device.matched[expression] = value
         device.budget.steps -= max(left - max(budget.steps, 0), 0)

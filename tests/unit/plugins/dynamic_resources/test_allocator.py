@@ -232,3 +232,15 @@ def test_expressions_for_all_devices_share_their_steps() -> None:
             judged += device_value(expression, each) is True
     assert 0 < judged < 100
     assert device_value("device.driver == 'gpu.example.com'", devices[-1]) is True
+
+
+def test_a_search_that_is_too_deep_is_not_judged() -> None:
+    every = [devices_of(f"s{pool}", *(device(f"d{n}") for n in range(128))) for pool in range(64)]
+    claims = [claim(f"c{n}", request(count=32)) for n in range(256)]
+    with pytest.raises(SearchTooLongError):
+        allocate(every, *claims)
+    selecting = [
+        claim(f"c{n}", request(count=32, selectors=["device.driver == 'gpu.example.com'"])) for n in range(256)
+    ]
+    with pytest.raises((SearchTooLongError, CannotEvaluateError)):
+        allocate(every, *selecting)
