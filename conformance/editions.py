@@ -185,7 +185,7 @@ def _claims(row: Json, found: Json) -> str:
     groups: dict[str, list[str]] = {}
     for name, claim in row["editions"].items():
         mark = {True: "right", False: "**wrong**", None: "not stated"}[follows(claim, found)]
-        shown = f" ({_shown(claim)})" if _shown(claim) else ""
+        shown = f", so {_shown(claim)}" if _shown(claim) else ""
         groups.setdefault(f"{claim['says']}{shown}: {mark}", []).append(_EDITIONS[name])
     return "".join(f"- {', '.join(names)}: {text}\n" for text, names in groups.items())
 

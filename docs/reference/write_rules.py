@@ -35,7 +35,7 @@ SEVERITIES = {
 
 def rule_page(rule: Rule) -> str:
     """Return a rule's page in ``docs/reference/rules``."""
-    looks_at = "" if rule.needs == "manifest" else f" Looks at: {NEEDS[rule.needs]}."
+    looks_at = "" if rule.needs == "manifest" else f" Needs: {NEEDS[rule.needs]}."
     facts = f"Severity: {rule.severity}.{looks_at} [Kubernetes]({rule.link})."
     lines = [f"# {rule.id}", "", f"{rule.sentence} {rule.why}", "", facts, ""]
     lines += [f"`--fix`: {rule.fix}", ""] if rule.fix else []

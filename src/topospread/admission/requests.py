@@ -276,7 +276,7 @@ def _annotations(namespace: Namespace) -> Any:
 def _text(item: KubeObject, what: str) -> str:
     annotations = item.metadata.annotations
     if annotations is None or annotations.whole is None:
-        raise NotWrittenError(f"not all fields of the {what} were read")
+        raise NotWrittenError(f"topospread kept only some fields of the {what}")
     return annotations.whole
 
 

@@ -174,7 +174,7 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
         network=given["render_network"],
     )
     if rendering.raw and chart_options(rendering):
-        raise UsageError("--render never renders no chart, and --helm-… says how: give one of them")
+        raise UsageError("--helm-… options cannot be combined with --render never, which renders no chart")
     return rendering
 
 

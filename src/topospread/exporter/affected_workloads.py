@@ -41,7 +41,7 @@ class Followed:
         selectors: selectors of its constraints, with their numbers in the index of selectors.
         counted: the pods that its constraints count; kept, so that the cluster does not select them anew.
         terms: required affinity and anti-affinity terms of its pods.
-        refused_on: names of nodes that would reject their pod of this workload.
+        refused_on: names of nodes that would now reject the pod of this workload that they hold.
         rules: rules of its constraints that select nodes; None to evaluate it after every node change.
     """
 
@@ -83,7 +83,7 @@ class AffectedWorkloads:
         self._refused_on: Counter[str] = Counter()
 
     def refuse(self, each: Followed, nodes: frozenset[str]) -> None:
-        """Replace the nodes that would reject their pod of a workload."""
+        """Set which nodes would now reject the pod of the workload that they hold."""
         if each.refused_on != nodes:
             self._refused_on.subtract(each.refused_on)
             self._refused_on.update(nodes)

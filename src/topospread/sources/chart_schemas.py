@@ -92,7 +92,7 @@ def _packed_schemas(packed: IO[bytes], room: _Room) -> Iterator[bytes]:
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         for member in archive:
             if archive.pax_headers or member.pax_headers or member.issparse():
-                raise ValueError("the archive changes the names or sizes of its files")
+                raise ValueError("the archive has pax headers or sparse files")
             content = archive.extractfile(member) if member.name.endswith((_SCHEMA, PACKED)) else None
             if content is None:
                 continue

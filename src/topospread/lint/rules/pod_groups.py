@@ -118,8 +118,8 @@ RULES = (
         id="group-spread-deadlock",
         sentence="A spread constraint admits fewer pods than their PodGroup needs at once.",
         why=(
-            "kube-scheduler gives pods of a gang their nodes only if minCount of them find one. Domains in which the "
-            "group may not be have none of its pods and keep the minimum at 0, so no pod of the group is ever placed."
+            "A gang gets nodes only if minCount of its pods fit at once. Where it must stay in one domain, the others "
+            "have none of its pods: the minimum stays 0, and each domain admits only maxSkew pods."
         ),
         link="https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/",
         severity="error",

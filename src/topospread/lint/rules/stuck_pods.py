@@ -183,8 +183,9 @@ RULES = (
         id="rollout-gets-stuck",
         sentence="A rolling update gets stuck on these nodes.",
         why=(
-            "Old pods count during the update. If a closed domain keeps the minimum low, no node takes the "
-            "first new pod, and no old pod is deleted before it is ready."
+            "Old pods count during the update. If a domain that takes no pods keeps the minimum low, no node takes the "
+            "first new pod, and until that pod is ready no old pod is deleted. With pod-template-hash in "
+            "matchLabelKeys only pods of one revision count."
         ),
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",

@@ -11,15 +11,15 @@ from topospread.render.blocks import Code, Fact, Page, Section, Span, Table
 NEEDS: Final[dict[Needs, str]] = {
     "manifest": "the object alone",
     "manifests": "all objects",
-    "nodes": "nodes of the input or --on",
-    "simulation": "a simulation on nodes of the input or --on",
+    "nodes": "the nodes in the input or from --on",
+    "simulation": "a simulation on the nodes in the input or from --on",
 }
 """Input of a rule → words for it."""
 
 
 def rule_page(rule: Rule) -> Page:
     """Return the page of ``topospread explain RULE``."""
-    facts = [Fact("why", rule.why), Fact("looks at", NEEDS[rule.needs])]
+    facts = [Fact("why", rule.why), Fact("needs", NEEDS[rule.needs])]
     facts += [Fact("--fix", rule.fix)] if rule.fix else []
     parts = [
         Section(f"{rule.id} ({rule.severity})", ()),
