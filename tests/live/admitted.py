@@ -271,7 +271,7 @@ def compared(server: ApiServer, draw: Random, rules: dict[str, list[Json]]) -> t
         said = {each["metadata"]["name"]: create(server, each) for each in new}
         valid = [each for each in new if said[each["metadata"]["name"]][0] in (201, 403)]
         found["invalid"] += len(new) - len(valid)
-        ours = our_refusals([*SHARED, *own, *there, *valid])
+        ours = our_refusals([*SHARED, *own, *there], valid)
         for each in valid:
             status, answer = said[each["metadata"]["name"]]
             message = "" if status == 201 else answer["message"]
@@ -295,12 +295,14 @@ def _quota_of(message: str) -> str:
     return message.partition("exceeded quota: ")[2].partition(",")[0]
 
 
-def our_refusals(items: list[Json]) -> dict[str, str]:
+def our_refusals(state: list[Json], new: list[Json]) -> dict[str, str]:
     """Name of a pod → why it is refused, as topospread has it."""
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump({"apiVersion": "v1", "kind": "List", "items": items}, file)
-        file.flush()
-        planned = plan(load([file.name], cluster="nodes=1"))
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"pods": "110"}}}
+    with tempfile.TemporaryDirectory() as folder:
+        cluster, manifests = Path(folder, "cluster.json"), Path(folder, "new.json")
+        for file, items in ((cluster, [node, *state]), (manifests, new)):
+            file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        planned = plan(load([str(manifests)] if new else [], cluster=str(cluster)))
     return {each.name: each.refused for each in planned.refused}
 
 
