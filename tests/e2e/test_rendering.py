@@ -85,7 +85,7 @@ def test_raw_tells_a_template_as_such(folder: Path) -> None:
 def test_raw_and_how_to_render_contradict_each_other(folder: Path) -> None:
     done = run(folder, "simulate", "-f", "chart", "--on", "nodes=1", "--render", "never", "--helm-set", "a=b")
     assert done.returncode == 2
-    assert "--render never renders no chart" in done.stderr
+    assert "cannot be combined with --render never" in done.stderr
 
 
 def test_values_are_for_the_state_of_a_plan_that_has_a_chart(folder: Path, programs: FakePrograms) -> None:

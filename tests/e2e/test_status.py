@@ -171,9 +171,10 @@ def test_pods_that_cannot_be_judged_alone_give_unknown(tmp_path: Path) -> None:
 def test_a_pod_that_kube_scheduler_has_not_placed_yet_is_pending(tmp_path: Path) -> None:
     path = tmp_path / "new.yaml"
     path.write_text(
-        "{apiVersion: v1, kind: Pod, metadata: {name: new, uid: u}, spec: {containers: [{name: c, image: i}]}}"
+        "{apiVersion: v1, kind: Pod, metadata: {name: new, uid: u}, spec: {containers: [{name: c, image: i}]}}\n---\n"
+        "{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {pods: '9'}}}\n"
     )
-    found = as_json("-f", path, "--on", "zones=3,nodes=6")
+    found = as_json("--on", path)
     assert (found["verdict"], [each["code"] for each in found["causes"]]) == ("no", ["not-placed-yet"])
 
 

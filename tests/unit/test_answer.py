@@ -43,8 +43,10 @@ def test_names_of_an_input_do_nothing_where_an_answer_is_printed(tmp_path: Path)
     stored = {"namespace": "shop", "uid": "1", "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z"}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": evil, **stored}}
     spec = {"containers": [{"name": "c", "image": "c", "resources": {"requests": {"cpu": "9"}}}]}
-    (tmp_path / "a.json").write_text(json.dumps(pod | {"spec": spec}))
-    found = Session("nodes=1,cpu=1").simulate(tmp_path / "a.json")
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"pods": "9"}}}
+    items = [node, pod | {"spec": spec}]
+    (tmp_path / "a.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    found = Session(tmp_path / "a.json").status()
     assert "##" in found.to_json()
     for text in (found.text(), found.markdown(), found._repr_html_()):
         assert text.replace("\n", "").isprintable()

@@ -103,7 +103,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @_step("scale-down", "KIND/NAME=N", "Scale; --scale-down only to fewer.")
 @_step("autoscale", "hpa/NAME", "Let an autoscaler go from its minimum to maximum.")
 @_step("rollout", "KIND/NAME[=FILE]", "Roll out again, or with manifests.")
-@_step("wait", "DURATION", "Let time pass; a step just before gets only this long.")
+@_step("wait", "DURATION", "Let time pass; a step just before gets this.")
 @_step("add-nodes", "N", _ADDING)
 @_step("like", "NODE", _ADDING)
 @_step("zone", "ZONE", _ADDING)

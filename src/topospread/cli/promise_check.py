@@ -50,9 +50,9 @@ Examples:
 @target_argument(required=False)
 @click.option("--want", default="", metavar="PROMISES", help="Promises to check, as above.")
 @click.option("--states", type=click.IntRange(min=1), default=20_000, show_default=True, metavar="COUNT",
-              help="Search at most so many cluster states for each promise.")  # fmt: skip
+              help="Most cluster states to search.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), default=10.0, show_default=True, metavar="SECONDS",
-              help="Time limit of the search for each promise.")  # fmt: skip
+              help="Most time to search for each promise.")  # fmt: skip
 @click.option("--save-drill", "drill", metavar="FILE", type=PATH, help="Write the first counterexample as a drill.")
 @namespace_options("Workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Workloads whose pods have these labels.")

@@ -48,7 +48,7 @@ Examples:
 @click.option("--tries", type=click.IntRange(min=1), default=60, show_default=True, metavar="COUNT",
               help="Designs to check.")  # fmt: skip
 @click.option("--states", type=click.IntRange(min=1), default=5_000, show_default=True, metavar="COUNT",
-              help="Search at most so many cluster states for each design.")  # fmt: skip
+              help="Most cluster states to search.")  # fmt: skip
 @POOLS
 @click.option("--all", "every", is_flag=True, help="All workloads of two pods or more.")
 @click.option("--in-place", is_flag=True, help="Edit the files of -f; comments and layout stay.")

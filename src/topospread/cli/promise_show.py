@@ -34,9 +34,9 @@ Examples:
 @click.option("--most", type=click.IntRange(min=1), metavar="COUNT",
               help="Domains and nodes to drill, fullest first [default: 20; 1 for each of several].")  # fmt: skip
 @click.option("--states", type=click.IntRange(min=1), default=2_000, show_default=True, metavar="COUNT",
-              help="Search at most so many cluster states for each figure.")  # fmt: skip
+              help="Most cluster states to search.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), default=3.0, show_default=True, metavar="SECONDS",
-              help="Time limit of the search for each figure.")  # fmt: skip
+              help="Most time to search for each figure.")  # fmt: skip
 @namespace_options("Workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Workloads whose pods have these labels.")
 @output_options()

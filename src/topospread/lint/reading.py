@@ -149,7 +149,10 @@ class Read:
             return
         try:
             text = instead or read_text(source, stdin)
-            if plain and not is_named and is_hidden(source.path) and is_foreign(text):
+            foreign = plain and not is_named and is_hidden(source.path) and is_foreign(text)
+            if foreign is None:
+                self.left_out.setdefault(source.name, "other")
+            if foreign is not False:
                 return
         except InputError as error:
             self.broken.append(error)

@@ -53,6 +53,8 @@ NO_NODES: Final = (
 )
 _LARGEST_JSON_READ_AS_YAML: Final = 16 << 20
 """YAML is about a hundred times slower than JSON, so larger texts that are not JSON are reported as broken JSON."""
+_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+"""The beginning of a file whose content Git LFS keeps."""
 
 
 class NoNodesError(InputError):
@@ -329,24 +331,37 @@ def _read(  # noqa: PLR0913 - the parts of one reading
         if source.unit is None and source.path != STANDARD_INPUT and not os.path.isfile(source.path):
             pipes[source.path] = text
         meter.begin(len(text.data) if source.size is None else source.size, len(text.data))
-        if source.path != path and is_foreign(text):
-            reader.foreign += [] if is_hidden(source.path) else [source.path]
+        foreign = False if source.path == path else is_foreign(text)
+        if foreign is not False:
+            reader.foreign += [] if foreign and is_hidden(source.path) else [source.path]
         else:
             yield from read_objects(text, reader, meter.advance)
         reader.repeats += text.repeats
         meter.end()
 
 
-def is_foreign(text: Text) -> bool:
+def is_foreign(text: Text) -> bool | None:
     """Return whether a file in a folder is another program's: JSON such as package.json, which has neither apiVersion
     nor kind, or a hidden file such as .drone.yml, which lacks one of them.
+
+    None for a hidden file that cannot be read and has no such words, such as JSON with comments.
+
+    Raises:
+        InputError: if another file cannot be read.
     """
     data, number = text.data, 2 if is_hidden(text.name) else 1
     if number == 1 and (not is_named_json(text) or b'"apiVersion"' in data or b'"kind"' in data or not data.strip()):
         return False
-    return not may_hold_objects(text, number) or not any(
-        isinstance(each, dict) and len(each.keys() & {"apiVersion", "kind"}) >= number for each in _values(text)
-    )
+    if data.startswith(_POINTER):
+        return False
+    try:
+        return not may_hold_objects(text, number) or not any(
+            isinstance(each, dict) and len(each.keys() & {"apiVersion", "kind"}) >= number for each in _values(text)
+        )
+    except InputError:
+        if number == 1 or (b"apiVersion" in data and b"kind" in data):
+            raise
+        return None
 
 
 def _values(text: Text) -> Iterator[object]:

@@ -48,7 +48,7 @@ _LINK: Final = "120000"
 _FILES: Final = ("100644", "100664", "100755")
 _SUBMODULE: Final = "160000"
 _ATTRIBUTES: Final = ".gitattributes"
-_CONVERTING: Final = re.compile(rb"(?m)^[ \t]*+(?!#)[^\r\n]*[ \t](working-tree-encoding=|ident(?![^ \t\r\n]))")
+_CONVERTING: Final = re.compile(rb"(?m)^[ \t\r]*+(?!#)[^\n]*[ \t\r](working-tree-encoding=|ident(?![^ \t\r\n]))")
 """An attribute with which a checkout has other bytes than the blob."""
 _LONGEST_LINK: Final = 4096
 _MOST_PARTS: Final = 200

@@ -112,7 +112,7 @@ def test_a_pod_is_placed_again_and_again(tmp_path: Path) -> None:
     found = capacity(inventory(*nodes("a", "b")), pod=path)
     assert (found.capacity.rounds, found.capacity.targets[0].kind) == (10, "Pod")
     path.write_text("{apiVersion: v1, kind: Service, metadata: {name: p}, spec: {selector: {app: web}}}")
-    with pytest.raises(InputError, match="no pods are in there"):
+    with pytest.raises(InputError, match="no pods found"):
         capacity(inventory(*nodes("a", "b")), pod=path)
 
 

@@ -247,6 +247,17 @@ class TestLeftOut:
         assert [each.label for each in report.read.subjects] == ["Pod default/a", "Deployment default/web"]
         assert report.read.left_out == {}
 
+    def test_a_hidden_file_with_comments_is_named_and_one_that_git_lfs_keeps_is_an_error(self, write, tmp_path):
+        write("deploy/.web.yaml", deployment())
+        (tmp_path / "deploy" / ".x.json").write_text('{\n  // a comment\n  "pattern": "^src\\/",\n}\n')
+        inventory = load([str(tmp_path / "deploy")], cluster="nodes=1")
+        assert len(inventory.deployments) == 1
+        assert any(".x.json" in each for each in inventory.notes)
+        assert list(lint(tmp_path / "deploy").read.left_out.values()) == ["other"]
+        (tmp_path / "deploy" / ".y.yaml").write_text("version https://git-lfs.github.com/spec/v1\nsize 12\n")
+        with pytest.raises(InputError, match=r"y\.yaml"):
+            load([str(tmp_path / "deploy")], cluster="nodes=1")
+
     def test_another_programs_json_that_is_named_is_an_error(self, tmp_path):
         (tmp_path / "package.json").write_text('{"name": "web"}')
         with pytest.raises(InputError, match="apiVersion is missing"):
