@@ -10,11 +10,13 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import msgspec
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.browser.conftest import NewPage
 from tests.browser.serving import AUTHORIZED, TOKEN, served, served_with_token
+from topospread.sources.load import load
 
 FAILED = "?step=fail+zone%3Deu-west-1a"
 EVIL = "<img src=x onerror=document.title='broken'>"
@@ -57,8 +59,11 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "spec": {"nodeName": "node-1", "containers": [{"name": "a", "image": "a"}]},
         "status": {"phase": "Running"},
     }
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [web, evil]}))
-    with served("-f", str(path), "--on", "zones=3,nodes=3") as url:
+    path.write_text(json.dumps(web))
+    cluster = path.with_name("cluster.json")
+    nodes = [msgspec.to_builtins(each) for each in load([], cluster="zones=3,nodes=3").nodes]
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, evil]}))
+    with served("-f", str(path), "--on", str(cluster)) as url:
         yield url
 
 
