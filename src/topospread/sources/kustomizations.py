@@ -14,8 +14,8 @@ from topospread.errors import InputError, Place
 
 from .files import Source, read_text
 from .roots import GIT, is_of_git, is_within
-from .text import Text, shown_path
-from .yaml import BREAKS, read_documents
+from .text import BREAKS, Text, shown_path
+from .yaml import read_documents
 
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """File names of kustomizations (``RecognizedKustomizationFileNames`` in kustomize's api/konfig)."""

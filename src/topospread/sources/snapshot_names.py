@@ -6,7 +6,7 @@ A field name applies wherever the field occurs. A test compares the tables with 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -212,8 +212,7 @@ class _ObjectWalk:
 
     def _field(self, field: str, value: Any) -> Any:
         if isinstance(value, dict):
-            is_selector = field in LABELS and not all(isinstance(each, str) for each in value.values())
-            return (self._fields if is_selector else self._maps.get(field, self._fields))(value)
+            return self._maps.get(field, self._fields)(value)
         if isinstance(value, list):
             inner = self._fields if field in RESOURCES else None  # a claim's requests are a list of objects
             return [inner(each) if inner and isinstance(each, dict) else self._field(field, each) for each in value]
@@ -222,7 +221,9 @@ class _ObjectWalk:
         # a field in no table is removed
         return self._texts.get(field, self._names.opaque)(value) if isinstance(value, str) else value
 
-    def _labels(self, labels: Mapping[str, str]) -> Json:
+    def _labels(self, labels: Json) -> Json:
+        if not all(isinstance(each, str) for each in labels.values()):
+            return self._fields(labels)  # a nodeSelector with terms, as allocated claims have it
         return {
             self._names.key(key): self._names.label_value(key, value, self.namespace) for key, value in labels.items()
         }

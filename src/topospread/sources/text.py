@@ -12,9 +12,11 @@ from typing import Final, Protocol
 
 from topospread.errors import Place
 
-HIDDEN_LETTER: Final = re.compile(
+BREAKS: Final = rb"\xc2\x85|\xe2\x80[\xa8\xa9]"
+"""Next line, line separator and paragraph separator: line breaks in YAML 1.1, and to kubectl and kustomize none."""
+_HIDDEN_LETTER: Final = re.compile(
     rb"\\(?:/|x[2-7]|u00(?:2[d-fD-F]|3[0-9]|[4-7])|U000000[2-7])"  # an escape
-    rb"|[A-Za-z]\\(?:[\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])"  # a word that goes on in the next line
+    rb"|[A-Za-z]\\(?:[\r\n]|" + BREAKS + rb")"  # a word that goes on in the next line
     rb"|!!(?:b|%)|!<|%TAG"  # a text in base64
 )
 """Ways to write a letter of a word in JSON or YAML without the letter."""
@@ -102,7 +104,7 @@ def described(value: object) -> str:
 def may_hold_objects(text: Text, number: int = 1) -> bool:
     """Return whether a text may have a number of apiVersion and kind, which escapes or tags of YAML may hide."""
     found = (b"apiVersion" in text.data) + (b"kind" in text.data)
-    return found >= number or HIDDEN_LETTER.search(text.data) is not None
+    return found >= number or _HIDDEN_LETTER.search(text.data) is not None
 
 
 def shown_key(text: Text, key: str) -> str:

@@ -30,7 +30,7 @@ from yaml.events import (
 from topospread.api.yaml_scalars import Scalar, ScalarError, key_text, plain_scalar, tagged_scalar, whole_number
 from topospread.errors import DecodeError, DuplicateError, Place
 
-from .text import Text, line_of, place_of_byte, shown_key
+from .text import BREAKS, Text, line_of, place_of_byte, shown_key
 
 MAX_DEPTH: Final = 256
 """Maximum nesting. Deeper values are not Kubernetes objects and would exhaust the stack."""
@@ -43,8 +43,6 @@ MAX_VALUES: Final = 1_000_000
 
 BYTE_ORDER_MARK: Final = "\ufeff".encode()
 
-BREAKS: Final = rb"\xc2\x85|\xe2\x80[\xa8\xa9]"
-"""Next line, line separator and paragraph separator: line breaks in YAML 1.1, and to kubectl and kustomize none."""
 _ODD_BREAK: Final = re.compile(rb"\r(?!\n)")
 _ODD_SEPARATOR: Final = re.compile(
     rb"(?m)^---(?!(?:[ \t]+#(?:(?!" + BREAKS + rb")[^\r\n])*|[ \t]*)\r?$)|(?:" + BREAKS + rb")---(?=[ \t\r\n]|$)"

@@ -35,7 +35,7 @@ from topospread.cluster.device_use import DeviceID, DeviceUse
 from .capacity import CapacityError, consumed_capacity, is_left
 from .constraints import AttributeConstraint, attribute_of
 from .partitions import Partitions
-from .pools import MOST_STEPS, DevicePool, PoolDevice, reaches
+from .pools import STEPS_OF_ALL_NODES, DevicePool, PoolDevice, reaches
 from .rules import DynamicResourcesRules
 from .selectors import evaluated
 
@@ -275,7 +275,7 @@ class _Search:
             raise SearchTooLongError from None
         finally:
             used = given - max(self._left, 0)
-            self._budget.steps = min(self._budget.steps + free - used, MOST_STEPS)
+            self._budget.steps = min(self._budget.steps + free - used, STEPS_OF_ALL_NODES)
 
     def _spend(self) -> None:
         self._left -= 1

@@ -23,7 +23,7 @@ from topospread.plugins.node_matching import matches_node
 
 from .rules import DynamicResourcesRules
 
-MOST_STEPS: Final = 1_000_000
+STEPS_OF_ALL_NODES: Final = 1_000_000
 
 Counters = dict[tuple[str, str], int]
 """Counter set and name of a counter → billionths."""
@@ -97,7 +97,7 @@ class SliceCatalog:
     def __init__(
         self, slices: Iterable[ResourceSlice], taint_rules: Sequence[DeviceTaintRule], rules: DynamicResourcesRules
     ) -> None:
-        self.budget = Budget(MOST_STEPS)
+        self.budget = Budget(STEPS_OF_ALL_NODES)
         self._rules = rules
         self._taint_rules = taint_rules if rules.device_taints and rules.taint_rules else ()
         self._on_node: dict[str, list[ResourceSlice]] = defaultdict(list)
