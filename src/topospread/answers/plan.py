@@ -85,7 +85,7 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     declared: Annotated[str, Meta(description="Declared promise that decides the verdict; empty without one.")]
     verdict: Annotated[
         Word,
-        Meta(description="Whether the declared promise is kept; without one, whether as many pods are left as before."),
+        Meta(description="Whether the declared promise is kept or, if there is none, as many pods are left as before."),
     ]
     better: Annotated[bool, Meta(description="Whether more pods are left than before.")]
     lines: Annotated[tuple[ChangedField, ...], Meta(description="Changed fields that make it worse.")]
@@ -121,8 +121,12 @@ class SkewSides(Base, frozen=True, kw_only=True):
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
     topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
-    when_unsatisfiable: Annotated[tuple[str | None, str | None], Meta(description="Before and after; null for none.")]
-    max_skew: Annotated[tuple[int | None, int | None], Meta(description="maxSkew before and after; null for none.")]
+    when_unsatisfiable: Annotated[
+        tuple[str | None, str | None], Meta(description="Before and after; null without the constraint.")
+    ]
+    max_skew: Annotated[
+        tuple[int | None, int | None], Meta(description="maxSkew before and after; null without the constraint.")
+    ]
     skew: Annotated[tuple[int | None, int | None], Meta(description="Skew before and after.")]
     domains: Annotated[
         tuple[dict[str, int] | None, dict[str, int] | None], Meta(description="Domain → pods, before and after.")

@@ -28,7 +28,7 @@ from topospread.simulation.run import prepare
 
 from .asked import asked_of
 from .finding import Finding
-from .words import counted
+from .words import PODS_ANYWHERE, counted
 
 _OF_ANY_KIND = ("never-waits", "skew")
 """Promises that Jobs and bare pods can declare. The other promises count the pods that survive a loss."""
@@ -55,7 +55,7 @@ class CheckedPromise(Base, frozen=True, kw_only=True):
 
     workload: Annotated[str, Meta(description="NAMESPACE/KIND/NAME.")]
     want: Annotated[str, Meta(description="The promise as it is declared, for example `zone-loss>=4`.")]
-    declared: Annotated[str, Meta(description="Where it is declared; empty if nothing is.")] = ""
+    declared: Annotated[str, Meta(description="Where the promise is declared; empty if it is not.")] = ""
     file: Annotated[str, Meta(description="File of the declaration, else of the workload; empty if not known.")] = ""
     line: Annotated[int | None, Meta(description="Line in the file; null if it is not known.")] = None
     column: Annotated[int | None, Meta(description="Column in the line; null if it is not known.")] = None
@@ -315,9 +315,7 @@ class _Checking:
             causes=tuple(map(_cause, [each for each in promises if each.verdict == "no"][:3])),
             remedies=tuple(sorted(self.remedies, key=lambda each: len(each.patch))),
             unjudged=tuple(parts.values()),
-            assumed=("pods that are not judged are on any node that other filters allow, or on none",)
-            if self.unjudged
-            else (),
+            assumed=(PODS_ANYWHERE,) if self.unjudged else (),
             on=asked_of(inventory, self.options),
             promises=tuple(promises),
             partial=partial,

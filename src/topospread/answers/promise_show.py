@@ -21,7 +21,7 @@ from topospread.status.result import ConstraintStatus
 
 from .asked import asked_of, input_words
 from .promise_check import chosen_workloads, declared_wants
-from .words import counted
+from .words import PODS_ANYWHERE, counted
 
 if TYPE_CHECKING:
     from topospread.lint.settings import DeclaredPromise
@@ -157,7 +157,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled)
     found = [replace(each, declared=own) for each, own in zip(every, wants, strict=True)]
     parts = {each.what: each for one in found for each in one.unjudged}
-    assumed = ("pods that are not judged are on any node that other filters allow, or on none",) if parts else ()
+    assumed = (PODS_ANYWHERE,) if parts else ()
     broken = [each for each in found if each.verdict == "no"]
     verdict = worst(each.verdict for each in found)
     if verdict == "unknown" and not parts:

@@ -9,8 +9,10 @@ from functools import lru_cache
 from topospread.text import agreeing, counted, listed
 from topospread.whole_number import whole_number
 
-__all__ = ["agreeing", "counted", "in_order", "joined", "listed", "natural", "noun_of"]
+__all__ = ["PODS_ANYWHERE", "agreeing", "counted", "in_order", "joined", "listed", "natural", "noun_of"]
 
+PODS_ANYWHERE = "a pod that is not judged may be on any node that its other filters allow, or on none"
+"""Assumption of promises about pods that are not judged."""
 _NUMBER = re.compile(r"(\d+)")
 
 

@@ -60,7 +60,7 @@ PORT = 9401
     default=20,
     show_default=True,
     metavar="N",
-    help="Series by domain for constraints over so many domains at most; 0 for none.",
+    help="Most domains of a constraint with a series for each domain; 0 for no such series.",
 )
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve.")
 @click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="Port to serve on.")

@@ -85,7 +85,7 @@ class Hierarchy:
     def missing(self, reference: OwnerReference, pod: Pod) -> Controller | None:
         """Return the ReplicaSet of a Deployment that was read without it, and add it to the inventory."""
         if ("ReplicaSet", pod.namespace, reference.name) in self._all:
-            return None  # it was read and is another one: the pod's is gone
+            return None  # Another one of this name was read, so the pod's is gone.
         owner = self._deployments.get((pod.namespace, reference.name.rpartition("-")[0]))
         made = missing_replica_set(owner, reference, pod) if owner else None
         if owner is None or made is None:

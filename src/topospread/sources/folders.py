@@ -271,9 +271,9 @@ class _Tree:
 
     @cached_property
     def part_of(self) -> dict[str, str]:
-        """Folder of each kustomization that is built or part of one, and of its charts → the folder that it is part of.
+        """Folder of a kustomization or chart that is read → folder of the kustomization that it is part of.
 
-        A kustomization is built, and part of "", if no other one that is built refers to it. In a circle the first one
+        A kustomization is part of "", and built, if no other one that is built refers to it. In a circle the first one
         is built.
         """
         parts, wholes = dict[str, str](), dict[str, str]()
