@@ -323,19 +323,20 @@ class Framework:
         filtering, weights = self.profile.enabled("filter"), self.profile.weights
         if not weights:
             return  # schedule_one.go, prioritizeNodes: nor is PreScore asked
-        for name in self.profile.enabled("pre_score"):
+        pre_scoring, failing = self.profile.enabled("pre_score"), self._failing_scores
+        for name in pre_scoring:  # every PreScore runs before the first Score
             score = plugins.prepared[name].score if name in plugins.prepared else None
-            if isinstance(score, FailingScore) and name not in weights:
+            if name in failing:
+                score = FailingScore(failing[name])
+            if isinstance(score, FailingScore):
                 self._add_failing(plugins, name, score)
-        for name, words in self._failing_scores.items():
-            if name in FAIL_ON_SCORED_PODS and plugins.prepared[name].score is None:
-                continue
-            self._add_failing(plugins, name, FailingScore(words))
-        pre_scoring = self.profile.enabled("pre_score")
         for name, weight in weights.items():
             each = plugins.prepared.get(name, Prepared())
-            if isinstance(each.score, FailingScore) and name not in pre_scoring:
-                self._add_failing(plugins, name, each.score.without_pre_score(name))
+            if name in failing and not (name in FAIL_ON_SCORED_PODS and each.score is None):
+                self._add_failing(plugins, name, FailingScore(failing[name]))
+            elif isinstance(each.score, FailingScore):
+                if name not in pre_scoring:
+                    self._add_failing(plugins, name, each.score.without_pre_score(name))
             elif each.score is not None and not (each.score_needs_filter and name not in filtering):
                 normalized = each.score if offers(each.score, Normalized) else None
                 plugins.scores.append(WeightedScore(name, weight, each.score, normalized))

@@ -71,3 +71,11 @@ def test_default_profile_of_every_version_lets_a_plain_pod_in(version: str) -> N
     case = {"name": "c", "kubeVersion": version, "nodes": [NODE], "incoming": [PLAIN]}
     (found,) = judge_case(case)["verdicts"]
     assert found["feasible"] == ["n1"]
+
+
+def test_every_pre_score_runs_before_the_first_score() -> None:
+    preferred = {"weight": 1, "preference": {"matchExpressions": [{"key": "", "operator": "Exists"}]}}
+    terms = {"preferredDuringSchedulingIgnoredDuringExecution": [preferred]}
+    pod = PLAIN | {"spec": PLAIN["spec"] | {"affinity": {"nodeAffinity": terms}}}
+    assert verdict(pod, NODE)["error"].startswith('running PreScore plugin "NodeAffinity": ')
+    assert verdict(pod, NODE, preScore=off("TaintToleration"))["error"] == verdict(pod, NODE)["error"]
