@@ -228,9 +228,9 @@ def test_searches_for_devices_that_all_nodes_reach_share_their_steps() -> None:
     catalog = SliceCatalog([devices_of("s", *(device(f"d{n}") for n in range(1000)), allNodes=True)], (), rules, use)
     wanted = claim("c", request(selectors=["false"]))
     searched = 0
-    with pytest.raises((SearchTooLongError, CannotEvaluateError)):
-        for number in range(1000):
-            node = msgspec.convert({"metadata": {"name": f"n{number}"}}, Node)
+    for number in range(1000):
+        node = msgspec.convert({"metadata": {"name": f"n{number}"}}, Node)
+        with suppress(SearchTooLongError):
             assert Allocator(use, {GPUS.name: GPUS}, rules).allocate(node, catalog.pools(node), [wanted]) is None
             searched += 1
     assert 100 < searched < 400
