@@ -70,6 +70,7 @@ class PromiseDesign(Answer, frozen=True, kw_only=True):
     workloads: Annotated[tuple[DesignedWorkload, ...], Meta(description="Each workload with its design.")]
     edited: Annotated[tuple[str, ...], Meta(description="Files that were edited with `--in-place`.")] = ()
     folder: Annotated[str, Meta(description="Folder of `--out`; empty without it.")] = ""
+    check: Annotated[tuple[str, ...], Meta(description="Words of the command that checks the files of `--out`.")] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
 

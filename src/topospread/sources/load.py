@@ -164,6 +164,7 @@ def load(  # noqa: PLR0913 - keyword arguments
                 stdin.seek(0)
             reader = ObjectReader(rules)
             collection = Collection()
+            reader.earlier = collection.objects
             hooks = HooksLeftOut()
             read: list[Iterable[ReadObject]] = [
                 _read(path, sources, stdin, reader, meter, pipes=pipes, applied=number >= state)
