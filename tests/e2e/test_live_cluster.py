@@ -120,7 +120,7 @@ def test_what_does_not_go_together_is_said(words: tuple[str, ...], said: str, se
     ("status", "reason", "said"),
     [
         (401, "Unauthorized", "does not know who asks (401 Unauthorized): log in anew"),
-        (403, "Forbidden", "pods is refused (Forbidden); without them there is no answer"),
+        (403, "Forbidden", "pods is refused (Forbidden); the answer needs this right"),
     ],
 )
 def test_refusals_are_said_with_what_to_do(status: int, reason: str, said: str, tmp_path: Path) -> None:

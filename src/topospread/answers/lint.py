@@ -56,13 +56,13 @@ class LintFinding(Finding, frozen=True, kw_only=True):
 class LintSummary(Base, frozen=True, kw_only=True):
     """Numbers of a lint run."""
 
-    files: Annotated[int, Meta(description="Files, charts and kustomizations.")]
-    objects: Annotated[int, Meta(description="Objects that were judged.")]
-    errors: Annotated[int, Meta(description="Findings of level error.")]
-    warnings: Annotated[int, Meta(description="Findings of level warning.")]
-    hints: Annotated[int, Meta(description="Findings of level hint.")]
-    ignored: Annotated[int, Meta(description="Findings that comments or settings ignore.")]
-    fixable: Annotated[int, Meta(description="Findings that `--fix` mends.")]
+    files: Annotated[int, Meta(description="Number of files, charts and kustomizations.")]
+    objects: Annotated[int, Meta(description="Number of objects that were judged.")]
+    errors: Annotated[int, Meta(description="Number of errors.")]
+    warnings: Annotated[int, Meta(description="Number of warnings.")]
+    hints: Annotated[int, Meta(description="Number of hints.")]
+    ignored: Annotated[int, Meta(description="Number of findings that comments or settings ignore.")]
+    fixable: Annotated[int, Meta(description="Number of findings that `--fix` mends.")]
 
 
 class LeftOut(Base, frozen=True, kw_only=True):

@@ -15,8 +15,15 @@ from .values import CannotEvaluateError, found_once
 MOST_READINGS: Final = 8
 """How often `find_all` reads a text at most."""
 _MOST_STATES: Final = 2_000
-_NOT_OF_RE2: Final = re.compile(r"\\[zZQECpPuUN]|\(\?[a-zA-Z]*[aLuxU]")
+_NOT_OF_RE2: Final = re.compile(
+    r"\\[zZQECpPuUN]|\\[^\x00-\x7f]|\[\^?\]?[^]]*\\[b1-9]|\[:|\(\?#|\(\?[a-zA-Z]*[aLuxU]"
+    r"|\{(?!\}|(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\})[0-9]*,?[0-9]*\}"
+)
 """Syntax that Python and RE2 treat differently; such patterns are not evaluated."""
+_MOST_REPEATS: Final = 1000
+"""The most repetitions of RE2, the product for repetitions within each other."""
+_FOLDED: Final = {"\u017f": "s", "\u212a": "k"}
+"""Letters beyond ASCII that are letters of ASCII where case does not matter."""
 _Place = tuple[int, int]
 _SPACE: Final = frozenset("\t\n\f\r ")
 
@@ -80,6 +87,7 @@ class _Program:
         self.steps: list[tuple[str, Any, tuple[int, ...]]] = []
         self.repeats_empty = False
         self._seen = 0
+        self._most_repeats = _MOST_REPEATS
         end = self._add("end", None)
         self._start = self._sequence(tree, end, tree.state.flags)
 
@@ -116,7 +124,14 @@ class _Program:
         least, most, inner = argument
         order = -1 if lazy else 1
         self.repeats_empty |= inner.getwidth()[0] == 0
-        if most > 1000:
+        endless = str(most) == "MAXREPEAT"
+        count, most_repeats = least if endless else most, self._most_repeats
+        if count > most_repeats:
+            raise CannotEvaluateError("a regular expression repeats more often than RE2 does")
+        self._most_repeats //= max(count, 1)
+        if not most:
+            self._sequence(inner, after, flags)  # RE2 reads it, too
+        if endless:
             split = self._add("split", None)
             begin = self._sequence(inner, split, flags)
             self.steps[split] = ("split", None, (begin, after)[::order])
@@ -130,6 +145,7 @@ class _Program:
             after = self._sequence(inner, after, flags)
             if len(self.steps) == before:
                 raise CannotEvaluateError("a regular expression repeats nothing")
+        self._most_repeats = most_repeats
         return after
 
     def found(self, text: str, begin: int = 0, *, any_end: bool = False) -> tuple[_Place | None, int]:
@@ -186,25 +202,27 @@ def _tester(operator: str, argument: Any, flags: int) -> Callable[[str], bool]:
     ends = list(accumulate((end for _, end in spans), max))
     categories = {str(what).removeprefix("CATEGORY_") for kind, what in members if kind == "CATEGORY"}
     expected = operator != "NOT_LITERAL" and not any(kind == "NEGATE" for kind, _ in members)
+    folds = bool(flags & re.IGNORECASE)
+    if folds and ends and ends[-1] > 127:
+        raise CannotEvaluateError("a regular expression ignores the case of letters beyond ASCII")
 
     def accepts(letter: str) -> bool:
-        letters = {letter, letter.lower(), letter.upper()} if flags & re.IGNORECASE else (letter,)
+        one = _FOLDED.get(letter, letter) if folds else letter
+        letters = {one.lower(), one.upper()} if folds and one.isascii() else {one}
         for each in letters:
-            if len(each) != 1:
-                continue
             before = bisect_right(begins, ord(each))
-            if (before and ord(each) <= ends[before - 1]) or any(_in_category(each, name) for name in categories):
+            if before and ord(each) <= ends[before - 1]:
                 return expected
-        return not expected
+        return expected if any(_in_category(letters, name) for name in categories) else not expected
 
     return accepts
 
 
-def _in_category(letter: str, name: str) -> bool:
+def _in_category(letters: set[str], name: str) -> bool:
     inside = {
-        "DIGIT": letter.isascii() and letter.isdigit(),
-        "WORD": _is_word(letter),
-        "SPACE": letter in _SPACE,
+        "DIGIT": any(each.isascii() and each.isdigit() for each in letters),
+        "WORD": any(map(_is_word, letters)),
+        "SPACE": not letters.isdisjoint(_SPACE),
     }[name.removeprefix("NOT_")]
     return inside != name.startswith("NOT_")
 

@@ -417,7 +417,7 @@ TOOLS: Final = {
         ("Lint",),
     ),
     "promise_show": Tool(
-        "What do the loss of a zone or node, a drain and a rollout leave of workloads, whatever kube-scheduler scores?",
+        "How many pods are left after a zone or node loss, a drain or a rollout, whatever kube-scheduler scores?",
         PromiseShowCall,
         _promise_show,
         ("PromiseShow",),

@@ -122,9 +122,9 @@ def _checked(key: str, value: object, place: Place) -> Setting:
     if key == "unknown" and value not in ("fail", "allow"):
         raise ConfigError(f'unknown: expected "fail" or "allow", got "{value}"', place)
     if key == "output" and "=" in value:
-        raise ConfigError("output: a project names a format; files are named on the command line", place)
+        raise ConfigError("output: a project file names a format only; give the file on the command line", place)
     if key == "on" and value == "live":
-        raise ConfigError("on: a project names no live cluster; give --on live or --context", place)
+        raise ConfigError("on: a project file cannot say live; give --on live or --context", place)
     if key in _PATHS and not (key == "on" and is_synthetic(value)):
         value = os.path.normpath(os.path.join(os.path.dirname(place.source), value))
         if not is_within(value, root_of(place.source)):

@@ -63,7 +63,7 @@ SAMPLING = click.Choice(["all", "kube"])
 @input_options
 @access_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Replicas to use instead of the manifest's.")
-@click.option("--autoscale", type=AUTOSCALE, default="keep", help="Replicas of autoscaled workloads.")
+@click.option("--autoscale", type=AUTOSCALE, default="keep", help="HPA replicas: kept, the minimum or the maximum.")
 @click.option("--seed", type=int, metavar="N", help="Draw between equal nodes with this seed.")
 @click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="[NS/]NAME", help="Simulate one run of a CronJob.")
 @click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or only kube-scheduler's sample.")

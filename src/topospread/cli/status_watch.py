@@ -37,7 +37,7 @@ _PROMPT = 1.5
 """Seconds after which a message explains the missing output."""
 _UNANSWERED = "no answer from the API server yet"
 _READING = "the cluster is being read"
-_LOOKING = "the cluster is read, and looked at"
+_LOOKING = "the status is computed"
 
 
 def check_watch(given: Mapping[str, Any]) -> None:

@@ -93,7 +93,7 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 @input_options
 @access_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Replicas to use instead of the manifest's.")
-@click.option("--autoscale", type=AUTOSCALE, default="keep", help="Replicas of autoscaled workloads.")
+@click.option("--autoscale", type=AUTOSCALE, default="keep", help="HPA replicas: kept, the minimum or the maximum.")
 @click.option("--no-preemption", is_flag=True, help="Never preempt pods of lower priority.")
 @POOLS
 @click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")

@@ -1,4 +1,4 @@
-"""Devices that allocated claims use, and the claims that pods use. `plugins.dynamic_resources` allocates devices.
+"""Devices that allocated claims use, the claims that pods use, and the work that is left to allocate devices.
 
 The counts change with the claims, so savepoints and forks restore them.
 Source: pkg/scheduler/framework/plugins/dynamicresources/allocateddevices.go.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from topospread.api.device_claims import ResourceClaim
 from topospread.api.quantity import parse_quantity
@@ -19,6 +20,10 @@ PoolID = tuple[str, str]
 """Driver and name of a pool."""
 
 _NANO = 9
+_STEPS: Final = 250_000
+"""Steps for any cluster, about two microseconds each."""
+_STEPS_OF_A_PART: Final = 50
+"""Further steps for each device, attribute and capacity."""
 
 
 def nanos(amount: str | float) -> int:
@@ -38,6 +43,8 @@ class DeviceUse:
         keeps: whether pods leave their nodes without their claims (`kept`).
         version: number that is new after every change.
         changed: pool → `version` of its newest change, newest last.
+        steps: steps that are left for expressions on devices and for searches, on all nodes together.
+        most_steps: the most that may be left.
     """
 
     def __init__(self) -> None:
@@ -48,6 +55,25 @@ class DeviceUse:
         self.keeps = False
         self.version = 0
         self.changed: dict[PoolID, int] = {}
+        self.steps = self.most_steps = _STEPS
+
+    def allow_for(self, parts: int) -> None:
+        """Add the steps for a number of devices, attributes and capacities, once for the most at a time."""
+        more = max(_STEPS + parts * _STEPS_OF_A_PART - self.most_steps, 0)
+        self.steps += more
+        self.most_steps += more
+
+    def spend(self, steps: int) -> None:
+        """Take steps, as many as there are; give some back if negative."""
+        self.steps = min(max(self.steps - steps, 0), self.most_steps)
+
+    def refill(self) -> None:
+        """Begin another question about a cluster that lasts: all steps are left."""
+        self.steps = self.most_steps
+
+    def share(self, other: DeviceUse, parts: int = 1) -> None:
+        """Leave only a part of the steps that another copy of the cluster has left."""
+        self.steps, self.most_steps = other.steps // parts, other.most_steps
 
     @contextmanager
     def kept(self) -> Iterator[None]:

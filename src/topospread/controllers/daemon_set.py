@@ -1,4 +1,4 @@
-"""DaemonSets → one pod for each node that the controller picks; updates of the pods there are are not simulated.
+"""DaemonSets → one pod for each node that the controller picks; updates of existing pods are not simulated.
 
 Sources: pkg/controller/daemon/daemon_controller.go (``podsShouldBeOnNode``, ``nodeShouldRunDaemonPod``),
 pkg/controller/daemon/util/daemonset_util.go.

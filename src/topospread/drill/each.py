@@ -116,12 +116,14 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         raise UsageError(f"--each {kind}: there is none")
     targets = shard.share(every) if shard is not None else every
     part = mark(shard, [name for name, _ in every]) if shard is not None else None
+    devices = play.state.cluster.objects.devices
 
     def ask(target: tuple[str, Step]) -> _Found:
         return bracketed(target, _outcome(target, begin, play.go_on(target[1]), play))
 
     def anew(target: tuple[str, Step], how: SimulationOptions) -> _Found:
         own = _terse(inventory, how)
+        own.state.cluster.objects.devices.share(devices)
         return _outcome(target, own.begin(), own.go_on(target[1]), own)
 
     def bracketed(target: tuple[str, Step], found: _Found) -> _Found:
@@ -142,6 +144,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         return EachDrill(kind, outcomes, tuple(play.state.warnings), partial, part, unjudged)
 
     _look_once(play)
+    devices.share(devices, len(targets))
     if not can_fork():
         return all_of([ask_anew(each) for each in targets])
     try:

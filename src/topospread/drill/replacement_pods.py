@@ -160,7 +160,7 @@ class ReplacementPods:
         return any(not self._is_ready(each) for each in before)
 
     def waits(self, workload: Workload) -> bool:
-        """Return whether a pod's name or node must be free before its replacement is created."""
+        """Return whether a pod must be gone before its replacement is created."""
         if workload.kind == "Job":
             return self._job(workload).spec.pod_replacement_policy == "Failed"
         return workload.kind in ("StatefulSet", "DaemonSet")

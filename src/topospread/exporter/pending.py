@@ -46,6 +46,7 @@ def blocked_by(planned_cluster: PlannedCluster) -> BlockedPods:
     A constraint keeps a pod off a node if it is the first filter to reject the node
     (pkg/scheduler/framework/runtime, ``RunFilterPlugins``: only the first rejection is reported).
     """
+    planned_cluster.cluster.objects.devices.refill()
     alike: dict[tuple[tuple[int, str], str], list[QueuedPod]] = {}
     for queued in planned_cluster.pending():
         key = planned_cluster.cluster.shared_class(queued.pod).key

@@ -88,7 +88,7 @@ class WatchHealth(Observer):
         """See Observer."""
         self.unreadable += 1
         if self.logs:
-            log.warning("%s: what was known before is kept", what, extra=facts(err=why))
+            log.warning("%s: the last known state is kept", what, extra=facts(err=why))
 
     def _lost(self, kind: str, heard: Heard, why: str) -> None:
         self.errors[kind] += 1

@@ -109,6 +109,7 @@ class Attempts:
             return
         parts.observer.attempting(info.key)
         scheduler.labels_bound_pods(parts.pods.gets_labels)
+        scheduler.cluster.objects.devices.refill()
         measured = parts.times.drawn()
         with parts.times.cycle(scheduler, pod) if measured else nullcontext():
             placement = scheduler.schedule(pod)

@@ -28,8 +28,7 @@ def in_words(error: RequestError, connection: Connection, purpose: str = "answer
         return InputError(f"{connection.server} does not know who asks (401 Unauthorized): {_LOG_IN}", place)
     if error.status == 403:
         return InputError(
-            f"{error.message}; without them there is no {purpose}: -n NAMESPACE does with one namespace's pods, and "
-            "docs/how-to/live-cluster.md has a role that may read all",
+            f"{error.message}; the {purpose} needs this right, and docs/how-to/live-cluster.md has a role with all",
             place,
         )
     return InputError(f"{connection.server} answers {error}", place)

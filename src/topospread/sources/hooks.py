@@ -14,6 +14,7 @@ from typing import Final
 from topospread.api.meta import KubeObject
 from topospread.text import listed
 
+from .files import STANDARD_INPUT
 from .locations import Location
 from .objects import ReadObject
 from .origins import ChartOrigins
@@ -28,7 +29,7 @@ _ON_INSTALL: Final = frozenset({"pre-install", "post-install", "pre-upgrade", "p
 _DELETED: Final = "hook-succeeded"
 """The deletion policy for hooks that have succeeded."""
 
-_SOURCE: Final = re.compile(rb"^# Source: \S+/templates/", re.MULTILINE)
+_SOURCE: Final = re.compile(rb"---\n# Source: \S+/templates/")
 _SHOWN: Final = 5
 
 
@@ -54,8 +55,12 @@ def is_passing(item: KubeObject, location: Location | None) -> bool:
 
 
 def _is_helms(text: Text) -> bool:
-    """Return whether Helm rendered a text: here, or as ``helm template``, which names each document's template."""
-    return isinstance(text.origins, ChartOrigins) or _SOURCE.search(text.data) is not None
+    """Return whether Helm rendered a text: here, or in a pipe that begins as ``helm template`` does.
+
+    Whoever writes a file may write such a comment.
+    """
+    piped = text.name == STANDARD_INPUT and _SOURCE.match(text.data) is not None
+    return piped or isinstance(text.origins, ChartOrigins)
 
 
 def _words(text: str | None) -> tuple[str, ...]:

@@ -62,12 +62,14 @@ class Held:
     ready: dict[bool, tuple[Inventory, Run]] = field(default_factory=dict)
 
     def prepare(self, as_read: bool) -> tuple[Inventory, Run]:
-        """Return the objects of a frame and their prepared run, which is kept."""
+        """Return the objects of a frame and their prepared run, which is kept, for another question."""
         if as_read not in self.ready:
             assert self.timeline.play is not None, "only the timeline that continues is held"
             inventory = self.inventory if as_read else self.timeline.play.state.inventory()
             self.ready[as_read] = inventory, prepare(inventory, self.options, with_spreads=False)
-        return self.ready[as_read]
+        inventory, run = self.ready[as_read]
+        run.cluster.objects.devices.refill()
+        return inventory, run
 
 
 @dataclass(slots=True, eq=False)

@@ -55,11 +55,44 @@ def test_as_python_finds_it() -> None:
         "(?x)a",
         "[a--b]",
         "a{9999}",
+        "a{,5}",
+        "a{,}",
+        "a{02}",
+        "x{1001}",
+        "x{1001,}",
+        "(x{1001}){0}",
+        "(a{40}){30}",
+        "((a{10}b){10,}){11}",
+        r"\é",
+        r"[\b]",
+        r"[]\1]",
+        "[_[:alpha:]]",
+        "(?#a)",
+        "(?i)é",
+        "(?i)[a-ÿ]",
     ],
 )
 def test_other_dialects_are_not_evaluated(pattern: str) -> None:
     with pytest.raises(CannotEvaluateError):
         is_match("a", pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        ("^a{1000}$", "a" * 1000, True),
+        ("^((a{10}){10}){10}$", "a" * 1000, True),
+        ("^(a{30,}){33}$", "a" * 990, True),
+        ("^a{}{a}$", "a{}{a}", True),
+        ("(?i)^k$", "\N{KELVIN SIGN}", True),
+        ("(?i)^[^s]$", "\N{LATIN SMALL LETTER LONG S}", False),
+        ("(?i)^\\w\\W$", "\N{LATIN SMALL LETTER LONG S}\N{KELVIN SIGN}", False),
+        ("(?i)i", "\N{LATIN SMALL LETTER DOTLESS I}", False),
+        ("(?i)i", "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}", False),
+    ],
+)
+def test_as_go_matches_it(pattern: str, text: str, expected: bool) -> None:
+    assert is_match(text, pattern) == expected
 
 
 def test_found_where_go_finds_it() -> None:

@@ -91,10 +91,10 @@ def test_unknown_may_be_allowed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('on = "live"', "a project names no live cluster"),
+        ('on = "live"', "a project file cannot say live"),
         ('on = "../secret.json"', "this path leaves the repository"),
         ('config = "/etc/passwd"', "this path leaves the repository"),
-        ('output = "json=x.json"', "files are named on the command line"),
+        ('output = "json=x.json"', "give the file on the command line"),
         ('unknown = "yes"', 'expected "fail" or "allow"'),
         ("namespace = 3", "expected text in quotes"),
         ("on =", "not TOML"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from topospread.cluster.device_use import DeviceUse
 from topospread.drill.each import EachDrill, EachKind, drill_each
 from topospread.drill.forked import answers
 from topospread.drill.steps import Fail
@@ -89,3 +90,36 @@ def test_pods_of_stateful_sets_that_are_not_replaced_are_named() -> None:
     assert "stay lost: shop/db has 0 of 1; no pod left of shop/db; not replaced: shop/db-0" in said
     assert said.startswith("no: 1 of 2 zone failures ends with harm: up to 1 StatefulSet without a quorum")
     assert "not replaced: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said
+
+
+def test_drills_share_the_steps_of_searches_for_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent: list[int] = []
+    spend = DeviceUse.spend
+
+    def counted(self: DeviceUse, steps: int) -> None:
+        before = self.steps
+        spend(self, steps)
+        spent.append(before - self.steps)
+
+    monkeypatch.setattr(DeviceUse, "spend", counted)
+    monkeypatch.setattr("topospread.drill.each.can_fork", lambda: False)
+    requests = [{"name": f"r{n}", "exactly": {"deviceClassName": "gpu"}} for n in range(8)]
+    constraints = [{"matchAttribute": "gpu.example.com/numa"}]
+    wanted = {"spec": {"devices": {"requests": requests, "constraints": constraints}}}
+    devices = [{"name": f"d{n}", "attributes": {"numa": {"int": n // 7}}} for n in range(28)]
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    of_all = {"driver": "gpu.example.com", "pool": pool, "allNodes": True, "devices": devices}
+    kinds = {"DeviceClass": {}, "ResourceClaimTemplate": wanted, "ResourceSlice": of_all}
+    objects = [
+        {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": kind,
+            "metadata": {"name": "gpu", "namespace": "shop"},
+            "spec": spec,
+        }
+        for kind, spec in kinds.items()
+    ]
+    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
+    found = each("node", *nodes(*"abcabcabc"), workload("Deployment", replicas=3, spec=claims), *objects)
+    assert [outcome.verdict for outcome in found.outcomes] == ["unknown"] * 9
+    assert sum(spent) < 1_000_000

@@ -202,7 +202,7 @@ def test_a_kind_that_is_forbidden_is_told_when_taking_and_when_reading(tmp_path:
 def test_without_nodes_or_pods_nothing_is_written_and_what_was_there_stays(resource: str, tmp_path: Path) -> None:
     path = tmp_path / "c.json.gz"
     path.write_bytes(b"older")
-    with pytest.raises(InputError, match="without them there is no snapshot"):
+    with pytest.raises(InputError, match="the snapshot needs this right"):
         take(FakeServer(cluster(), {f"/api/v1/{resource}": "Forbidden"}), path)
     assert path.read_bytes() == b"older"
     assert os.listdir(tmp_path) == ["c.json.gz"]

@@ -84,8 +84,8 @@ def allocate(
     for each in held:
         use.replaced(None, each)
     node = msgspec.convert({"metadata": {"name": "n0", "labels": {"zone": "a"}}}, Node)
-    catalog = SliceCatalog(slices, (), by)
-    allocator = Allocator(use, {each.name: each for each in classes}, by, catalog.budget)
+    catalog = SliceCatalog([*slices], (), by, use)
+    allocator = Allocator(use, {each.name: each for each in classes}, by)
     found = allocator.allocate(node, catalog.pools(node), claims)
     if found is None:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import topospread
 from topospread.lint.reading import Question
 from topospread.lint.run import run
+from topospread.sources.load import load
 
 Json = dict[str, Any]
 
@@ -41,11 +43,9 @@ def made(kind: str, hook: str | None, name: str = "x", **metadata: str) -> Json:
     }
 
 
-def read(tmp_path: Path, *objects: Json, **options: Any) -> topospread.Inventory:
-    file = tmp_path / "app.yaml"
+def read(*objects: Json, **options: Any) -> topospread.Inventory:
     listed = {"apiVersion": "v1", "kind": "List", "items": [NODE, *objects]}
-    file.write_text(HELMS + json.dumps(listed))
-    return topospread.load(str(file), **options)
+    return load(["-"], stdin=BytesIO((HELMS + json.dumps(listed)).encode()), **options)
 
 
 def kinds(inventory: topospread.Inventory) -> set[str]:
@@ -66,38 +66,35 @@ def kinds(inventory: topospread.Inventory) -> set[str]:
         ("PersistentVolumeClaim", "pre-install", True),
     ],
 )
-def test_what_runs_and_goes_is_left_out(tmp_path: Path, kind: str, hook: str | None, stays: bool) -> None:
-    assert (kinds(read(tmp_path, made(kind, hook))) == {kind}) == stays
-    assert kinds(read(tmp_path, made(kind, hook), with_hooks=True)) == {kind}
+def test_what_runs_and_goes_is_left_out(kind: str, hook: str | None, stays: bool) -> None:
+    assert (kinds(read(made(kind, hook))) == {kind}) == stays
+    assert kinds(read(made(kind, hook), with_hooks=True)) == {kind}
 
 
 @pytest.mark.parametrize(("policy", "stays"), [("hook-succeeded", False), ("before-hook-creation", True)])
-def test_a_workload_that_helm_deletes_when_it_has_succeeded_does_not_stay(
-    tmp_path: Path, policy: str, stays: bool
-) -> None:
+def test_a_workload_that_helm_deletes_when_it_has_succeeded_does_not_stay(policy: str, stays: bool) -> None:
     puller = made("Deployment", "pre-install,pre-upgrade")
     puller["metadata"]["annotations"]["helm.sh/hook-delete-policy"] = f"before-hook-creation, {policy}"
-    assert (kinds(read(tmp_path, puller)) == {"Deployment"}) == stays
+    assert (kinds(read(puller)) == {"Deployment"}) == stays
 
 
-def test_a_note_names_them(tmp_path: Path) -> None:
-    found = read(tmp_path, made("Job", "pre-install", "migrate"), made("Pod", "test", "ping"))
+def test_a_note_names_them() -> None:
+    found = read(made("Job", "pre-install", "migrate"), made("Pod", "test", "ping"))
     assert found.notes == [
         "2 Helm hooks are left out, whose pods do not stay: Job migrate (pre-install), Pod ping (test); "
         "--with-hooks places them"
     ]
-    assert read(tmp_path, made("Job", None, "migrate")).notes == []
+    assert read(made("Job", None, "migrate")).notes == []
 
 
-def test_what_an_api_server_has_stored_is_there(tmp_path: Path) -> None:
-    assert kinds(read(tmp_path, made("Job", "post-install", uid="1"))) == {"Job"}
+def test_what_an_api_server_has_stored_is_there() -> None:
+    assert kinds(read(made("Job", "post-install", uid="1"))) == {"Job"}
 
 
-def test_they_are_linted_and_not_simulated(tmp_path: Path) -> None:
-    file = tmp_path / "job.json"
+def test_they_are_linted_and_not_simulated() -> None:
     for helms, stays in ((HELMS, False), ("", True)):
-        file.write_text(helms + json.dumps(made("Job", "pre-install")))
-        given = run(Question(paths=[str(file)]), None).given
+        piped = BytesIO((helms + json.dumps(made("Job", "pre-install"))).encode())
+        given = run(Question(paths=["-"]), piped).given
         assert [each.kind for each in given.manifests] == ["Job"]
         assert bool(given.inventory.jobs) == stays
 
@@ -106,3 +103,15 @@ def test_kubectl_applies_those_of_other_manifests(tmp_path: Path) -> None:
     file = tmp_path / "app.json"
     file.write_text(json.dumps(made("Job", "test")))
     assert kinds(topospread.load(str(file), cluster="nodes=1")) >= {"Job"}
+
+
+@pytest.mark.parametrize("name", ["app.yaml", "-"])
+def test_a_comment_of_helm_in_a_file_is_anybodys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(HELMS + json.dumps(made("Job", "test")))
+    assert kinds(topospread.load(f"./{name}", cluster="nodes=1")) >= {"Job"}
+
+
+def test_a_comment_within_a_pipe_is_anybodys() -> None:
+    text = f"{json.dumps(NODE)}\n{HELMS}{json.dumps(made('Job', 'test'))}"
+    assert kinds(load(["-"], stdin=BytesIO(text.encode()))) == {"Job"}

@@ -13,7 +13,7 @@ _CONFIGURATION = "a scheduler configuration is a file, and no object of the API 
 NOT_IN_CEL: Final[Mapping[str, str]] = {
     "validation": "the API server refuses it by itself, before it asks policies",
     "unknown-plugin": _CONFIGURATION,
-    "unknown-field": "the API server has dropped unknown fields before it asks (fieldValidation: Strict refuses them)",
+    "unknown-field": "the API server drops unknown fields first (fieldValidation: Strict refuses them)",
     "unknown-kind": "the API server does not know the kind, so that nothing can be matched",
     "object-twice": "it is about a file that has an object twice",
     "min-domains-soft": "the API server refuses it by itself, before it asks policies",

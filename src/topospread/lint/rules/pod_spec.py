@@ -93,7 +93,7 @@ def _anti_affinity(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             if term.topology_key == HOSTNAME:
                 message = "one pod a node and no more: replicas beyond the nodes stay pending"
                 if not manifest.refused and _surge_waits(pods, term):
-                    message += ", and a rollout's surge where every node has one"
+                    message += ", and so do surge pods if every node has one"
                 yield manifest, Problem(field, message)
 
 

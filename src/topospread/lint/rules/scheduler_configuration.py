@@ -129,9 +129,7 @@ RULES = (
     Rule(
         id="defaults-repeat-built-in",
         sentence="Default constraints repeat the built-in ones.",
-        why=(
-            "As a list they do not score nodes that lack one of the keys, and they do not follow changes of Kubernetes."
-        ),
+        why="With defaultingType: List, nodes lacking a key get no score, and changes of Kubernetes are not followed.",
         link=f"{SPREAD}#internal-default-constraints",
         severity="hint",
         check=_repeats_built_in,

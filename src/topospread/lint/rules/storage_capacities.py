@@ -31,7 +31,7 @@ def _class_missing(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     classes = {each.name for each in inventory.storage_classes}
     # A volume that an administrator made may name a class of which there is no object.
     known = {"", *classes, *(each.spec.storage_class_name for each in inventory.persistent_volumes)}
-    others = there_are(classes) if classes else "there is none at all"
+    others = there_are(classes) if classes else "there are none"
     for manifest in given.manifests:
         for path, name in _classes_of(manifest, given):
             if name not in known:

@@ -35,7 +35,7 @@ from topospread.cluster.device_use import DeviceID, DeviceUse
 from .capacity import CapacityError, consumed_capacity, is_left
 from .constraints import AttributeConstraint, attribute_of
 from .partitions import Partitions
-from .pools import STEPS_OF_ALL_NODES, DevicePool, PoolDevice, reaches
+from .pools import DevicePool, PoolDevice, reaches
 from .rules import DynamicResourcesRules
 from .selectors import evaluated
 
@@ -49,9 +49,9 @@ _HINT: Final = (
     "for optional fields"
 )
 _MOST_TRIED: Final = 100_000
-"""Devices that one search tries at most, beyond as many as it has for each request."""
-_FREE_STEPS: Final = 500
-"""Steps of an expression for a device that come out of no budget."""
+"""Steps that one search takes at most, beyond those for the node's own devices."""
+_MOST_VALUES: Final = 128
+"""Expressions whose values are kept for a device."""
 
 Undo = Callable[[], None]
 _Found = Literal["yes", "no", "too many"]
@@ -114,19 +114,15 @@ class Allocator:
     """Allocates devices for the claims of a pod, on one node after another.
 
     Args:
-        use: devices that allocated claims hold.
+        use: devices that allocated claims hold, and the steps that are left.
         classes: DeviceClasses by name.
         rules: gates.
-        budget: devices that searches on all nodes may still try beyond as many as they have for each request.
     """
 
-    def __init__(
-        self, use: DeviceUse, classes: Mapping[str, DeviceClass], rules: DynamicResourcesRules, budget: Budget
-    ) -> None:
+    def __init__(self, use: DeviceUse, classes: Mapping[str, DeviceClass], rules: DynamicResourcesRules) -> None:
         self.use = use
         self.classes = classes
         self.rules = rules
-        self.budget = budget
 
     def allocate(
         self, node: Node, pools: Sequence[DevicePool], claims: Sequence[ResourceClaim]
@@ -156,12 +152,9 @@ class _Search:
         self._taken: dict[DeviceID, set[int]] = {}
         self._sharing: dict[DeviceID, dict[str, int]] = {}
         self._partitions = Partitions(pools, by.use, groups=by.rules.compatibility_groups)
-        self._budget = by.budget
         self._left = 0
 
     def run(self) -> list[AllocationResult] | None:
-        for claim in self._claims:
-            self._prepare(claim)
         found = self._searched()
         if found == "too many":
             raise AllocationError("allocation max size exceeded")
@@ -255,6 +248,7 @@ class _Search:
                     f"{made.where}: asks for all devices, but resource pool {name} is currently invalid"
                 )
             for device in (device for devices in pool.slices for device in devices):
+                self._spend(_work(made, device))
                 if not self._selectable(made, device):
                     continue
                 if self._rules.consumable_capacity and not self._has_capacity(made, device, alone=True):
@@ -265,20 +259,23 @@ class _Search:
     # The search: claims, requests, devices.
 
     def _searched(self) -> _Found:
-        devices = sum(len(devices) for pool in self._pools for devices in pool.slices)
-        requests = (each for claim in self._requests for each in claim)
-        free = 2 * (devices + 1) * sum(1 + len(each.alternatives) for each in requests)
-        given = self._left = free + min(self._budget.steps, _MOST_TRIED)
+        slices = [devices for pool in self._pools for devices in pool.slices if devices]
+        own = sum(len(devices) for devices in slices if devices[0].slice.spec.node_name)
+        requests = (each for claim in self._claims for each in claim.spec.devices.requests or ())
+        free = 2 * (own + 1) * sum(1 + len(each.first_available or ()) for each in requests)
+        given = self._left = free + min(self._use.steps, _MOST_TRIED)
         try:
+            self._spend(sum(map(len, slices)) // 8)
+            for claim in self._claims:
+                self._prepare(claim)
             return self._claim(0)
         except RecursionError:
             raise SearchTooLongError from None
         finally:
-            used = given - max(self._left, 0)
-            self._budget.steps = min(self._budget.steps + free - used, STEPS_OF_ALL_NODES)
+            self._use.spend(given - max(self._left, 0) - free)
 
-    def _spend(self) -> None:
-        self._left -= 1
+    def _spend(self, steps: int = 1) -> None:
+        self._left -= steps
         if self._left < 0:
             raise SearchTooLongError
 
@@ -336,7 +333,7 @@ class _Search:
                 yield undo, (0, 0, 0)
             return
         for place, device in self._from(start):
-            self._spend()
+            self._spend(_work(request, device))
             undo = self._tried(claim, request, device)
             if undo is not None:
                 yield undo, (place[0], place[1], place[2] + 1)
@@ -397,8 +394,10 @@ class _Search:
                 each()
 
         # A further share of a device that is in use consumes no more counters.
-        is_held = shared and self._is_shared(device_id)
-        fits = is_held or not device.device.consumes_counters or self._partitions.draw(device, undo)
+        fits = (shared and self._is_shared(device_id)) or not device.device.consumes_counters
+        if not fits:
+            self._spend(self._partitions.counters(device) // 8)
+            fits = self._partitions.draw(device, undo)
         if fits and rules.device_taints:
             fits = not is_repelled(device.taints, request.request.tolerations or ())
         if not (fits and self._constrained(index, request, device, undo)):
@@ -575,19 +574,31 @@ def device_value(expression: str, device: PoolDevice) -> object:
     """
     value = device.matched.get(expression, device)
     if value is device:
-        left = min(device.budget.steps, evaluation.MOST_STEPS)
-        budget = Budget(_FREE_STEPS + left)
+        given = min(device.use.steps, evaluation.MOST_STEPS)
+        budget = Budget(given)
         try:
             value = evaluated(expression, device.id[0], device.device, budget)
         except (CelError, CannotEvaluateError) as error:
             if isinstance(error.__context__, RecursionError):
                 raise  # A search may be too deep, and the next one is not.
+            if budget.is_spent and given < evaluation.MOST_STEPS:
+                raise CannotEvaluateError("the limit of steps for the devices of a cluster is reached") from None
             value = error.with_traceback(None)
+        finally:
+            device.use.spend(given - max(budget.steps, 0))
+        if len(device.matched) >= _MOST_VALUES:
+            device.matched.clear()
         device.matched[expression] = value
-        device.budget.steps -= max(left - max(budget.steps, 0), 0)
     if isinstance(value, CannotEvaluateError):
         raise value.with_traceback(None)
     return value
+
+
+def _work(request: _Request, device: PoolDevice) -> int:
+    """Return the steps that it takes to try a device, more or less as its work grows."""
+    class_selectors = request.device_class.spec.selectors if request.device_class is not None else None
+    selectors = len(request.request.selectors or ()) + len(class_selectors or ())
+    return 1 + (selectors + len(device.taints) * (1 + len(request.request.tolerations or ()))) // 8
 
 
 def _all_match(selectors: Sequence[DeviceSelector], device: PoolDevice, where: str) -> bool:

@@ -77,7 +77,7 @@ class NodeAllocations:
         self._position = cluster.journal.join(self)
         self._numbering = cluster.nodes.numbering
         self._version = objects.devices.version
-        self._allocator = Allocator(objects.devices, objects.device_classes, rules, self._catalog.budget)
+        self._allocator = Allocator(objects.devices, objects.device_classes, rules)
         self._codes: Ints = np.full(cluster.nodes.capacity, _UNKNOWN, dtype=np.int64)
         self._found: dict[int, Allocated] = {}
         self._rows_of: dict[PoolID, set[int]] = {}
@@ -313,6 +313,9 @@ class DeviceFilter:
             self._holders = (objects.devices.version, holders_of(objects))
         claims, _ = on_node(self.wanted, row, self._cluster)
         pools = catalog_of(objects, self._rules).pools(node)
+        objects.devices.spend(sum(len(devices) for pool in pools for devices in pool.slices) * len(claims))
+        if not objects.devices.steps:
+            return []
         elsewhere = [
             f"claim {each.name} is allocated on other nodes"
             for each in claims

@@ -34,6 +34,10 @@ class Partitions:
         self._groups: dict[tuple[PoolID, str], _Groups] = {}
         self._allocated_groups: dict[PoolID, dict[str, _Groups]] = {}
 
+    def counters(self, device: PoolDevice) -> int:
+        """Return the number of counters in a device's pool."""
+        return len(self._pools[device.id[:2]].counter_sets)
+
     def draw(self, device: PoolDevice, undo: list[Callable[[], None]]) -> bool:
         """Draw a device's counters if its groups agree and the counters suffice; return whether they do."""
         if self._checks_groups and not self._join_groups(device, undo):

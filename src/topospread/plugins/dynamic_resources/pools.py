@@ -7,7 +7,7 @@ resourceslice/tracker/tracker.go for the taints of rules.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -16,14 +16,11 @@ import msgspec
 from topospread.api.devices import Device, DeviceTaint, DeviceTaintRule, ResourceSlice
 from topospread.api.node import Node
 from topospread.api.node_selection import NodeSelector
-from topospread.cel.evaluation import Budget
-from topospread.cluster.device_use import DeviceID, PoolID, nanos
+from topospread.cluster.device_use import DeviceID, DeviceUse, PoolID, nanos
 from topospread.cluster.objects import ClusterObjects
 from topospread.plugins.node_matching import matches_node
 
 from .rules import DynamicResourcesRules
-
-STEPS_OF_ALL_NODES: Final = 1_000_000
 
 Counters = dict[tuple[str, str], int]
 """Counter set and name of a counter → billionths."""
@@ -40,7 +37,7 @@ class PoolDevice(msgspec.Struct, gc=False):
         counters: consumed counters.
         capacity: capacity → amount in billionths.
         matched: cache of expression → value or error.
-        budget: steps that are left for expressions.
+        use: has the steps that are left for expressions.
     """
 
     id: DeviceID
@@ -50,7 +47,7 @@ class PoolDevice(msgspec.Struct, gc=False):
     counters: Counters
     capacity: dict[str, int]
     matched: dict[str, object] = {}
-    budget: Budget = msgspec.field(default_factory=Budget)
+    use: DeviceUse = msgspec.field(default_factory=DeviceUse)
 
 
 class DevicePool(msgspec.Struct):
@@ -89,15 +86,19 @@ class SliceCatalog:
         slices: all ResourceSlices.
         taint_rules: DeviceTaintRules.
         rules: feature gates.
-
-    Attributes:
-        budget: steps that are left, for all devices and nodes, beyond those that expressions and searches have anyway.
+        use: gets steps for the devices.
+        before: an earlier catalog, whose devices of the same slices keep the values of expressions.
     """
 
     def __init__(
-        self, slices: Iterable[ResourceSlice], taint_rules: Sequence[DeviceTaintRule], rules: DynamicResourcesRules
+        self,
+        slices: Collection[ResourceSlice],
+        taint_rules: Sequence[DeviceTaintRule],
+        rules: DynamicResourcesRules,
+        use: DeviceUse,
+        before: SliceCatalog | None = None,
     ) -> None:
-        self.budget = Budget(STEPS_OF_ALL_NODES)
+        self._use = use
         self._rules = rules
         self._taint_rules = taint_rules if rules.device_taints and rules.taint_rules else ()
         self._on_node: dict[str, list[ResourceSlice]] = defaultdict(list)
@@ -108,6 +109,11 @@ class SliceCatalog:
         for each in slices:
             (self._on_node[each.spec.node_name] if each.spec.node_name else self._shared).append(each)
             self._by_pool[_pool_id(each)].append(each)
+        if before is not None and before._taint_rules == self._taint_rules:
+            known = before._devices
+            self._devices = {id(each): known[id(each)] for each in slices if id(each) in known}
+        devices = (device for each in slices for device in each.spec.devices or ())
+        use.allow_for(sum(1 + len(each.attributes or ()) + len(each.capacity or ()) for each in devices))
 
     def pools(self, node: Node) -> list[DevicePool]:
         """Return the pools that a node reaches, in search order (``GatherPools``)."""
@@ -147,7 +153,7 @@ class SliceCatalog:
             },
             capacity={name: nanos(each.value) for name, each in (device.capacity or {}).items()},
             matched={},
-            budget=self.budget,
+            use=self._use,
         )
 
     def _gathered(self, node: Node) -> list[DevicePool]:
@@ -262,6 +268,6 @@ def catalog_of(objects: ClusterObjects, rules: DynamicResourcesRules) -> SliceCa
     if found is not None and found[0] == now:
         return found[1]
     slices, taint_rules = objects.resource_slices.values(), list(objects.device_taint_rules.values())
-    made = SliceCatalog(slices, taint_rules, rules)
+    made = SliceCatalog(slices, taint_rules, rules, objects.devices, None if found is None else found[1])
     _CATALOGS[objects][rules] = (now, made)
     return made

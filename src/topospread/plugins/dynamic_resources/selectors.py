@@ -26,6 +26,8 @@ def evaluated(expression: str, driver: str, device: Device, budget: Budget) -> V
     """
     if len(expression.encode()) > _LONGEST:
         raise CannotEvaluateError("the expression is too long")
+    attributes = (device.attributes or {}).values()
+    budget.spend((len(device.capacity or ()) + sum(map(_length, attributes))) // 2)
     return evaluate(expression, {"device": _variable(driver, device)}, budget)
 
 
@@ -49,6 +51,11 @@ def _variable(driver: str, device: Device) -> dict[str, Any]:
         "attributes": attributes,
         "capacity": capacity,
     }
+
+
+def _length(value: DeviceAttribute) -> int:
+    lists = (value.int_values, value.bool_values, value.string_values, value.version_values)
+    return 1 + sum(len(each) for each in lists if each)
 
 
 def _attribute_value(name: str, attribute: DeviceAttribute) -> Value:

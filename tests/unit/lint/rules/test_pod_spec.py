@@ -95,7 +95,7 @@ def test_anti_affinity_that_spreading_expresses_better_is_a_hint(spec: str, repl
     assert [each.severity for each in said] == ["hint"] * found
 
 
-SURGE = ", and a rollout's surge where every node has one"
+SURGE = ", and so do surge pods if every node has one"
 ANTI = pod_affinity(HOSTNAME, kind="podAntiAffinity")
 
 

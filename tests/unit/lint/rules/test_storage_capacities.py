@@ -61,7 +61,7 @@ def missing(manifests: str, cluster: str | None) -> list[str]:
 
 def test_claims_and_templates_of_claims_are_told_of() -> None:
     assert missing(STATEFUL_SET, "nodes=3") == ["no StorageClass fast: there is only standard"] * 2
-    assert missing(STATEFUL_SET, "nodes=3,storage-class=none") == ["no StorageClass fast: there is none at all"] * 2
+    assert missing(STATEFUL_SET, "nodes=3,storage-class=none") == ["no StorageClass fast: there are none"] * 2
     assert missing(STATEFUL_SET, "nodes=3,storage-class=fast") == []
 
 

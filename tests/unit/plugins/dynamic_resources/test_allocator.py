@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -22,7 +23,7 @@ from topospread.plugins.dynamic_resources.allocator import (
     SearchTooLongError,
     device_value,
 )
-from topospread.plugins.dynamic_resources.pools import SliceCatalog
+from topospread.plugins.dynamic_resources.pools import PoolDevice, SliceCatalog
 
 ONE, TWO = devices_of("s", device("d0")), devices_of("s", device("d0"), device("d1"))
 BIG = "device.attributes['gpu.example.com'].model == 'big'"
@@ -208,30 +209,84 @@ def test_a_search_ends_after_so_many_devices() -> None:
         allocate([many], wanted)
 
 
+NODE = msgspec.convert({"metadata": {"name": "n0"}}, Node)
+
+
 def test_searches_on_all_nodes_share_their_steps() -> None:
     slices, wanted = _ways(21)
-    rules = DynamicResourcesRules()
-    catalog = SliceCatalog([slices], (), rules)
-    node = msgspec.convert({"metadata": {"name": "n0"}}, Node)
-    given = catalog.budget.steps
+    rules, use = DynamicResourcesRules(), DeviceUse()
+    catalog = SliceCatalog([slices], (), rules, use)
+    given = use.steps
     for done in range(1, 31):
-        allocator = Allocator(DeviceUse(), {GPUS.name: GPUS}, rules, catalog.budget)
         with pytest.raises(SearchTooLongError):
-            allocator.allocate(node, catalog.pools(node), [wanted])
-        assert catalog.budget.steps == max(given - done * 100_000, 0)
+            Allocator(use, {GPUS.name: GPUS}, rules).allocate(NODE, catalog.pools(NODE), [wanted])
+        assert use.steps == max(given - done * 100_000, 0)
+
+
+def test_searches_for_devices_that_all_nodes_reach_share_their_steps() -> None:
+    rules, use = DynamicResourcesRules(), DeviceUse()
+    catalog = SliceCatalog([devices_of("s", *(device(f"d{n}") for n in range(1000)), allNodes=True)], (), rules, use)
+    wanted = claim("c", request(selectors=["false"]))
+    searched = 0
+    for number in range(1000):
+        node = msgspec.convert({"metadata": {"name": f"n{number}"}}, Node)
+        with suppress(SearchTooLongError):
+            assert Allocator(use, {GPUS.name: GPUS}, rules).allocate(node, catalog.pools(node), [wanted]) is None
+            searched += 1
+    assert 100 < searched < 400
+
+
+EXPENSIVE = "[{0}].all(x, [{0}].all(y, x != y * 100 + {1}))"
+
+
+def _judged(devices: Sequence[PoolDevice], *expressions: str) -> int:
+    found = 0
+    for each in devices:
+        for expression in expressions:
+            with suppress(CannotEvaluateError):
+                found += isinstance(device_value(expression, each), bool)
+    return found
+
+
+def _many(use: DeviceUse, **more: Any) -> Sequence[PoolDevice]:
+    slices = [devices_of("s", *(device(f"d{n}", **more) for n in range(128)))]
+    return SliceCatalog(slices, (), DynamicResourcesRules(), use).pools(NODE)[0].slices[0]
 
 
 def test_expressions_for_all_devices_share_their_steps() -> None:
-    expression = f"[{', '.join('1' * 100)}].all(x, [{', '.join('1' * 100)}].all(y, true))"
-    catalog = SliceCatalog([devices_of("s", *(device(f"d{n}") for n in range(128)))], (), DynamicResourcesRules())
-    node = msgspec.convert({"metadata": {"name": "n0"}}, Node)
-    devices = catalog.pools(node)[0].slices[0]
-    judged = 0
-    for each in devices:
-        with suppress(CannotEvaluateError):
-            judged += device_value(expression, each) is True
-    assert 0 < judged < 100
-    assert device_value("device.driver == 'gpu.example.com'", devices[-1]) is True
+    use = DeviceUse()
+    devices = _many(use)
+    several = [EXPENSIVE.format("1, 2, 3, 4, 5, 6", number) for number in range(64)]
+    judged = _judged(devices, *several)
+    assert 500 < judged < 3000, "each is far below any limit of its own"
+    assert use.steps < 1000
+    assert _judged(devices, several[0]) > 0, "values are kept"
+    with pytest.raises(CannotEvaluateError, match="the limit of steps for the devices of a cluster is reached"):
+        device_value(several[-1], devices[-1])
+    use.refill()
+    assert device_value(several[-1], devices[-1]) is True, "another attempt has steps of its own"
+
+
+def test_usual_selectors_are_judged_on_every_device() -> None:
+    attributes = {f"a{n}": "NVIDIA-A100-SXM4-80GB" for n in range(8)}
+    selectors = [f"device.attributes['gpu.example.com'].a{n} == 'NVIDIA-A100-SXM4-80GB'" for n in range(8)]
+    use = DeviceUse()
+    use.spend(use.most_steps)  # steps beyond those for the devices
+    devices = _many(use, attributes=attributes, capacity={"memory": "80Gi"})
+    matches = "device.attributes['gpu.example.com'].a0.lowerAscii().matches('^.*a100.*$')"
+    assert _judged(devices, *selectors, matches) == 9 * len(devices)
+
+
+def test_a_later_catalog_keeps_the_values_of_the_same_slices() -> None:
+    rules, use = DynamicResourcesRules(), DeviceUse()
+    slices = [devices_of("a", device("d0")), devices_of("b", device("d0"))]
+    first = SliceCatalog(slices, (), rules, use)
+    for pool in first.pools(NODE):
+        assert device_value("true", pool.slices[0][0]) is True
+    given, most = use.steps, use.most_steps
+    second = SliceCatalog(slices[1:], (), rules, use, first)
+    assert device_value("true", second.pools(NODE)[0].slices[0][0]) is True
+    assert (use.steps, use.most_steps) == (given, most), "nothing is evaluated again, and no device counts twice"
 
 
 def test_a_search_that_is_too_deep_is_not_judged() -> None:

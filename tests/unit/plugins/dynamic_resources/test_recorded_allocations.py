@@ -66,9 +66,10 @@ def answer(case: Json) -> Any:
     slices = [msgspec.convert(each, ResourceSlice) for each in case["slices"] or ()]
     claims = [msgspec.convert(each, ResourceClaim) for each in case["claims"] or ()]
     node = msgspec.convert(case["node"], Node)
-    catalog = SliceCatalog(slices, (), rules)
+    use = use_of(case)
+    catalog = SliceCatalog(slices, (), rules, use)
     try:
-        found = Allocator(use_of(case), classes, rules, catalog.budget).allocate(node, catalog.pools(node), claims)
+        found = Allocator(use, classes, rules).allocate(node, catalog.pools(node), claims)
     except AllocationError as error:
         return str(error)
     except InvalidPoolError:
