@@ -534,5 +534,5 @@ def test_a_workload_or_budget_without_selector_is_a_patch_of_the_earlier_one(wri
         (1, 2)
     ]
     assert (kept.spec.min_available, kept.spec.selector.match_labels) == (3, {"app": "web"})
-    with pytest.raises(InputError, match="spec.selector: Required value"):
+    with pytest.raises(InputError, match=r"spec\.selector: Required value"):
         load([write("alone.json", patch)], needs_nodes=False)
