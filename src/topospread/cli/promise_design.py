@@ -85,7 +85,7 @@ def design_promises(**given: Any) -> int:
         )
     if given["out"]:
         found = _write_files(found, given["out"])
-        is_live = inventory.read_from is None or inventory.read_from.live
+        is_live = getattr(inventory.read_from, "live", False)
         found = msgspec.structs.replace(found, check=() if is_live else _check_words(given))
     if given["in_place"]:
         found = _edit_files(found, files)

@@ -113,6 +113,10 @@ _OF_NO_USE: Final = _Known(None, False, msgspec.json.Decoder(KubeObject))
 class ObjectReader:
     """Reads documents, and collects facts about objects that it skips.
 
+    Args:
+        rules: the rules for accepting objects.
+        earlier: the objects of earlier paths, which patches change.
+
     Attributes:
         skipped: kind → number of ignored objects.
         configurations: KubeSchedulerConfigurations and their places.
@@ -126,13 +130,12 @@ class ObjectReader:
         more_dropped: number of further such fields.
         parameters: objects with parameters of admission policies, as plain data.
         foreign: paths of other programs' files in folders.
-        earlier: the objects of earlier paths, which patches change.
         placed: keys of objects without a namespace, with the assigned namespace; without placed pods.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, earlier: Mapping[ObjectKey, KubeObject] | None = None) -> None:
         self.rules = rules
-        self.earlier: Mapping[ObjectKey, KubeObject] = {}
+        self._earlier = {} if earlier is None else earlier
         self.skipped: Counter[str] = Counter()
         self.configurations: list[tuple[dict[str, object], Place]] = []
         self.misspelt: dict[tuple[str, str], Place] = {}
@@ -340,7 +343,7 @@ class ObjectReader:
         metadata, spec = value.get("metadata"), value.get("spec")
         if kind not in _PATCHED or not isinstance(metadata, dict) or not isinstance(spec, dict) or "selector" in spec:
             return value
-        earlier = self.earlier.get((kind, metadata.get("namespace") or self.rules.namespace, metadata.get("name", "")))
+        earlier = self._earlier.get((kind, metadata.get("namespace") or self.rules.namespace, metadata.get("name", "")))
         if earlier is None:
             return value
         base: dict[str, Any] = msgspec.json.decode(_KEY.encode(earlier))
