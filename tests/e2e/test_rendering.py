@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,22 @@ def test_values_are_for_the_state_of_a_plan_that_has_a_chart(folder: Path, progr
     assert programs.calls("helm")
     refused = run(folder, "plan", "app.yaml", "app.yaml", "--on", "nodes=1", "--helm-set", "a=b")
     assert (refused.returncode, refused.stderr) == (2, "error: --helm-set: none of the paths is a chart\n")
+
+
+@pytest.mark.parametrize("kind", ["plain", "chart", "overlay"])
+def test_the_files_of_a_design_are_checked_with_the_command_that_it_prints(
+    folder: Path, programs: FakePrograms, kind: str
+) -> None:
+    (folder / "plain").mkdir()
+    (folder / "plain" / "web.yaml").write_text(WEB)
+    (folder / "overlay").mkdir()
+    (folder / "overlay" / "kustomization.yaml").write_text("resources: [web.yaml]\n")
+    (folder / "overlay" / "web.yaml").write_text(WEB)
+    programs.install("helm", f"---\n# Source: web/templates/web.yaml\n{WEB}")
+    programs.install("kustomize", WEB)
+    wanted = ["--on", "zones=3,nodes=3", "--want", "zone-loss>=1 drain>=1"]
+    assert run(folder, "promise", "check", "-f", kind, *wanted).returncode == 1
+    done = run(folder, "promise", "design", "--all", "-f", kind, *wanted, "--out", "patches")
+    line = next(each for each in done.stdout.splitlines() if each.startswith("check: topospread "))
+    checked = run(folder, *shlex.split(line)[2:])
+    assert (checked.returncode, checked.stdout.splitlines()[0]) == (0, "yes: all of 2 promises are kept"), line

@@ -486,13 +486,39 @@ def test_fields_that_the_api_server_sets_hide_no_change(checkout: Path, fields: 
 
 @pytest.mark.parametrize("attribute", ["working-tree-encoding=UTF-7", "ident", "text ident", "\rident"])
 def test_a_revision_whose_checkout_has_other_bytes_is_refused(checkout: Path, attribute: str) -> None:
+    commit(checkout, "k8s/web.yaml", "")
     commit(checkout, "k8s/.gitattributes", f"# ident\n*.yaml -ident identical\n*.yaml\t{attribute}\n")
     done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
     assert (done.returncode, done.stdout) == (2, "")
     word = attribute.removeprefix("text ").strip().partition("=")[0]
-    assert f"HEAD: k8s/.gitattributes: {word} changes files in a checkout" in done.stderr
+    assert f"HEAD: k8s/web.yaml: {word} changes this file in a checkout" in done.stderr
     commit(checkout, "k8s/.gitattributes", "# ident\n*.yaml -ident identical !ident eol=lf\n")
     assert run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER).returncode == 0
+
+
+def test_attributes_of_files_that_are_not_read_are_no_matter(checkout: Path) -> None:
+    commit(checkout, "tools/build.ps1", "echo")
+    commit(checkout, ".gitattributes", "*.c working-tree-encoding=UTF-16\n*.ps1 ident\n")
+    assert run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER).returncode == 0
+
+
+def test_attributes_of_files_that_links_charts_and_kustomizations_may_read_are_refused(checkout: Path) -> None:
+    commit(checkout, "other/app.txt", "apiVersion: v1")
+    commit(checkout, ".gitattributes", "[attr]strange working-tree-encoding=UTF-7\n*.txt strange\n")
+    assert run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER).returncode == 0
+    info = checkout / ".git" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "attributes").write_text("* !working-tree-encoding\n")
+    for name in ("other/Chart.yaml", "other/kustomization.yml"):
+        commit(checkout, name, "x: y\n")
+        done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
+        assert ": other/app.txt: working-tree-encoding changes this file in a checkout" in done.stderr
+        git(checkout, "rm", "-q", name)
+    (checkout / "link.yaml").symlink_to("other/app.txt")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-qm", "x")
+    done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
+    assert ": other/app.txt: working-tree-encoding changes this file in a checkout" in done.stderr
 
 
 def test_a_submodule_that_plan_does_not_read_is_named(checkout: Path) -> None:

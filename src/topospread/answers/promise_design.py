@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
@@ -70,6 +70,7 @@ class PromiseDesign(Answer, frozen=True, kw_only=True):
     workloads: Annotated[tuple[DesignedWorkload, ...], Meta(description="Each workload with its design.")]
     edited: Annotated[tuple[str, ...], Meta(description="Files that were edited with `--in-place`.")] = ()
     folder: Annotated[str, Meta(description="Folder of `--out`; empty without it.")] = ""
+    check: Annotated[tuple[str, ...], Meta(description="Words of the command that checks the files of `--out`.")] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
 
@@ -118,7 +119,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     """
     designs: list[tuple[Design, DesignedWorkload]] = []
     parts: dict[str, Unjudged] = {}
-    given = inventory
+    given, like = inventory, dict[Hashable, Design]()
     for key in _chosen(inventory, targets, namespace):
         unjudged = _unjudged(inventory, options, key)
         parts |= {each.what: each for each in unjudged}
@@ -147,6 +148,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             tries=tries,
             states=states,
             progress=progress,
+            known=None if unjudged else like,
         )
         is_open = bool(unjudged and _unjudged(known, options, key))
         designs.append((one, _designed(one, is_judged=not unjudged, is_open=is_open)))
@@ -258,7 +260,8 @@ def _beside_others(
         return designed
     key = one.kind, one.namespace, one.name
     budget = SearchBudget(states, 10.0)
-    judge = WorkloadPromises(inventory, replace(options.answered_by, preemption=False), key, budget, {})
+    by = replace(options.answered_by, preemption=False)
+    judge = WorkloadPromises(inventory, by, key, budget, {}, only_whole=True)
     broken = [each for each in judge.kept(one.wants) if each.verdict != "yes"]
     if not broken:
         return designed

@@ -1,7 +1,7 @@
 """Read the project file: the nearest `topospread.toml` or `[tool.topospread]` of `pyproject.toml`.
 
 Its values apply if neither the command line nor the environment sets an option. A stranger may have written the file.
-So its paths must stay in the repository, and it cannot name a live cluster or write a file.
+So its paths must stay in the repository, else in its folder, and it cannot name a live cluster or write a file.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _checked(key: str, value: object, place: Place) -> Setting:
     Raises:
         ConfigError: if the value is not text, leaves the repository, or would reach a cluster or write a file.
     """
-    from topospread.sources.roots import is_within, root_of
+    from topospread.sources.roots import is_within, repository_of, root_of
     from topospread.sources.synthetic_cluster import is_synthetic
 
     if not isinstance(value, str) or not value:
@@ -128,7 +128,8 @@ def _checked(key: str, value: object, place: Place) -> Setting:
     if key in _PATHS and not (key == "on" and is_synthetic(value)):
         value = os.path.normpath(os.path.join(os.path.dirname(place.source), value))
         if not is_within(value, root_of(place.source)):
-            raise ConfigError(f"{key}: this path leaves the repository; give it on the command line", place)
+            root = "repository" if repository_of(place.source) else "folder of this file"
+            raise ConfigError(f"{key}: this path leaves the {root}; give it on the command line", place)
         # Only these exact words are not paths; "./live" must stay a path.
         value = os.path.join(os.curdir, value) if value in ("live", "-") else value
     return Setting(key, value, place)

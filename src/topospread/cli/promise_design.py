@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from topospread.errors import InputError, UsageError
 from topospread.sources.atomic_file import write_file
@@ -21,7 +21,7 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.answers.promise_design import PromiseDesign
-    from topospread.sources.folders import PathContents
+    from topospread.lint.reading import Read
 
 HELP = """\
 Search for the fewest constraints that keep what is wanted of a Deployment or StatefulSet.
@@ -63,13 +63,7 @@ def design_promises(**given: Any) -> int:
     if given["in_place"]:
         if not given["paths"]:
             raise UsageError("--in-place edits files of -f: name them")
-        from topospread.sources.folders import look_into
-
-        rendering = read_rendering(given, given["kube_version"])
-        contents = [look_into(path, rendering) for path in given["paths"]]
-        found_sources = [source for each in contents for source in each.sources]
-        if all(source.unit is not None for source in found_sources):
-            raise UsageError(f"--in-place edits files, and {found_sources[0].name} is rendered; use --out")
+        files = _editable(given)
     options = read_options(given)
     inventory = read_inventory(given, by=[options])
     from topospread.answers.promise_design import promise_design
@@ -91,29 +85,61 @@ def design_promises(**given: Any) -> int:
         )
     if given["out"]:
         found = _write_files(found, given["out"])
+        is_live = getattr(inventory.read_from, "live", False)
+        found = msgspec.structs.replace(found, check=() if is_live else _check_words(given))
     if given["in_place"]:
-        found = _edit_files(found, given, contents)
+        found = _edit_files(found, files)
     return write_answer(found, given)
 
 
-def _edit_files(found: PromiseDesign, given: dict[str, Any], contents: Sequence[PathContents]) -> PromiseDesign:
+def _editable(given: dict[str, Any]) -> Read:
+    """Return the manifests of ``-f``.
+
+    Raises:
+        InputError: if a path cannot be read.
+        UsageError: if no manifest of a workload to design can be edited.
+    """
+    from topospread.config.gates import gates_for
+    from topospread.controllers.scale import the_workload
+    from topospread.lint.reading import Question, read
+    from topospread.promise.fresh import LISTS
+    from topospread.sources.folders import look_into
+
+    rendering, namespace = read_rendering(given, given["kube_version"]), given["namespace"]
+    contents = [look_into(path, rendering) for path in given["paths"]]
+    rendered = [source.name for each in contents for source in each.sources if source.unit is not None]
+    if len(rendered) < sum(len(each.sources) for each in contents):
+        question = Question(
+            paths=given["paths"],
+            kube_version=given["kube_version"],
+            namespace=namespace or "default",
+            rendering=rendering,
+        )
+        files = read(question, gates_for(given["kube_version"]), contents=contents)
+        texts = {
+            (each.kind, each.item.namespace, each.item.name): each.location.text
+            for each in files.manifests
+            if each.kind in LISTS
+        }
+        keys = [the_workload(each, texts, namespace) for each in given["targets"]] or texts
+        if files.broken or any(texts[key].origins is None for key in keys):
+            return files
+        rendered = [texts[key].name for key in keys]
+    if not rendered:
+        raise UsageError("--in-place edits files of -f, and no Deployment or StatefulSet is in them; use --out")
+    raise UsageError(f"--in-place edits files, and {rendered[0]} is rendered; use --out")
+
+
+def _edit_files(found: PromiseDesign, files: Read) -> PromiseDesign:
     """Edit the designed workloads' manifests; return the answer with the file names.
 
     Raises:
         InputError: if a file cannot be read or written.
     """
-    from topospread.config.gates import gates_for
-    from topospread.lint.reading import Question, read
     from topospread.promise.in_place import edited
     from topospread.sources.text import Text
     from topospread.sources.yaml import read_documents
 
-    question = Question(
-        paths=given["paths"],
-        kube_version=given["kube_version"],
-        namespace=given["namespace"] or "default",
-        rendering=read_rendering(given, given["kube_version"]),
-    )
     designs = {
         (each.kind, each.namespace, each.name): [
             document.value for document in read_documents(Text(each.file, each.manifest.encode()))
@@ -121,13 +147,33 @@ def _edit_files(found: PromiseDesign, given: dict[str, Any], contents: Sequence[
         for each in found.workloads
         if each.manifest
     }
-    texts, left = edited(read(question, gates_for(given["kube_version"]), contents=contents), designs)
+    texts, left = edited(files, designs)
     for each in texts:
         each.write()
     if left and not texts:
         raise InputError(f"no file was edited: {left[0]}")
     warn([f"not edited: {each}" for each in left])
     return msgspec.structs.replace(found, edited=tuple(each.source.name for each in texts))
+
+
+def _check_words(given: dict[str, Any]) -> list[str]:
+    """Return the command that checks the written files: with the options of this one that it has, too."""
+    from .promise_check import check
+
+    context, known = click.get_current_context(), {each.name for each in check.params} - {"outputs", "color"}
+    words = ["topospread", "promise", "check", *given["targets"]]
+    for each in context.command.params:
+        source = context.get_parameter_source(each.name or "")
+        if not isinstance(each, click.Option) or each.name not in known or source is not ParameterSource.COMMANDLINE:
+            continue
+        name, value = min(each.opts, key=len), given[each.name]
+        if each.is_flag:
+            words.append(name)
+        else:
+            words += [word for one in (value if each.multiple else [value]) for word in (name, str(one))]
+        if each.name == "paths":
+            words += [name, given["out"]]
+    return words if given["paths"] else [*words, "-f", given["out"]]
 
 
 def _write_files(found: PromiseDesign, folder: str) -> PromiseDesign:

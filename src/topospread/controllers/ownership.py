@@ -56,10 +56,11 @@ class Owners:
         return key if not uid or not reference.uid or uid == reference.uid else None
 
     def created(self, item: KubeObject) -> bool:
-        """Return whether an object's controller was read and creates such objects; anyone can write a reference."""
+        """Return whether an object's controller was read and created it. Anyone can write a reference in a manifest."""
         owner = item.metadata.controller
         return (
             owner is not None
+            and item.metadata.is_stored
             and (type(item).__name__, owner.kind) in CREATORS
             and self.find(owner, item.namespace) is not None
         )

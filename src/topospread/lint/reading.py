@@ -35,7 +35,7 @@ from topospread.sources.json_text import too_deep
 from topospread.sources.load import is_foreign
 from topospread.sources.locations import Location, label_of
 from topospread.sources.rendering import RAW, Rendering
-from topospread.sources.roots import lies_in
+from topospread.sources.roots import lies_in, repository_of
 from topospread.sources.synthetic_cluster import is_synthetic
 from topospread.sources.text import Text, may_hold_objects, printable, shown_path
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
@@ -76,7 +76,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         settings: selected rules and their severities.
         rendering: settings for rendering charts and kustomizations, except namespace and version.
         pools: node pools that can grow.
-        applied: whether the paths are applied to a cluster; None if that depends on whether there is one.
+        applied: whether the paths are applied to a cluster. None: if there is one, and for the files of a repository,
+            where anyone may write the uid of a stored object.
     """
 
     paths: Sequence[str]
@@ -369,6 +370,9 @@ def read(  # noqa: PLR0913 - one keyword
     in_files = os.path.realpath(question.cluster) if question.cluster and not is_synthetic(question.cluster) else ""
     for number, source in enumerate(in_time(asked)):
         progress(number, len(asked))
-        found.applied = bool(question.applied) and not (in_files and lies_in(source.path, in_files))
+        applied = question.applied
+        if applied is None:
+            applied = source.path != STANDARD_INPUT and repository_of(source.path) is not None
+        found.applied = applied and not (in_files and lies_in(source.path, in_files))
         found.take_source(source, stdin, given.get(source.path), is_named=source.path in question.paths)
     return found

@@ -223,8 +223,8 @@ def run(
     check_charts(question.how, lambda: has_chart([*question.paths, *in_files], question.how))
     with no_garbage_collection():
         tell = progress or untold
-        if question.applied is None:
-            question = with_fields(question, applied=question.cluster is not None or cluster is not None)
+        if question.applied is None and (question.cluster is not None or cluster is not None):
+            question = with_fields(question, applied=True)
         found = read(question, gates, stdin, instead, lambda done, total: tell(done, 2 * total))
         if callable(cluster):
             cluster = cluster(found)

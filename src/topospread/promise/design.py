@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import heapq
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory, ObjectKey
@@ -25,9 +26,10 @@ from topospread.text import one_line
 
 from .amendments import amendments
 from .asking import Asking
-from .design_checks import DesignChecks, DesignFailure
+from .design_checks import DesignChecks, DesignFailure, FailedCheck
 from .design_rules import DesignRules, SpreadRule, manifest_data, with_rules
 from .fresh import LISTS, Designed, simulated_replicas, workload_of
+from .kept import budgets_over
 from .wants import Intent, Want, beyond_counting, read_intent
 from .workload_drills import Trials, WorkloadDrills
 
@@ -64,6 +66,8 @@ class Design:
         conflict: the smallest set of wants that no tried design keeps together, if all designs were tried.
         inventory: the input with the design.
         wants: the wants as declared promises, except those on other topology keys.
+        rules: the design.
+        extras: the checks of the unavoidable side effects.
     """
 
     kind: str
@@ -82,6 +86,8 @@ class Design:
     is_open: bool = False
     conflict: tuple[str, ...] = ()
     wants: tuple[Want, ...] = ()
+    rules: DesignRules = field(default_factory=DesignRules)
+    extras: tuple[FailedCheck, ...] = ()
 
 
 def design(  # noqa: PLR0913 - keyword arguments
@@ -98,6 +104,7 @@ def design(  # noqa: PLR0913 - keyword arguments
     tries: int = 60,
     states: int = 5_000,
     progress: Progress | None = None,
+    known: MutableMapping[Hashable, Design] | None = None,
 ) -> Design:
     """Search for the fewest constraints that keep the wants on a cluster. Drills check every design.
 
@@ -115,6 +122,8 @@ def design(  # noqa: PLR0913 - keyword arguments
         tries: maximum number of designs to check.
         states: maximum number of cluster states to search for each guarantee.
         progress: receives the number of checked designs.
+        known: designs on the same cluster; this one is added. The design of an equal workload is checked first, and no
+            other is searched for if that design keeps the wants, or if none was found.
 
     Raises:
         InputError: if the API server would refuse an object.
@@ -128,21 +137,28 @@ def design(  # noqa: PLR0913 - keyword arguments
     number = simulated_replicas(inventory, key) if replicas is None else replicas
     intent = read_intent(survive, left, number, unnoticed=unnoticed, others=others)
     _check_keys(intent, inventory)
+    # An autoscaler may make more domains than there are.
+    counted_out = () if options.pools else tuple(beyond_counting(intent, [each.labels for each in inventory.nodes]))
+    likeness = intent, _likeness(inventory, item)
+    like = None if known is None else known.get(likeness)
+    if like is not None and not like.promises:
+        unmet = like.unmet if counted_out else tuple(f"{each} {_found_for(like)}" for each in like.unmet)
+        here = bool(counted_out)
+        return replace(
+            like, namespace=key[1], name=key[2], unmet=unmet, tried=0, is_impossible=here, inventory=inventory
+        )
     begin = WorkloadDrills(_with_others_placed(inventory, key, options), options, key)
     search = _Search(begin, inventory, unscored(options), intent, states, tries, progress)
-    rules, failures = search.best()
+    rules, failures = search.taken(like) or search.best()
     wanted = any(each.is_wanted for each in failures.values())
     against = [each.text for each in failures.values()]
-    counted_out: tuple[str, ...] = ()
     if wanted:
-        # An autoscaler may make more domains than there are.
-        counted_out = () if options.pools else tuple(beyond_counting(intent, [each.labels for each in inventory.nodes]))
         if not counted_out and any(each.check == "placed" for each in failures.values()):
             counted_out = tuple(_without_room(begin, item, intent.replicas))
         against = [*counted_out, *_by_failure(failures)]
-    lines = () if wanted else tuple(search.reasons(rules))
+    lines = () if wanted else tuple(search.reasons(rules, like))
     objects = () if wanted else tuple(manifest_data(inventory, item, rules, intent.replicas))
-    return Design(
+    found = Design(
         *key,
         intent.replicas,
         intent.phrases,
@@ -152,12 +168,35 @@ def design(  # noqa: PLR0913 - keyword arguments
         search.checks(rules).phrases,
         tuple(dict.fromkeys([*against, *search.undecided[rules]])),
         search.tried,
-        is_impossible=bool(counted_out),
+        is_impossible=wanted and bool(counted_out),
         is_open=any(search.undecided[rules].values()),
         conflict=tuple(search.conflict()) if wanted and not counted_out and search.tried < tries else (),
         wants=(*(each.promise for each in intent.of_domains if each.key in (ZONE, HOSTNAME)), *intent.others),
         inventory=inventory if wanted else with_rules(inventory, key, rules, intent.replicas),
+        rules=rules,
+        extras=() if wanted else tuple(each.check for each in failures.values()),
     )
+    if known is not None:
+        known.setdefault(likeness, found)
+    return found
+
+
+def _likeness(inventory: Inventory, item: Designed) -> str:
+    """Return the fields that a design depends on as text, without names, images and the workload's own labels."""
+    labels, pod = item.spec.template.metadata.labels or {}, item.spec.template.spec
+    containers = [with_fields(each, image=None, name="") for each in pod.containers or ()]
+    spec = with_fields(
+        item.spec, template=with_fields(item.spec.template, spec=with_fields(pod, containers=containers))
+    )
+    budgets = [each.spec for each, _ in budgets_over(inventory, item.namespace, labels)]
+    text = msgspec.json.encode((item.kind, spec, budgets)).decode()
+    for name, value in labels.items():
+        text = text.replace(f'"{name}":"{value}"', f'"{name}":""')
+    return text
+
+
+def _found_for(like: Design) -> str:
+    return f"(found for {like.namespace}/{like.name}, which is equal)"
 
 
 def _by_failure(failures: Mapping[DesignRules, DesignFailure]) -> Iterator[str]:
@@ -284,6 +323,15 @@ class _Search:
             return rules, {rules: failure}
         return rules, {tried: each for tried, each in self.found.items() if each is not None}
 
+    def taken(self, like: Design | None) -> tuple[DesignRules, dict[DesignRules, DesignFailure]] | None:
+        """Return the design of an equal workload if it keeps the wants here, too; it fails on the same extras only."""
+        if like is None:
+            return None
+        failure = self.first_failure(like.rules)
+        if failure is None:
+            return like.rules, {}
+        return None if failure.is_wanted or failure.check not in like.extras else (like.rules, {like.rules: failure})
+
     def conflict(self) -> Iterator[str]:
         """Yield the smallest set of wants that no design keeps; nothing if only all wants together conflict."""
         every = self.intent
@@ -310,8 +358,11 @@ class _Search:
         self.first_failure(rules)
         return rules
 
-    def reasons(self, rules: DesignRules) -> Iterator[ReasonedLine]:
-        """Yield each part with the failure that it prevents."""
+    def reasons(self, rules: DesignRules, like: Design | None) -> Iterator[ReasonedLine]:
+        """Yield each part with the failure that it prevents, as found for an equal workload with the same design."""
+        if like is not None and like.rules == rules:
+            yield from (replace(each, reason=f"{each.reason} {_found_for(like)}") for each in like.lines)
+            return
         for line, without in rules.parts():
             lacks = self.first_failure(without)
             yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "")

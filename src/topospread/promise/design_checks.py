@@ -221,7 +221,8 @@ class DesignChecks:
     def _judge(self) -> WorkloadPromises:
         options = replace(self.drills.options.answered_by, preemption=False)
         budget = SearchBudget(self.states, 10.0)
-        return WorkloadPromises(self.whole, options, self.drills.key, budget, {}, askings=self.askings, is_fresh=True)
+        judge = WorkloadPromises(self.whole, options, self.drills.key, budget, {}, askings=self.askings, is_fresh=True)
+        return replace(judge, only_whole=True)
 
     def _judged(self, want: Want) -> Kept:
         return next(self._judge.kept([want]))

@@ -6,7 +6,9 @@ placement is checked as well, and for a Deployment every course of a rollout.
 
 from __future__ import annotations
 
+import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -131,6 +133,7 @@ class WorkloadPromises:
         now: zone, node or "" → the pods that its loss leaves now, if that was counted before.
         is_fresh: whether the inventory has no pods of the workload.
         undecided: answers that leave the fewest pods of a loss open.
+        only_whole: whether orders are searched only if the states can suffice for all of them.
     """
 
     inventory: Inventory
@@ -144,6 +147,7 @@ class WorkloadPromises:
     now: Mapping[str, int | None] = field(default_factory=dict)
     undecided: list[GuaranteeAnswer] = field(default_factory=list)
     is_fresh: bool = False
+    only_whole: bool = False
 
     @cached_property
     def _now(self) -> Run:
@@ -348,7 +352,14 @@ class WorkloadPromises:
         return KeptPart(when, verdict, says, ground, answer)
 
     def _answered(self, ask: _Ask, rollout: str | None) -> GuaranteeAnswer:
-        return self._asking(rollout).answer(lambda run: ask(_of(run, self.key)))
+        asking = self._asking(rollout)
+        coming = Counter(id(each.workload) for each in asking.queue)
+        # A state for each choice of how many pods of each workload are placed.
+        states = math.prod(1 + each for each in coming.values())
+        deep = not self.only_whole or rollout is not None or states <= self.budget.states
+        found = asking.answer(lambda run: ask(_of(run, self.key)), deep=deep)
+        why = f"counting does not decide it, and {len(asking.queue)} pods have more orders than --states"
+        return found if deep or found.lacks != "budget" else replace(found, why=why)
 
     def _asking(self, rollout: str | None) -> Asking:
         if rollout not in self.askings:

@@ -162,8 +162,8 @@ def load(  # noqa: PLR0913 - keyword arguments
             meter = _Meter(progress, total_size([source for sources in every for source in sources]))
             if isinstance(stdin, BytesIO):
                 stdin.seek(0)
-            reader = ObjectReader(rules)
             collection = Collection()
+            reader = ObjectReader(rules, collection.objects)
             hooks = HooksLeftOut()
             read: list[Iterable[ReadObject]] = [
                 _read(path, sources, stdin, reader, meter, pipes=pipes, applied=number >= state)

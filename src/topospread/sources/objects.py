@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -21,6 +21,7 @@ from topospread.api.label_syntax import label_key_problems, label_value_problems
 from topospread.api.meta import Annotations, KubeObject, KubeStruct
 from topospread.api.pod import Pod
 from topospread.api.served import similar_kind
+from topospread.api.spread import apply_constraints
 from topospread.errors import DecodeError, InputError, InvalidError, Place
 
 from .admit import Rules, admit, is_stored, wrong_case
@@ -45,6 +46,7 @@ _MOST_DROPPED: Final = 20
 """Maximum number of objects created from all custom resources."""
 _SUBDOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _KEY: Final = msgspec.json.Encoder()
+_PATCHED: Final = frozenset({"Deployment", "StatefulSet", "PodDisruptionBudget"})
 
 
 class ReadObject(NamedTuple):
@@ -111,6 +113,10 @@ _OF_NO_USE: Final = _Known(None, False, msgspec.json.Decoder(KubeObject))
 class ObjectReader:
     """Reads documents, and collects facts about objects that it skips.
 
+    Args:
+        rules: the rules for accepting objects.
+        earlier: the objects of earlier paths, which patches change.
+
     Attributes:
         skipped: kind → number of ignored objects.
         configurations: KubeSchedulerConfigurations and their places.
@@ -127,8 +133,9 @@ class ObjectReader:
         placed: keys of objects without a namespace, with the assigned namespace; without placed pods.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, earlier: Mapping[ObjectKey, KubeObject] | None = None) -> None:
         self.rules = rules
+        self._earlier = {} if earlier is None else earlier
         self.skipped: Counter[str] = Counter()
         self.configurations: list[tuple[dict[str, object], Place]] = []
         self.misspelt: dict[tuple[str, str], Place] = {}
@@ -332,12 +339,27 @@ class ObjectReader:
             if known is None:
                 yield from self._read_custom({**value, "apiVersion": version, "kind": kind}, location)
             else:
+                value = self._patched(value, known)
                 item = admit({**value, "apiVersion": version, "kind": kind}, known, location, self.rules)
                 if item.namespace and not value["metadata"].get("namespace"):
                     self._note_placed(item)
                 if self.rules.applied or not is_stored(value):
                     self._note_dropped({**value, "apiVersion": version}, known, location)
                 yield ReadObject(known, item, location.rough(), location)
+
+    def _patched(self, value: dict[str, Any], kind: str) -> dict[str, Any]:
+        """Return an object of an earlier path with a patch for server-side apply merged into it.
+
+        A workload or budget without a selector is a patch; other values are returned as they are.
+        """
+        metadata, spec = value.get("metadata"), value.get("spec")
+        if kind not in _PATCHED or not isinstance(metadata, dict) or not isinstance(spec, dict) or "selector" in spec:
+            return value
+        earlier = self._earlier.get((kind, metadata.get("namespace") or self.rules.namespace, metadata.get("name", "")))
+        if earlier is None:
+            return value
+        base: dict[str, Any] = msgspec.json.decode(_KEY.encode(earlier))
+        return _merged(base, value)
 
     def _note_dropped(self, value: dict[str, Any], kind: str, location: Location) -> None:
         """Record the first fields that the API server drops; lint names all."""
@@ -419,6 +441,20 @@ class ObjectReader:
                 place = location.place()
                 self.misspelt[kind, similar] = Place(place.source, line=place.line)
         return known
+
+
+def _merged(base: dict[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with the fields of a patch, as server-side apply merges them."""
+    found = dict(base)
+    for name, new in patch.items():
+        old = base.get(name)
+        if name == "topologySpreadConstraints" and isinstance(old, list) and isinstance(new, list):
+            found[name] = apply_constraints(old, new)
+        elif isinstance(old, dict) and isinstance(new, dict) and name != "labelSelector":
+            found[name] = _merged(old, new)
+        else:
+            found[name] = new
+    return found
 
 
 def _has_stored_fields(item: KubeObject) -> bool:

@@ -15,11 +15,15 @@ import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import IO, Final
 
 from topospread.errors import InputError, Place, UsageError
 
+from .files import ENDINGS
+from .kustomizations import KUSTOMIZATIONS
 from .renderers import search_path
+from .rendering import CHART
 from .roots import GIT, leaves, lies_in, repository_of
 from .text import shown_path
 
@@ -48,8 +52,11 @@ _LINK: Final = "120000"
 _FILES: Final = ("100644", "100664", "100755")
 _SUBMODULE: Final = "160000"
 _ATTRIBUTES: Final = ".gitattributes"
-_CONVERTING: Final = re.compile(rb"(?m)^[ \t\r]*+(?!#)[^\n]*[ \t\r](working-tree-encoding=|ident(?![^ \t\r\n]))")
+_CONVERTING: Final = re.compile(rb"(?m)^[ \t\r]*+(?!#)[^\n]*[ \t\r](?:working-tree-encoding=|ident(?![^ \t\r\n]))")
 """An attribute with which a checkout has other bytes than the blob."""
+_READ: Final = (*ENDINGS, ".toml", ".tgz")
+_WHOLE: Final = frozenset(each.lower() for each in (CHART, *KUSTOMIZATIONS))
+"""Files whose folder may be read with all that is in it."""
 _LONGEST_LINK: Final = 4096
 _MOST_PARTS: Final = 200
 """Maximum depth of paths, because Python creates and removes folders recursively."""
@@ -184,12 +191,12 @@ class _Git:
     def commit(self, revision: str) -> str:
         return self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").strip()
 
-    def run(self, *words: str) -> str:
-        """Return git's output."""
+    def run(self, *words: str, given: bytes = b"") -> str:
+        """Return git's output for an input."""
         try:
             done = subprocess.run(
                 [self.program, *_NO_PROGRAMS, *words],
-                stdin=subprocess.DEVNULL,
+                input=given,
                 capture_output=True,
                 check=False,
                 timeout=_TIMEOUT,
@@ -251,9 +258,12 @@ class _Git:
                     links = self._write(blobs, process.stdout, folder)
                 finally:
                     process.kill()
+        converting = [each.path for each in blobs if not each.is_link and _converts(os.path.join(folder, each.path))]
         for path, target in links.items():
             with _reported(self.place):
                 os.symlink(target, path)
+        if converting:
+            self._check_attributes(folder, converting, blobs)
         return {each.path: each.id for each in every if each.is_submodule}
 
     def _write(self, blobs: list[_Blob], output: IO[bytes], folder: str) -> dict[str, bytes]:
@@ -278,18 +288,29 @@ class _Git:
                     with open(path, "xb") as file:
                         while left and (chunk := output.read(min(left, _CHUNK))):
                             left -= file.write(chunk)
-                    if os.path.basename(path).lower() == _ATTRIBUTES:
-                        self._check_attributes(path, each.path)
             output.read(1)
         return links
 
-    def _check_attributes(self, path: str, name: str) -> None:
-        """Raise InputError if git writes other bytes into a checkout than the blobs have, which are judged."""
-        with open(path, "rb") as file:
-            found = _CONVERTING.search(file.read())
-        if found:
-            words = f"{found[1].decode().rstrip('=')} changes files in a checkout; name a folder with the checkout"
-            raise InputError(f"{shown_path(name)}: {words}", self.place)
+    def _check_attributes(self, folder: str, converting: list[str], blobs: list[_Blob]) -> None:
+        """Check that git writes the bytes of the blobs, which are judged, into a checkout.
+
+        Raises:
+            InputError: if a file that may be read is converted, or a file of attributes counts on some systems only.
+        """
+        words = "in a checkout; name a folder with the checkout"
+        for each in converting:
+            if os.path.basename(each) != _ATTRIBUTES:
+                raise InputError(f"{shown_path(each)}: may change files {words}", self.place)
+        asked = b"".join(os.fsencode(each) + b"\0" for each in _may_be_read(folder, blobs))
+        with tempfile.TemporaryDirectory(prefix="topospread-") as empty:
+            # The attributes of the user and of .git/info are not those of another checkout.
+            self.run("init", "--quiet", "--template=", empty)
+            at = ("-C", folder, f"--git-dir={empty}/{GIT}", "--work-tree=.", "-c", f"core.attributesFile={os.devnull}")
+            found = self.run(*at, "check-attr", "-z", "--stdin", "working-tree-encoding", "ident", given=asked)
+        parts = iter(found.split("\0"))
+        for path, attribute, value in zip(parts, parts, parts, strict=False):
+            if value not in ("unspecified", "unset"):
+                raise InputError(f"{shown_path(path)}: {attribute} changes this file {words}", self.place)
 
     def _blobs(self, commit: str) -> Iterator[_Blob]:
         """Yield the files, links and submodules of a commit.
@@ -325,6 +346,27 @@ class _Blob:
     path: str
     is_link: bool
     is_submodule: bool
+
+
+def _converts(path: str) -> bool:
+    """Return whether a file has attributes that convert files."""
+    if os.path.basename(path).lower() != _ATTRIBUTES:
+        return False
+    with open(path, "rb") as file:
+        return _CONVERTING.search(file.read()) is not None
+
+
+def _may_be_read(folder: str, blobs: list[_Blob]) -> Iterator[str]:
+    """Yield the paths of manifests, settings and links' targets, and of all files of charts and kustomizations."""
+    named = [PurePosixPath(each.path) for each in blobs]
+    whole = {each.parent for each in named if each.name.lower() in _WHOLE}
+    for each in blobs:
+        if each.is_link:
+            target = os.path.realpath(os.path.join(folder, each.path))
+            whole.add(PurePosixPath(os.path.relpath(target, folder)))
+    for path in named:
+        if path.name.lower().endswith(_READ) or path in whole or not whole.isdisjoint(path.parents):
+            yield str(path)
 
 
 def _environment() -> Mapping[str, str]:

@@ -39,11 +39,11 @@ def root_of(path: str) -> str:
 
 
 def upwards(folder: str) -> Iterator[str]:
-    """Yield the real paths of a folder and its parents, up to the root of its repository."""
-    repository, parent = repository_of(folder), os.path.realpath(folder)
-    current = ""
-    while current not in (parent, repository):
-        current, parent = parent, os.path.dirname(parent)
+    """Yield the real paths of a folder and its parents, up to its root: anybody may write into a folder further up."""
+    root, current = root_of(folder), os.path.realpath(folder)
+    yield current
+    while current not in (root, os.path.dirname(current)):
+        current = os.path.dirname(current)
         yield current
 
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from topospread.cli.main import topospread as command
 from topospread.cli.simulate import simulate
 from topospread.errors import ConfigError, InputError
+from topospread.lint.settings import Settings, find_settings
 
 ROOT = Path(__file__).parent.parent.parent.parent
 APP = str(ROOT / "docs/how-to/capacity/shop.yaml")
@@ -73,6 +74,25 @@ def test_paths_are_relative_to_the_file(folder: Path) -> None:
     (folder / "nodes.yaml").write_text((ROOT / "examples/demo/cluster.yaml").read_text())
     (folder / "topospread.toml").write_text('on = "nodes.yaml"\noutput = "json"\n')
     assert nodes_of(run("simulate", "-f", APP)) > 3
+
+
+@pytest.mark.parametrize("name", ["../nodes.yaml", "link.yaml"])
+def test_without_a_repository_paths_stay_in_the_folder(folder: Path, name: str) -> None:
+    (folder / ".git").rmdir()
+    (folder / "nodes.yaml").write_text((ROOT / "examples/demo/cluster.yaml").read_text())
+    (folder / "below" / "link.yaml").symlink_to("../nodes.yaml")
+    (folder / "below" / "topospread.toml").write_text(f'on = "{name}"\n')
+    done = run("simulate", "-f", APP)
+    assert isinstance(done.exception, ConfigError)
+    assert "on: this path leaves the folder of this file; give it on the command line" in str(done.exception)
+
+
+def test_without_a_repository_a_file_further_up_counts_for_nothing(folder: Path) -> None:
+    (folder / ".git").rmdir()
+    (folder / "topospread.toml").write_text('on = "zones=3,nodes=3"\n')
+    (folder / ".topospread.yaml").write_text("lint: {ignore: [validation]}\n")
+    assert run("config", "show", "--project").stdout == ""
+    assert find_settings() == Settings()
 
 
 def test_unknown_may_be_allowed(folder: Path) -> None:

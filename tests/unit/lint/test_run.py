@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,24 @@ def test_an_owner_reference_hides_an_object_only_if_its_controller_is_read(tmp_p
         file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [pod, *others]}))
         about = [each for each in lint(file).findings if each.place.object == "Pod default/web-1"]
         assert bool(about) == bool(expected)
+
+
+@pytest.mark.parametrize("uid", ["", "v"])
+@pytest.mark.parametrize("kind", ["Pod", "ReplicaSet"])
+def test_an_owner_that_a_change_adds_hides_nothing(tmp_path: Path, kind: str, uid: str) -> None:
+    (tmp_path / ".git").mkdir()
+    by = {"Pod": "ReplicaSet", "ReplicaSet": "Deployment"}[kind]
+    owner = {"apiVersion": "apps/v1", "kind": by, "name": "web", "uid": "u", "controller": True}
+    owned = {**deployment({**GOOD, "topologyKey": "zone"}), "kind": kind}
+    metadata = {"name": "web-1", "labels": {"app": "web"}, "uid": uid, "ownerReferences": [owner]}
+    if kind == "Pod":
+        owned = {"apiVersion": "v1", "kind": kind, "spec": owned["spec"]["template"]["spec"]}  # type: ignore[index]
+    items = [{**owned, "metadata": metadata}, {**deployment(uid=uid and "u"), "kind": by}]
+    for text in (json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), "\n".join(map(json.dumps, items))):
+        (tmp_path / "app.json").write_text(text)
+        assert any(each.place.object == f"{kind} default/web-1" for each in lint(tmp_path / "app.json").findings)
+    piped = lint("-", stdin=BytesIO(text.encode())).findings
+    assert any(each.place.object == f"{kind} default/web-1" for each in piped) == (not uid), "a state of a cluster"
 
 
 def test_a_text_repeats_an_object_a_few_times_at_most(tmp_path: Path) -> None:

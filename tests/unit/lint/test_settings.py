@@ -71,6 +71,7 @@ def test_paths_in_settings_begin_at_their_file(tmp_path: Path) -> None:
 def test_the_nearest_file_upwards_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
     written(tmp_path / ".topospread.yaml", "lint: {ignore: [validation]}")
     (tmp_path / "a" / "pyproject.toml").write_text("[project]\nname = 'a'\n")
     monkeypatch.chdir(below)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from topospread.answers.promise_design import promise_design
 from topospread.cli.main import topospread as command
 from topospread.errors import UsageError
 from topospread.promise.design import Design, design
+from topospread.promise.design_rules import DesignRules
 from topospread.render.blocks import Code, Section
 from topospread.render.pages.promise_design import page
 
@@ -318,3 +321,43 @@ def test_a_failed_search_proves_nothing() -> None:
         inventory(node("a1", "a", cpu="1"), node("b1", "b", cpu="1"), web), want="zone-loss>=3", states=500
     )
     assert (full.verdict, full.causes[0].says) == ("no", "4 of 6 pods find no node even without constraints")
+
+
+def test_a_workload_equal_to_one_before_it_takes_that_design_if_its_own_checks_pass() -> None:
+    objects = [*nodes("a", "b", "c"), *(workload("Deployment", name, 3) for name in ("web", "api"))]
+    first, second = promise_design(inventory(*objects), states=500, tries=30).workloads
+    assert (first.verdict, second.verdict, second.tried) == ("yes", "yes", 1)
+    assert [each.line for each in first.lines] == [each.line for each in second.lines]
+    assert second.lines[0].reason == f"{first.lines[0].reason} (found for shop/web, which is equal)"
+    assert "app: api" in second.manifest
+
+
+def test_the_design_of_an_equal_workload_is_not_taken_if_it_fails_here() -> None:
+    given = inventory(*nodes("a", "b", "c"), workload("Deployment", "web", 3))
+    wants: Json = {"survive": ["zone"], "left": [2], "states": 500}
+    known: dict[Hashable, Design] = {}
+    good = design(given, "deploy/web", known=known, **wants)
+    broken = {each: replace(one, rules=DesignRules()) for each, one in known.items()}
+    again = design(given, "deploy/web", known=broken, **wants)
+    assert (again.rules, again.lines) == (good.rules, good.lines)
+
+
+def test_no_second_search_is_made_for_an_equal_workload_without_a_design() -> None:
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"tier": "front"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    objects = [workload("Deployment", name, 6, {"affinity": apart}) for name in ("web", "api")]
+    for each in objects:
+        each["spec"]["template"]["metadata"]["labels"]["tier"] = "front"
+    first, second = promise_design(inventory(*nodes(*"aabbcc"), *objects), want="zone-loss>=4", states=500).workloads
+    assert (first.verdict, second.verdict, second.tried) == ("unknown", "unknown", 0)
+    assert second.unmet == tuple(f"{each} (found for shop/web, which is equal)" for each in first.unmet)
+
+
+def test_orders_are_not_searched_if_the_states_cannot_suffice() -> None:
+    """The other pods may fill a zone, and five workloads of three pods have 1,024 states at least."""
+    objects = [node(f"{zone}{number}", zone, cpu="3") for zone in "abc" for number in range(2)]
+    objects += [workload("Deployment", f"web-{number}", 3) for number in range(5)]
+    found = promise_design(inventory(*objects), want="zone-loss>=2", states=500, tries=30)
+    assert found.verdict == "unknown"
+    assert found.unjudged[0].because.endswith("counting does not decide it, and 15 pods have more orders than --states")
+    assert all(each.lines for each in found.workloads)

@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from tests.unit.drill.builders import budget, workload
+from tests.unit.sources.fake_programs import FakePrograms
 from topospread.cli.main import topospread as command
 
 WEB = """\
@@ -145,6 +146,35 @@ def test_a_chart_is_refused_before_the_search(tmp_path: Path) -> None:
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
     words = ["promise", "design", "--all", "--on", "zones=3,nodes=6", "--in-place", "-f", str(tmp_path)]
     done = CliRunner().invoke(command, words, standalone_mode=False)
+    assert "is rendered; use --out" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--all"], "no Deployment or StatefulSet is in them"),
+        (["deploy/web"], "there is no Deployment web"),
+    ],
+)
+def test_files_without_the_workload_are_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    monkeypatch.delattr("topospread.answers.promise_design.promise_design")
+    (tmp_path / "budget.yaml").write_text(BUDGET)
+    given = ["promise", "design", *words, "--on", "zones=3,nodes=6", "--in-place", "-f", str(tmp_path)]
+    assert said in str(CliRunner().invoke(command, given, standalone_mode=False).exception)
+
+
+def test_a_target_in_a_chart_is_refused_before_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("topospread.answers.promise_design.promise_design")
+    programs = FakePrograms(tmp_path / "bin", monkeypatch)
+    programs.install("helm", f"---\n# Source: web/templates/web.yaml\n{WEB}")
+    (tmp_path / "chart").mkdir()
+    (tmp_path / "chart" / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    (tmp_path / "api.yaml").write_text(WEB.replace("name: web ", "name: api "))
+    words = ["deploy/web", "-f", str(tmp_path / "chart"), "-f", str(tmp_path / "api.yaml")]
+    given = ["promise", "design", *words, "--on", "zones=3,nodes=6", "--in-place"]
+    done = CliRunner().invoke(command, given, standalone_mode=False)
     assert "is rendered; use --out" in str(done.exception)
 
 

@@ -515,3 +515,24 @@ class TestAppliedObjects:
         faulty = write("faulty.yaml", deployment(replicas=-1, uid="u"))
         with pytest.raises(InputError, match=r"spec\.replicas"):
             load([faulty], cluster="zones=1,nodes=1")
+
+
+def test_a_workload_or_budget_without_selector_is_a_patch_of_the_earlier_one(write):
+    own = {"maxSkew": 5, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "minDomains": 2}
+    web = deployment(replicas=4)
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = [own]
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web"}}
+    selector = {"matchLabels": {"app": "web"}}
+    new = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+    patch = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
+    patch["spec"] = {"template": {"spec": {"topologySpreadConstraints": [new]}}}
+    first = write("web.json", web, budget | {"spec": {"minAvailable": 1, "selector": selector}})
+    found = load([first, write("patch.json", patch, budget | {"spec": {"minAvailable": 3}})], needs_nodes=False)
+    (item,), (kept,) = found.deployments, found.pod_disruption_budgets
+    assert (item.spec.replicas, item.spec.selector.match_labels) == (4, {"app": "web"})
+    assert [(each.max_skew, each.min_domains) for each in item.spec.template.spec.topology_spread_constraints] == [
+        (1, 2)
+    ]
+    assert (kept.spec.min_available, kept.spec.selector.match_labels) == (3, {"app": "web"})
+    with pytest.raises(InputError, match=r"spec\.selector: Required value"):
+        load([write("alone.json", patch)], needs_nodes=False)

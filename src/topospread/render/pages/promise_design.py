@@ -25,6 +25,7 @@ def page(answer: PromiseDesign) -> Page:
     if answer.edited:
         parts.append(Fact("edited", listed(answer.edited, 5)))
     elif answer.folder:
+        parts += [Fact("check", "", shell_line(answer.check))] if answer.check else []
         parts.append(Fact("next", "", shell_line(("kubectl", "diff", "--server-side", "-f", answer.folder))))
     elif any(each.manifest for each in answer.workloads):
         parts.append(Fact("next", "--out DIR writes the YAML for kubectl diff --server-side -f DIR"))
