@@ -235,11 +235,9 @@ class ObjectReader:
             return None
         if not metadata.name or self.rules.keeps_whole(known.kind, item) or not self._needs_no_check(item):
             return None
-        if (
-            _has_line_break(raw)
-            or self._has_own_annotations(item, raw)
-            or (not metadata.is_stored and _may_have_items(raw))
-        ):
+        if _has_line_break(raw) or self._has_own_annotations(item, raw):
+            return None
+        if not metadata.is_stored and _may_have_items(raw):
             return None
         if not known.namespaced:
             metadata.namespace = None
@@ -263,8 +261,8 @@ class ObjectReader:
         if type(item) is not Pod:
             parts = b"apparmor.security", b"seccomp.security", b"topospread.dev", b"\\u00", b"\\/"
             return _has_one(raw, *parts)
-        own = item.metadata.annotations
-        return own is not None and not self.rules.from_snapshot and bool(own.whole or own.made_of or own.profiles)
+        own = None if self.rules.from_snapshot else item.metadata.annotations
+        return own is not None and any((own.whole, own.made_of, own.profiles, own.pool, own.added))
 
     def _known(self, raw: bytes | msgspec.Raw, of: _Type) -> _Known:
         """Return how to read objects of this object's type."""
