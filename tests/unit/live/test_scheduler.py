@@ -441,6 +441,18 @@ def test_what_is_not_judged_is_left_pending_and_its_event_says_so(spec: Json) ->
     assert note.startswith("not placed by topospread: ")
 
 
+def test_each_attempt_has_all_steps_for_devices() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        devices = scheduler.cluster.objects.devices
+        devices.spend(devices.most_steps)
+        api.put(NODES, node("one"))
+        api.put(PODS, pod("a"))
+        await eventually(lambda: api.node_of("a") == "one")
+        assert devices.steps == devices.most_steps
+
+    play(scenario)
+
+
 def test_no_preemption_is_tried_for_a_pod_whose_claim_is_missing() -> None:
     """kube-scheduler asks DynamicResources first, which then fails as its PreFilter was not run."""
 

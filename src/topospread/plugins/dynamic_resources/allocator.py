@@ -265,7 +265,7 @@ class _Search:
         free = 2 * (own + 1) * sum(1 + len(each.first_available or ()) for each in requests)
         given = self._left = free + min(self._use.steps, _MOST_TRIED)
         try:
-            self._spend(sum(map(len, slices)) // 8)
+            self._spend((sum(map(len, slices)) + 4 * len(slices)) // 8)
             for claim in self._claims:
                 self._prepare(claim)
             return self._claim(0)
@@ -598,7 +598,11 @@ def _work(request: _Request, device: PoolDevice) -> int:
     """Return the steps that it takes to try a device, more or less as its work grows."""
     class_selectors = request.device_class.spec.selectors if request.device_class is not None else None
     selectors = len(request.request.selectors or ()) + len(class_selectors or ())
-    return 1 + (selectors + len(device.taints) * (1 + len(request.request.tolerations or ()))) // 8
+    return (
+        1
+        + (selectors + 2 * len(device.capacity) + len(device.taints) * (1 + len(request.request.tolerations or ())))
+        // 8
+    )
 
 
 def _all_match(selectors: Sequence[DeviceSelector], device: PoolDevice, where: str) -> bool:

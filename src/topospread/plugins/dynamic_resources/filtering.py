@@ -42,6 +42,7 @@ MOST_ALTERNATIVES: Final = 8
 CANNOT_ALLOCATE, NOT_HERE, INVALID, NO_RESOURCE, ADDED = 1, 2, 3, 4, 5
 _FAILED: Final = 16
 _UNKNOWN: Final = -1
+_TOO_MANY: Final = "claims with so many ways to allocate them"
 _WORDS: Final = {
     CANNOT_ALLOCATE: "cannot allocate all claims",
     NOT_HERE: "resourceclaim not available on the node",
@@ -153,16 +154,18 @@ class NodeAllocations:
         """
         node = self._cluster.nodes.nodes[row]
         assert node is not None, "only nodes that exist are filtered"
-        pools = self._catalog.pools(node)
-        for pool in pools:
-            self._rows_of.setdefault(pool.id, set()).add(row)
         claims, missing = on_node(wanted, row, self._cluster)
         if missing:
             return Allocated(NO_RESOURCE)
         if not claims:
             return Allocated(0)
-        elsewhere = [each for each in claims if not self._is_reached(each, node)]
         new = tuple(each for each in claims if each.status.allocation is None)
+        if new and not self._cluster.objects.devices.steps and not self._catalog.has_slices_for(node.name):
+            raise NotJudgedError(WHAT, "spec.resourceClaims", _TOO_MANY)
+        pools = self._catalog.pools(node)
+        for pool in pools:
+            self._rows_of.setdefault(pool.id, set()).add(row)
+        elsewhere = [each for each in claims if not self._is_reached(each, node)]
         allocations: list[AllocationResult] | None = []
         if new:
             try:
@@ -172,7 +175,7 @@ class NodeAllocations:
             except CannotEvaluateError as error:
                 raise NotJudgedError(WHAT, "spec.resourceClaims", f"a selector of the pod's claims: {error}") from None
             except SearchTooLongError:
-                raise NotJudgedError(WHAT, "spec.resourceClaims", "claims with so many ways to allocate them") from None
+                raise NotJudgedError(WHAT, "spec.resourceClaims", _TOO_MANY) from None
             if allocations is None:
                 is_open = not elsewhere and _is_added(node)
                 return Allocated(CANNOT_ALLOCATE if not is_open else 0 if self._rules.assumes_unjudged else ADDED)
@@ -313,7 +316,7 @@ class DeviceFilter:
             self._holders = (objects.devices.version, holders_of(objects))
         claims, _ = on_node(self.wanted, row, self._cluster)
         pools = catalog_of(objects, self._rules).pools(node)
-        objects.devices.spend(sum(len(devices) for pool in pools for devices in pool.slices) * len(claims))
+        objects.devices.spend(sum(1 + len(devices) for pool in pools for devices in pool.slices) * len(claims))
         if not objects.devices.steps:
             return []
         elsewhere = [

@@ -124,6 +124,10 @@ class SliceCatalog:
         self._pools[node.name] = (node, found)
         return found
 
+    def has_slices_for(self, node: str) -> bool:
+        """Return whether a slice is for a node alone."""
+        return node in self._on_node
+
     def devices(self, item: ResourceSlice) -> list[PoolDevice]:
         """Return the devices of a slice."""
         known = self._devices.get(id(item))

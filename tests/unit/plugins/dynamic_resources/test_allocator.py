@@ -236,6 +236,24 @@ def test_searches_for_devices_that_all_nodes_reach_share_their_steps() -> None:
     assert 100 < searched < 400
 
 
+def test_tries_of_devices_with_many_taints_and_capacities_take_more_steps() -> None:
+    rules, use = DynamicResourcesRules(), DeviceUse()
+    taints = [{"key": f"k{n}", "effect": "NoSchedule"} for n in range(100)]
+    plain, tainted = (
+        devices_of("s", *(device(f"d{n}", **more) for n in range(10)), allNodes=True)
+        for more in ({}, {"taints": taints})
+    )
+    wanted = claim("c", request(selectors=["false"], tolerations=[{"key": f"k{n}"} for n in range(100)]))
+    spent = []
+    for slices in (plain, tainted):
+        use.refill()
+        Allocator(use, {GPUS.name: GPUS}, rules).allocate(
+            NODE, SliceCatalog([slices], (), rules, use).pools(NODE), [wanted]
+        )
+        spent.append(use.most_steps - use.steps)
+    assert spent[1] > 100 * spent[0]
+
+
 EXPENSIVE = "[{0}].all(x, [{0}].all(y, x != y * 100 + {1}))"
 
 
