@@ -164,7 +164,7 @@ class Draft:
         if any(volume.ephemeral is not None for volume in spec.volumes or ()):
             pod, new = self.volumes.of_ephemeral_volumes(pod, name)
             self.claims_made(row, new)
-        # kube-scheduler never sees a pod with a node. One on a missing node never runs, as if the filter NodeName decided.
+        # kube-scheduler sees no pod with a node. On a missing node it never runs, as if the filter NodeName decided.
         if spec.node_name in self._nodes:
             pod = pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
             row.existing.append(pod)
