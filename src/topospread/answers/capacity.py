@@ -130,6 +130,10 @@ class Sizing(Base, frozen=True, kw_only=True):
     limited: Annotated[bool, Meta(description="Whether only the pools' largest numbers of nodes exclude every set.")]
     simulated: Annotated[int, Meta(description="Sets that were simulated; counting excluded all other cheaper ones.")]
     seconds: Annotated[float | None, Meta(description="Time after which the search ended; null if it sufficed.")]
+    least: Annotated[
+        float | None,
+        Meta(description="With `seconds`: price that every set has at least; nodes if pools have no price."),
+    ]
     pools: Annotated[tuple[SizedPool, ...], Meta(description="Pools in the order of the files.")]
     taken: Annotated[
         dict[str, int], Meta(description="NAMESPACE/NAME of another workload → its pending pods that take room there.")
@@ -141,6 +145,15 @@ class Sizing(Base, frozen=True, kw_only=True):
         """The set as text: ``+2 large (zone-a), +1 small (zone-b)``."""
         parts = (f"+{each.add} {each.name}{f' ({each.zone})' if each.zone else ''}" for each in self.pools if each.add)
         return ", ".join(parts)
+
+    @property
+    def least_words(self) -> str:
+        """The lower bound of every set, behind a semicolon; "" without one."""
+        if not self.least:
+            return ""
+        by_price = any(each.price is not None for each in self.pools)
+        least = f"costs at least {self.least:g}" if by_price else f"has at least {counted(int(self.least), 'node')}"
+        return f"; every set {least}"
 
 
 class Capacity(Answer, frozen=True, kw_only=True):
@@ -181,7 +194,7 @@ def capacity_answer(report: result.CapacityReport) -> Capacity:
         says=_says(room, losses, verdict, report.partial) + _enough_words(sized, bool(purchases)),
         causes=_causes(room, losses, verdict),
         remedies=tuple(_remedies(report, purchases, sized)) if verdict == "no" else (),
-        unjudged=merged(report.unjudged, _not_sized(report)),
+        unjudged=merged(report.unjudged, _not_sized(report, sized.least_words if sized else "")),
         assumed=_assumed(report, verdict),
         on=Asked(nodes=room.nodes),
         room=room,
@@ -243,6 +256,7 @@ def _sizing(found: result.Sizing, waiting: Counter[str]) -> Sizing:
         limited=found.is_limited,
         simulated=found.simulated,
         seconds=found.seconds,
+        least=None if found.least is None else float(found.least),
         pools=pools,
         taken=dict((waiting - found.capacity.waiting).most_common()) if found.capacity is not None else {},
         zones=tuple(SizedZone(name=each.name, nodes=each.nodes, more=each.more) for each in zones),
@@ -277,14 +291,14 @@ def _enough_words(sized: Sizing | None, by_shape: bool) -> str:
     return f"; {sized.nodes} more {'node is' if sized.nodes == 1 else 'nodes are'} enough"
 
 
-def _not_sized(report: result.CapacityReport) -> tuple[Unjudged, ...]:
-    """Return why it is unknown whether the pools can provide enough nodes."""
+def _not_sized(report: result.CapacityReport, least: str) -> tuple[Unjudged, ...]:
+    """Return why it is unknown whether the pools can provide enough nodes. ``least``: the bound of every set."""
     sized = report.sizing
     if sized is None or sized.verdict != "unknown":
         return ()
     if sized.unjudged:
         return sized.unjudged
-    because = f"{sized.seconds:g} s (--seconds) ended after {counted(sized.simulated, 'simulated set')} of nodes"
+    because = f"{sized.seconds:g} s (--seconds) ended after {counted(sized.simulated, 'simulated set')} of nodes{least}"
     return (Unjudged(what="budget", because=because),)
 
 

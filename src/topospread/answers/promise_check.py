@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
@@ -20,7 +21,7 @@ from topospread.errors import Place, UsageError
 from topospread.lint.settings import DeclaredPromise
 from topospread.promise.fixes import Fix, fixes
 from topospread.promise.fresh import LISTS, workload_of
-from topospread.promise.kept import Ground, Kept, WorkloadPromises, told
+from topospread.promise.kept import Ground, Kept, WorkloadPromises, likeness_of, told
 from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import Want, default_wants, read_wants
 from topospread.simulation.options import PLAIN, SimulationOptions
@@ -32,8 +33,6 @@ from .words import PODS_ANYWHERE, counted
 
 _OF_ANY_KIND = ("never-waits", "skew")
 """Promises that Jobs and bare pods can declare. The other promises count the pods that survive a loss."""
-_MOST_FIXED = 10
-"""Most workloads whose broken promises fixes are tried for."""
 _FIX = SearchBudget(states=300, seconds=0.5)
 """The limits of a search with a changed workload, if those of the check are not lower."""
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
@@ -256,6 +255,9 @@ class _Checking:
     unjudged: list[Unjudged] = field(default_factory=list)
     remedies: list[PromiseRemedy] = field(default_factory=list)
     broken: int = 0
+    fixed: int = 0
+    fixing: float = 0.0
+    worked: dict[Hashable, str] = field(default_factory=dict)
 
     def check(self, workload: Workload) -> None:
         key = workload.kind, workload.namespace, workload.name
@@ -269,18 +271,25 @@ class _Checking:
         self.unjudged += judge.unjudged
         if any(each.verdict == "no" for each in found):
             self.broken += 1
-            if self.broken <= _MOST_FIXED:
+            if not self.fixed or self.fixing < self.budget.seconds:
+                begun, self.fixed = time.monotonic(), self.fixed + 1
                 self._fix(workload, key, found)
+                self.fixing += time.monotonic() - begun
 
     def _fix(self, workload: Workload, key: ObjectKey, found: Sequence[Kept]) -> None:
         """Add the first change for each broken promise with which it is kept, and every other kept promise as well."""
         budget = SearchBudget(min(self.budget.states, _FIX.states), min(self.budget.seconds, _FIX.seconds))
         kept = [each.want for each in found if each.verdict == "yes"]
         keeping: dict[str, tuple[Fix, list[str]]] = {}
+        text = likeness_of(self.inventory, workload_of(self.inventory, key)) if key[0] in LISTS else ""
         for broken in (each for each in found if each.verdict == "no"):
-            for fix in fixes(self.inventory, key, broken, workload.replicas):
+            likeness = text, broken.want, broken.part.when, *kept
+            known = self.worked.get(likeness)  # the fix of an equal workload is tried first
+            every = fixes(self.inventory, key, broken, workload.replicas)
+            for fix in sorted(every, key=lambda each: each.says != known) if known else every:
                 judge = WorkloadPromises(fix.inventory, self.options, key, budget, {})
                 if all(each.verdict == "yes" for each in judge.kept([broken.want, *kept])):
+                    self.worked[likeness] = fix.says
                     keeping.setdefault(fix.says, (fix, []))[1].append(str(broken.want))
                     break
         for fix, keeps in keeping.values():
@@ -296,9 +305,9 @@ class _Checking:
             )
 
     def _not_fixed(self) -> Iterator[str]:
-        if self.broken > _MOST_FIXED:
-            first = f"the first {_MOST_FIXED} of {self.broken} workloads"
-            yield f"fixes were tried for {first} with broken promises; name others to have theirs tried"
+        if self.broken > self.fixed:
+            first = f"the first {self.fixed} of {self.broken} workloads with broken promises"
+            yield f"fixes were tried for {first} in {self.budget.seconds:g} s (--seconds); name others, or raise it"
 
     def answer(self, partial: str = "") -> PromiseCheck:
         promises, total = self.promises, len(self.promises)

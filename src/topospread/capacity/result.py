@@ -175,6 +175,7 @@ class Sizing:
         is_limited: whether only the pools' limits prevent a set.
         simulated: number of simulated sets.
         seconds: time limit, if the search reached it.
+        least: then a lower bound on the price of every sufficient set; without prices, on its number of nodes.
         unjudged: unmodelled parts of the pending pod.
     """
 
@@ -185,6 +186,7 @@ class Sizing:
     is_limited: bool
     simulated: int
     seconds: float | None = None
+    least: Fraction | None = None
     unjudged: tuple[Unjudged, ...] = ()
 
 

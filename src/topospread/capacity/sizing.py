@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import islice
 
@@ -75,6 +76,7 @@ class _Search:
         pods: maximum number of new pods.
         lost: zones and regions without a live node, in which no node is added.
         unjudged: unmodelled parts of the pod that stayed pending in a simulation.
+        bound: lower bound on the price, as a whole number, of the sets that were left when time ran out.
     """
 
     settled: Inventory
@@ -90,6 +92,7 @@ class _Search:
     until: float
     simulated: int = 0
     unjudged: tuple[Unjudged, ...] = ()
+    bound: int = 0
 
     @classmethod
     def of(cls, settled: Inventory, question: CapacityQuestion, seconds: float) -> _Search:
@@ -120,6 +123,7 @@ class _Search:
         push((0,) * len(self.pools), 0)
         while heap:
             if time.monotonic() > self.until:
+                self.bound = heap[0][0]
                 yield None
                 return
             *_, negative, counts = heappop(heap)
@@ -184,8 +188,15 @@ class _Search:
             and not self.simulated
             and self._further(added, 0, self.prices, free) is not None,
             seconds=None if is_whole else self.seconds,
+            least=None if is_whole else self.bound * self._unit,
             unjudged=self.unjudged,
         )
+
+    @property
+    def _unit(self) -> Fraction:
+        """The price that the whole number 1 stands for; 1 node without prices."""
+        pairs = zip(self.pools, self.prices, strict=True)
+        return next((pool.price / number for pool, number in pairs if pool.price), Fraction(1))
 
     def _sized(self, at: int, number: int, verdict: Word) -> SizedPool:
         pool, run, nodes, refused, alone = self.pools[at], self.filled.run, self.settled.nodes, None, None

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory, ObjectKey
@@ -29,7 +28,7 @@ from .asking import Asking
 from .design_checks import DesignChecks, DesignFailure, FailedCheck
 from .design_rules import DesignRules, SpreadRule, manifest_data, with_rules
 from .fresh import LISTS, Designed, simulated_replicas, workload_of
-from .kept import budgets_over
+from .kept import likeness_of
 from .wants import Intent, Want, beyond_counting, read_intent
 from .workload_drills import Trials, WorkloadDrills
 
@@ -139,7 +138,7 @@ def design(  # noqa: PLR0913 - keyword arguments
     _check_keys(intent, inventory)
     # An autoscaler may make more domains than there are.
     counted_out = () if options.pools else tuple(beyond_counting(intent, [each.labels for each in inventory.nodes]))
-    likeness = intent, _likeness(inventory, item)
+    likeness = intent, likeness_of(inventory, item)
     like = None if known is None else known.get(likeness)
     if like is not None and not like.promises:
         unmet = like.unmet if counted_out else tuple(f"{each} {_found_for(like)}" for each in like.unmet)
@@ -179,20 +178,6 @@ def design(  # noqa: PLR0913 - keyword arguments
     if known is not None:
         known.setdefault(likeness, found)
     return found
-
-
-def _likeness(inventory: Inventory, item: Designed) -> str:
-    """Return the fields that a design depends on as text, without names, images and the workload's own labels."""
-    labels, pod = item.spec.template.metadata.labels or {}, item.spec.template.spec
-    containers = [with_fields(each, image=None, name="") for each in pod.containers or ()]
-    spec = with_fields(
-        item.spec, template=with_fields(item.spec.template, spec=with_fields(pod, containers=containers))
-    )
-    budgets = [each.spec for each, _ in budgets_over(inventory, item.namespace, labels)]
-    text = msgspec.json.encode((item.kind, spec, budgets)).decode()
-    for name, value in labels.items():
-        text = text.replace(f'"{name}":"{value}"', f'"{name}":""')
-    return text
 
 
 def _found_for(like: Design) -> str:

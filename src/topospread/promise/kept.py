@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Literal
 
+import msgspec
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
@@ -416,6 +417,20 @@ def budgets_over(
         selector = budget_selector(each) if (each.metadata.namespace or "default") == namespace else None
         if selector is not None and selector.matches(labels):
             yield each, selector
+
+
+def likeness_of(inventory: Inventory, item: Designed) -> str:
+    """Return the fields that promises depend on as text, without names, images and the workload's own labels."""
+    labels, pod = item.spec.template.metadata.labels or {}, item.spec.template.spec
+    containers = [with_fields(each, image=None, name="") for each in pod.containers or ()]
+    spec = with_fields(
+        item.spec, template=with_fields(item.spec.template, spec=with_fields(pod, containers=containers))
+    )
+    budgets = [each.spec for each, _ in budgets_over(inventory, item.namespace, labels)]
+    text = msgspec.json.encode((item.kind, spec, budgets)).decode()
+    for name, value in labels.items():
+        text = text.replace(f'"{name}":"{value}"', f'"{name}":""')
+    return text
 
 
 def _of(run: Run, key: ObjectKey) -> Workload:

@@ -157,7 +157,16 @@ def test_no_pool_is_looked_at_if_enough_fits() -> None:
 def test_time_that_ends_leaves_a_set_that_was_simulated() -> None:
     found = sizing([*nodes("a"), workload("Deployment")], pool("p", cpu=5), more=15, seconds=0)
     assert added(found) == {"p": 2}
-    assert (found.verdict, found.cheapest, found.seconds) == ("yes", False, 0)
+    assert (found.verdict, found.cheapest, found.seconds, found.least) == ("yes", False, 0, 2)
+
+
+def test_time_that_ends_says_which_option_raises_it_and_what_any_set_costs() -> None:
+    pools = pool("p", cpu=5, price=Fraction("0.25")), pool("q", cpu=4, price=Fraction("0.5"))
+    answer = sized([*nodes("a"), workload("Deployment")], *pools, more=15, seconds=0)
+    assert answer.sizing is not None
+    assert (answer.sizing.price, answer.sizing.least) == (0.5, 0.5)
+    says = "not proved: 0 s (--seconds) ended after 1 set of nodes was simulated; every set costs at least 0.5"
+    assert says in " ".join(answer.text().split())
 
 
 def test_time_that_ends_without_a_set_leaves_it_unknown() -> None:
@@ -169,7 +178,7 @@ def test_time_that_ends_without_a_set_leaves_it_unknown() -> None:
     assert answer.sizing is not None
     assert answer.sizing.verdict == "unknown"
     (part,) = answer.unjudged
-    assert part.because.startswith("0 s (--seconds) ended after ")
+    assert part.because == "0 s (--seconds) ended after 0 simulated sets of nodes; every set has at least 1 node"
     assert not part.to_know, "no time is sure to be enough"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from topospread.drill.steps import Wait
 from topospread.errors import InputError, UsageError
 from topospread.lint.settings import read_settings
 from topospread.promise.fresh import REVISION
+from topospread.promise.kept import Kept, WorkloadPromises
 from topospread.promise.wants import Want, default_wants, read_wants
 from topospread.status.status import status as status_of
 
@@ -117,9 +119,27 @@ def test_every_broken_promise_has_its_own_fix_smallest_change_first() -> None:
 
 
 def test_it_says_for_how_many_workloads_fixes_were_tried() -> None:
-    many = [workload("ReplicaSet", f"web-{at:02}", 2) for at in range(11)]
-    text = checked([*nodes("a", "b"), *many], "zone-loss>=1").text()
-    assert "fixes were tried for the first 10 of 11 workloads with broken promises" in " ".join(text.split())
+    many = [workload("Deployment", f"web-{at:02}", 2, strategy=rolling(0, 1)) for at in range(11)]
+    text = promise_check(inventory(*nodes("a", "b", "c"), *many), want="rollout>=2", seconds=0.0).text()
+    assert "fixes were tried for the first 1 of 11 workloads with broken promises in 0 s (--seconds)" in " ".join(
+        text.split()
+    )
+
+
+def test_the_fix_of_a_workload_is_tried_first_for_equal_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def counting(judge: WorkloadPromises, wants: Sequence[Want]) -> Iterator[Kept]:
+        tried.append(judge.key[2])
+        return kept(judge, wants)
+
+    kept = WorkloadPromises.kept
+    monkeypatch.setattr(WorkloadPromises, "kept", counting)
+    names = [f"web-{at:02}" for at in range(12)]
+    many = [workload("Deployment", name, 6) for name in names]
+    found = checked([*(node(f"{each}1", each, cpu="99") for each in "abc"), *many], "zone-loss>=4")
+    assert [each.object["name"] for each in found.remedies] == names
+    assert all(tried.count(name) == 2 for name in names[1:])
 
 
 def test_a_change_that_breaks_a_kept_promise_is_no_fix() -> None:

@@ -75,7 +75,7 @@ def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
         rule = "by price, then by the number of nodes" if by_price else "by the number of nodes (no pool has a price)"
         ground = f"proved: {simulated}, counting ruled out all cheaper ones"
         if not sizing.cheapest:
-            ground = f"not proved: {sizing.seconds:g} s ended after {simulated}"
+            ground = f"not proved: {sizing.seconds:g} s (--seconds) ended after {simulated}{sizing.least_words}"
         yield Fact("cheapest", f"{rule}; {ground}")
         kept = listed([f"{each.nodes + each.add} for {each.name}" for each in sizing.pools if each.add], 3)
         if not by_shape:
