@@ -29,7 +29,7 @@ from topospread.simulation.run import prepare
 
 from .asked import asked_of
 from .finding import Finding
-from .words import PODS_ANYWHERE, counted
+from .words import PODS_ANYWHERE, agreeing, counted
 
 _OF_ANY_KIND = ("never-waits", "skew")
 """Promises that Jobs and bare pods can declare. The other promises count the pods that survive a loss."""
@@ -258,6 +258,7 @@ class _Checking:
     fixed: int = 0
     fixing: float = 0.0
     worked: dict[Hashable, str] = field(default_factory=dict)
+    starting: list[str] = field(default_factory=list)
 
     def check(self, workload: Workload) -> None:
         key = workload.kind, workload.namespace, workload.name
@@ -269,6 +270,14 @@ class _Checking:
             place = where if where.source else self.inventory.places.get(key, Place())
             self.promises.append(_checked(f"{key[1]}/{key[0]}/{key[2]}", each, _place(where), place))
         self.unjudged += judge.unjudged
+        if any(each.verdict == "no" and each.part.when == "now" for each in found) and (number := judge.starting):
+            pods = (
+                f"{counted(number, 'pod')} of {key[1]}/{key[2]} {agreeing('are', number)} not ready yet and not counted"
+            )
+            wait = (
+                f"; wait for: kubectl rollout status -n {key[1]} {key[0].lower()}/{key[2]}" if key[0] in LISTS else ""
+            )
+            self.starting.append(f"{pods}{wait}")
         if any(each.verdict == "no" for each in found):
             self.broken += 1
             if not self.fixed or self.fixing < self.budget.seconds:
@@ -334,7 +343,7 @@ class _Checking:
             on=asked_of(inventory, self.options),
             promises=tuple(promises),
             partial=partial,
-            warnings=(*inventory.warnings, *self._not_fixed()),
+            warnings=(*inventory.warnings, *self.starting, *self._not_fixed()),
             notes=tuple(inventory.notes),
         )
 

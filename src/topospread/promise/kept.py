@@ -157,6 +157,12 @@ class WorkloadPromises:
         return self.shared or prepare(self.inventory, self.options, with_spreads=False)
 
     @property
+    def starting(self) -> int:
+        """Number of pods on nodes that are not ready, which promises do not count."""
+        placed = rows_of(self._now, self.workload.existing)
+        return len(placed) - len(self._end_now.placed[id(self.workload)])
+
+    @property
     def _end_now(self) -> OrderEnd:
         ready = list(ready_pods(self.workload.existing, self._now.cluster))
         return OrderEnd(self._now, (), {id(self.workload): rows_of(self._now, ready)}, is_now=True)

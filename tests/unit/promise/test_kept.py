@@ -118,6 +118,13 @@ def test_every_broken_promise_has_its_own_fix_smallest_change_first() -> None:
     assert "tried: rollout>=5 is kept" in text
 
 
+def test_pods_that_are_not_ready_yet_are_named_if_the_present_placement_breaks_a_promise() -> None:
+    given = [*nodes("a", "b", "c"), *running(True, True, False)]
+    wait = "wait for: kubectl rollout status -n shop deployment/web"
+    assert checked(given, "zone-loss>=2").warnings == (f"1 pod of shop/web is not ready yet and not counted; {wait}",)
+    assert checked(given, "zone-loss>=1").warnings == ()
+
+
 def test_it_says_for_how_many_workloads_fixes_were_tried() -> None:
     many = [workload("Deployment", f"web-{at:02}", 2, strategy=rolling(0, 1)) for at in range(11)]
     text = promise_check(inventory(*nodes("a", "b", "c"), *many), want="rollout>=2", seconds=0.0).text()
