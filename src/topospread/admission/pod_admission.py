@@ -89,7 +89,7 @@ class Admission:
         Args:
             pod: a pod with namespace and labels; the name is optional.
             place: place of the pod, or of its workload, in the input.
-            path: path of the pod in that object, ``spec.template.``.
+            path: path of the pod in that object, ``spec.template.``; empty for a Pod itself.
             lenient: whether the pod exists, so it is accepted despite errors.
 
         Raises:
@@ -101,10 +101,10 @@ class Admission:
         anywhere = replace(pod, spec=replace(pod.spec, node_name=None)) if node_name else pod
         labels = anywhere.labels
         own = tuple((key, labels.get(key)) for key in reads_own_labels(anywhere.spec))
-        key = (anywhere.namespace, _ENCODER.encode(anywhere.spec), own, lenient)
+        key = (anywhere.namespace, _ENCODER.encode(anywhere.spec), own, lenient, bool(path))
         if key not in self._admitted:
             try:
-                spec = self._admit(anywhere, lenient)
+                spec = self._admit(anywhere, lenient, made=bool(path))
             except _Refusal as denied:
                 where = (place or Place()).at(path + denied.field)
                 raise InvalidError([status_message(pod, denied.message)], where) from None
@@ -116,13 +116,13 @@ class Admission:
             return pod
         return replace(pod, spec=replace(admitted, node_name=node_name) if node_name else admitted)
 
-    def _admit(self, pod: Pod, lenient: bool) -> PodSpec:
+    def _admit(self, pod: Pod, lenient: bool, *, made: bool) -> PodSpec:
         if not lenient:
             _refuse_comparison_operators(pod.spec, self._gates)
         spec = with_defaults(pod.spec, self._gates)
         for defaults in self._container_defaults.get(pod.namespace or "default", ()):
             spec = _with_container_defaults(spec, defaults)
-        spec = self._with_priority(spec, lenient)
+        spec = self._with_priority(spec, lenient, made=made)
         spec = with_default_toleration_seconds(spec)
         spec = self._with_runtime_class(spec, lenient)
         spec = with_label_keys_merged(spec, pod.labels, self._gates)
@@ -137,7 +137,7 @@ class Admission:
         policy = spec.preemption_policy or found.preemption_policy
         return replace(group, spec=replace(spec, priority=found.value, preemption_policy=policy))
 
-    def _with_priority(self, spec: PodSpec, lenient: bool) -> PodSpec:
+    def _with_priority(self, spec: PodSpec, lenient: bool, *, made: bool) -> PodSpec:
         found = self._class_of(spec, lenient)
         priority, policy = spec.priority, spec.preemption_policy
         refusals: dict[str, str] = {}
@@ -152,8 +152,9 @@ class Admission:
                 f"admission controller computed {found.preemption_policy} from the given PriorityClass name"
             )
         for field, words in refusals.items():
-            # A priority beside no class at all is what people write who mean just that.
-            self._refuse(field, words, only_warn=lenient or not spec.priority_class_name, silent=lenient)
+            # People write a bare Pod with a priority and no class to ask what it would do.
+            only_warn = lenient or not (made or spec.priority_class_name)
+            self._refuse(field, words, only_warn=only_warn, silent=lenient)
         name = spec.priority_class_name or ("" if refusals else found.name) or None
         priority = found.value if priority is None else priority
         policy = policy or found.preemption_policy

@@ -278,7 +278,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     )
 
     def wants_of(workload: Workload, inventory: Inventory) -> Sequence[Want]:
-        return declared_wants(inventory, workload, declared)[0]
+        return [*declared_wants(inventory, workload, declared)]
 
     unscaled = with_fields(sides[0], scale=None), with_fields(sides[1], scale=None)
     every_change = (

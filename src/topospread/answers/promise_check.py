@@ -192,43 +192,47 @@ def chosen_workloads(
     return found
 
 
-_Declared = Mapping[ObjectKey, tuple[tuple[Want, ...], Place]]
-"""Workload → its declared promises, and the location of the declaration."""
+_Declared = Mapping[ObjectKey, Mapping[Want, Place]]
+"""Workload → its declared promises, each with the location of its declaration."""
 
 
 def _declared(inventory: Inventory, chosen: Sequence[Workload], declared: Sequence[DeclaredPromise]) -> _Declared:
-    """Return the declared promises of the chosen workloads. Annotations override settings.
+    """Return the declared promises of the chosen workloads.
 
     Raises:
         UsageError: if a declared promise is not valid.
     """
     found = {(each.kind, each.namespace, each.name): declared_wants(inventory, each, declared) for each in chosen}
-    return {key: each for key, each in found.items() if each[0]}
+    return {key: each for key, each in found.items() if each}
 
 
 def declared_wants(
     inventory: Inventory, workload: Workload, declared: Sequence[DeclaredPromise]
-) -> tuple[tuple[Want, ...], Place]:
-    """Return a workload's declared promises and their location. Its annotation overrides the settings.
+) -> Mapping[Want, Place]:
+    """Return the promises of a workload's annotations and of the first settings that select it, and where they stand.
+
+    An annotation cannot remove a promise of the settings, and neither can labels of the workload that differ from those
+    of its pods: whoever changes the manifest would choose what it is judged by.
 
     Raises:
         UsageError: if a declared promise is not valid.
     """
     key = workload.kind, workload.namespace, workload.name
     item = workload_of(inventory, key) if workload.kind in LISTS else None
-    annotations = None if item is None else item.metadata.annotations
     of_pods = workload.template.labels if workload.template else {}
-    labels = {**of_pods, **((item.metadata.labels if item else None) or {})}
+    labels = {*of_pods.items(), *((item.metadata.labels if item else None) or {}).items()}
+    given = [(one.want, one.where) for one in declared if one.select.items() <= labels][:1]
+    annotations = None if item is None else item.metadata.annotations
     if annotations is not None and (annotations.promise or annotations.quorum):
-        where = inventory.declared.get(key, Place(field="annotation"))
         text = " ".join(part for part in (annotations.promise, _quorum(annotations.quorum)) if part)
-    else:
-        one = next((one for one in declared if one.select.items() <= labels.items()), None)
-        text, where = (one.want, one.where) if one is not None else ("", Place())
-    try:
-        return read_wants(text), where
-    except UsageError as error:
-        raise UsageError(f"{_place(where)}: {workload.namespace}/{workload.name}: {error}") from None
+        given.append((text, inventory.declared.get(key, Place(field="annotation"))))
+    found: dict[Want, Place] = {}
+    for text, where in given:
+        try:
+            found |= dict.fromkeys(read_wants(text), where)
+        except UsageError as error:
+            raise UsageError(f"{_place(where)}: {workload.namespace}/{workload.name}: {error}") from None
+    return found
 
 
 def _place(where: Place) -> str:
@@ -259,10 +263,12 @@ class _Checking:
     def check(self, workload: Workload) -> None:
         key = workload.kind, workload.namespace, workload.name
         judge = WorkloadPromises(self.inventory, self.options, key, self.budget, self.sources)
-        wants, where = self.declared.get(key, (self.wants, Place()))
-        found = list(judge.kept(wants or default_wants(workload.kind, workload.replicas)))
-        place = where if where.source else self.inventory.places.get(key, Place())
-        self.promises += (_checked(f"{key[1]}/{key[0]}/{key[2]}", each, _place(where), place) for each in found)
+        wants = self.declared.get(key, dict.fromkeys(self.wants, Place()))
+        found = list(judge.kept([*wants] or default_wants(workload.kind, workload.replicas)))
+        for each in found:
+            where = wants.get(each.want, Place())
+            place = where if where.source else self.inventory.places.get(key, Place())
+            self.promises.append(_checked(f"{key[1]}/{key[0]}/{key[2]}", each, _place(where), place))
         self.unjudged += judge.unjudged
         if any(each.verdict == "no" and each.part.when == "now" for each in found) and (number := judge.starting):
             pods = (

@@ -151,7 +151,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     """
     workloads = prepare(inventory, replace(options, preemption=False), with_spreads=False).plan.workloads
     chosen = chosen_workloads(workloads, targets, namespace, selector)
-    wants = [declared_wants(inventory, each, declared)[0] for each in chosen]
+    wants = [tuple(declared_wants(inventory, each, declared)) for each in chosen]
     keys = [(each.kind, each.namespace, each.name) for each in chosen]
     drilled = most or (20 if len(keys) == 1 else 1)
     every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled)

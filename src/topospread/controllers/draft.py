@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
+from functools import cached_property
 from itertools import islice
 from math import inf
 
@@ -75,6 +76,10 @@ class Draft:
         self._new_claims: Counter[Workload] = Counter()
         self._now: float | None = None
         self._desired = 0
+
+    @cached_property
+    def _nodes(self) -> frozenset[str]:
+        return frozenset(each.name for each in self.plan.inventory.nodes)
 
     @property
     def now(self) -> float | None:
@@ -159,7 +164,8 @@ class Draft:
         if any(volume.ephemeral is not None for volume in spec.volumes or ()):
             pod, new = self.volumes.of_ephemeral_volumes(pod, name)
             self.claims_made(row, new)
-        if spec.node_name:
+        # kube-scheduler sees no pod with a node. On a missing node it never runs, as if the filter NodeName decided.
+        if spec.node_name in self._nodes:
             pod = pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
             row.existing.append(pod)
             self._made_bound.append(pod)

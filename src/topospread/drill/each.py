@@ -144,7 +144,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         return EachDrill(kind, outcomes, tuple(play.state.warnings), partial, part, unjudged)
 
     _look_once(play)
-    devices.share(devices, len(targets))
+    devices.share(devices, max(len(targets), 1))
     if not can_fork():
         return all_of([ask_anew(each) for each in targets])
     try:

@@ -158,7 +158,8 @@ class BlockedNodes:
             return None
         rows: Ints = np.flatnonzero(cluster.nodes.alive).astype(np.int64)
         if prepared.narrowed is not None:
-            rows = rows[np.isin(rows, [cluster.nodes.row_of[each] for each in prepared.narrowed])]
+            known_rows = [cluster.nodes.row_of[each] for each in prepared.narrowed if each in cluster.nodes.row_of]
+            rows = rows[np.isin(rows, known_rows)]
         for each in filters:
             rows = rows[each.filter.filter(rows) == 0] if len(rows) else rows
         return rows

@@ -241,7 +241,8 @@ class _Comparison:
         judges, replicas = self._judges, (self._judges[0].workload.replicas, self._judges[1].workload.replicas)
         if not all(replicas):
             return
-        wants = self.wants_of(judges[1].workload, self.after.inventory)
+        # What NEW declares excuses nothing: whoever changes a manifest would choose what it is judged by.
+        wants = self.wants_of(judges[0].workload, self.before.inventory)
         counted = [*self._counted(replicas)]
         rolled = {each.event.replace("rolled", "loss") for each in counted if each.event.endswith("rolled")}
         for change in counted:

@@ -29,7 +29,7 @@ from topospread.api.validation.schema import (
 from topospread.api.workload import ReplicaSet
 from topospread.errors import DecodeError, InvalidError, Place
 
-from .custom_kinds import Kinds
+from .custom_kinds import MADE_OF, Kinds
 from .json_text import too_deep
 from .line_breaks import line_break_in
 from .locations import Location, label_of
@@ -49,6 +49,9 @@ _NOT_A_STRING: Final = (
 _SET_BY_API_SERVER: Final = frozenset(
     {"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
 )
+OWN_ANNOTATIONS: Final = frozenset(
+    {WHOLE, MADE_OF, "topospread.dev/profiles", "topospread.dev/pool", "topospread.dev/added"}
+)
 PROFILES: Final = re.compile(rb"(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.kubernetes\.io/")
 
 
@@ -63,6 +66,7 @@ class Rules(msgspec.Struct, frozen=True):
         parameters: (apiVersion, kind) of parameters of admission policies, whose objects are kept; with it, new pods,
             templates and namespaces keep the text of all their fields. None without policies.
         applied: whether objects are applied to a cluster, so that `drop_stored_fields` holds for them.
+        from_snapshot: whether `dump` wrote the objects, so that annotations that topospread sets are kept.
     """
 
     strict: bool = False
@@ -71,6 +75,7 @@ class Rules(msgspec.Struct, frozen=True):
     kinds: Kinds | None = None
     parameters: frozenset[tuple[str, str]] | None = None
     applied: bool = False
+    from_snapshot: bool = False
 
     def keeps_whole(self, kind: str, item: KubeObject) -> bool:
         """Return whether all fields of an object are kept: pods may be made of it, or policies read it."""
@@ -107,6 +112,8 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         checked = _checked(current, kind, location, label)
         if rules.applied:
             drop_stored_fields(checked, kind)
+        if not rules.from_snapshot:
+            drop_own_annotations(checked, kind)
         stored = is_stored(checked)
         wrong = {} if stored else wrong_case_fields(current, STRUCT_OF_ANY[kind])
         if wrong:
@@ -177,6 +184,14 @@ def drop_stored_fields(checked: dict[str, Any], kind: str) -> None:
         del checked["metadata"][name]
     if kind != "Node":
         checked.pop("status", None)
+
+
+def drop_own_annotations(checked: dict[str, Any], kind: str) -> None:
+    """Remove annotations in which topospread keeps what it derived from an object: nobody else may set them."""
+    for holder in (checked, pod_template(checked, kind) if kind in STRUCT_OF else {}):
+        annotations = holder.get("metadata", {}).get("annotations", {})
+        for name in OWN_ANNOTATIONS & annotations.keys():
+            del annotations[name]
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:

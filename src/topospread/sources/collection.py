@@ -149,10 +149,11 @@ def _key(kind: str, item: KubeObject) -> ObjectKey:
 
 
 def inherit(earlier: KubeObject, later: KubeObject) -> None:
-    """Copy the fields that ``kubectl apply`` keeps: identity, status, binding, and scaled replicas.
+    """Copy the fields that ``kubectl apply`` keeps: identity, status, the spec of a bound pod, and scaled replicas.
 
-    ``kubectl apply`` changes only the manifest's fields. The cluster sets the uid, creation time, status, a pod's node,
-    and replicas that the manifest leaves to an autoscaler. A cordon keeps the taint that a controller added.
+    ``kubectl apply`` changes only the manifest's fields. The cluster sets the uid, creation time, status, and replicas
+    that the manifest leaves to an autoscaler. A cordon keeps the taint that a controller added. The API server refuses
+    an update of a pod that changes what scheduling reads.
     """
     old, new = earlier.metadata, later.metadata
     stored = new.is_stored
@@ -160,11 +161,14 @@ def inherit(earlier: KubeObject, later: KubeObject) -> None:
     if not new.uid:
         new.uid = old.uid
         new.resource_version = new.resource_version or old.resource_version
-    if hasattr(later, "status") and hasattr(earlier, "status") and _is_empty(later.status):
+    keeps_status = old.uid and not stored and not _is_empty(getattr(earlier, "status", None))
+    if hasattr(later, "status") and hasattr(earlier, "status") and (keeps_status or _is_empty(later.status)):
         later.status = earlier.status
     if isinstance(later, Node) and not stored:
         later.spec = with_taint_of_cordon(later).spec
     if isinstance(earlier, Pod) and isinstance(later, Pod):
+        if earlier.spec.node_name and old.uid and not stored:
+            later.spec = earlier.spec
         later.spec.node_name = later.spec.node_name or earlier.spec.node_name
     if old.uid and isinstance(earlier, _SCALED) and isinstance(later, _SCALED) and later.spec.replicas is None:
         later.spec.replicas = earlier.spec.replicas

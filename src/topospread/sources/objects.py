@@ -18,14 +18,14 @@ import msgspec
 from topospread.api.inventory import ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.label_syntax import label_key_problems, label_value_problems
-from topospread.api.meta import KubeObject, KubeStruct
+from topospread.api.meta import Annotations, KubeObject, KubeStruct
 from topospread.api.pod import Pod
 from topospread.api.served import similar_kind
 from topospread.api.spread import apply_constraints
 from topospread.errors import DecodeError, InputError, InvalidError, Place
 
 from .admit import Rules, admit, is_stored, wrong_case
-from .custom_kinds import CustomKind, made_of, pod_parts, shipped_kinds
+from .custom_kinds import MADE_OF, CustomKind, made_of, pod_parts, shipped_kinds
 from .deliveries import delivery_of
 from .json_text import JsonList, no_list, read_value
 from .line_breaks import MAY_HAVE_ONE, line_break_in
@@ -181,7 +181,7 @@ class ObjectReader:
             self.snapshots.append((listed.facts, location.rough()))
             if not rules.applied:
                 # A snapshot holds the fields that topospread reads, and others only in the annotation.
-                self.rules = msgspec.structs.replace(rules, parameters=None)
+                self.rules = msgspec.structs.replace(rules, parameters=None, from_snapshot=True)
         of, rough = _item_type(listed.kind, listed.api_version), location.rough()
         spots, count = None, len(listed.items)
         listed.items.reverse()
@@ -235,7 +235,9 @@ class ObjectReader:
             return None
         if not metadata.name or self.rules.keeps_whole(known.kind, item) or not self._needs_no_check(item):
             return None
-        if _has_line_break(raw) or _has_profiles(item, raw) or (not metadata.is_stored and _may_have_items(raw)):
+        if _has_line_break(raw) or self._has_own_annotations(item, raw):
+            return None
+        if not metadata.is_stored and _may_have_items(raw):
             return None
         if not known.namespaced:
             metadata.namespace = None
@@ -253,6 +255,14 @@ class ObjectReader:
         """
         if item.metadata.name and not (isinstance(item, Pod) and item.spec.node_name):
             self.placed[item.kind, item.namespace, item.metadata.name] = None
+
+    def _has_own_annotations(self, item: KubeObject, raw: bytes | msgspec.Raw) -> bool:
+        """Return whether the object may have annotations that `note_profiles` or `drop_own_annotations` changes."""
+        if type(item) is not Pod:
+            parts = b"apparmor.security", b"seccomp.security", b"topospread.dev", b"\\u00", b"\\/"
+            return _has_one(raw, *parts)
+        own = None if self.rules.from_snapshot else item.metadata.annotations
+        return own is not None and any((own.whole, own.made_of, own.profiles, own.pool, own.added))
 
     def _known(self, raw: bytes | msgspec.Raw, of: _Type) -> _Known:
         """Return how to read objects of this object's type."""
@@ -404,7 +414,10 @@ class ObjectReader:
             self.skipped[_told_apart(kind, version)] += 1
         for each in made:
             # Its operator may add to what is known of the pods.
+            origin = each["metadata"].get("annotations", {}).get(MADE_OF)
             item = admit(each, each["kind"], location, msgspec.structs.replace(self.rules, parameters=None))
+            if origin is not None:
+                item.metadata.annotations = Annotations(made_of=origin)
             yield ReadObject(each["kind"], item, location.rough(), location)
 
     def _resolve(self, value: dict[str, Any], version: str, kind: str, location: Location) -> str | None:
@@ -456,11 +469,6 @@ def _has_line_break(raw: bytes | msgspec.Raw) -> bool:
 def _may_have_items(raw: bytes | msgspec.Raw) -> bool:
     """Return whether the object may have a field ``items``, which kubectl applies in its place."""
     return _has_one(raw, b'"items"', b"\\u00")
-
-
-def _has_profiles(item: KubeObject, raw: bytes | msgspec.Raw) -> bool:
-    """Return whether the object may create pods with annotations that `note_profiles` reads."""
-    return type(item) is not Pod and _has_one(raw, b"apparmor.security", b"seccomp.security", b"\\u00", b"\\/")
 
 
 def _has_one(raw: bytes | msgspec.Raw, *parts: bytes) -> bool:

@@ -111,6 +111,10 @@ class TestPriority:
         assert judge.admit(typed(priority=5)).spec.priority == 5
         assert "must not be provided in pod spec" in "".join(judge.warnings)
 
+    def test_priority_without_a_class_in_a_template_is_refused(self):
+        with pytest.raises(InvalidError, match="must not be provided in pod spec"):
+            admission().admit(typed(priority=5), Place("app.yaml", 1), "spec.template.")
+
     def test_priority_that_contradicts_its_class(self):
         with pytest.raises(InvalidError, match=r"the integer value of priority \(5\) must not be provided"):
             admission(HIGH).admit(typed(priorityClassName="high", priority=5))

@@ -86,6 +86,18 @@ def test_pipelines_see_each_promise_at_its_declaration(form: str, tmp_path: Path
     assert places == {("app.yaml", 5), ("topospread.toml", 3)}
 
 
+@pytest.mark.parametrize("labels", [{}, {"labels": {"app": "other"}}], ids=["annotation", "labels"])
+def test_a_manifest_removes_no_promise_of_the_settings(labels: dict[str, object], tmp_path: Path) -> None:
+    web = workload("Deployment", "web", 4)
+    web["metadata"] |= labels or {"annotations": {"topospread.dev/promise": "zone-loss>=0"}}
+    (tmp_path / "app.yaml").write_text(json.dumps(web))
+    (tmp_path / "topospread.toml").write_text('[[promises]]\nselect = "app=web"\nwant = "zone-loss>=2"\n')
+    done = forked("promise", "check", "-f", "app.yaml", "--on", "zones=3,nodes=6", "-o", "json", cwd=tmp_path)
+    kept = {each["want"]: each["verdict"] for each in json.loads(done.stdout)["promises"]}
+    assert (done.returncode, kept["zone-loss>=2"]) == (1, "no")
+    assert len(kept) == 1 + (not labels)
+
+
 def properties(line: str) -> dict[str, str]:
     return dict(each.split("=", 1) for each in line.split("::")[1].partition(" ")[2].split(","))
 

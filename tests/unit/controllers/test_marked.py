@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.controllers.manifests import Json, inventory, node, workload
+from tests.unit.controllers.manifests import Json, container, inventory, node, pod, workload
 from topospread.api.node import Node
 from topospread.controllers.planner import plan
 from topospread.simulation.simulate import simulate
@@ -46,6 +46,20 @@ def test_a_cordon_of_a_manifest_in_place_of_a_stored_node_has_its_taint() -> Non
     inherit(earlier, later)
     assert isinstance(later, Node)
     assert [each.key for each in later.spec.taints or ()] == [CORDON["key"]]
+
+
+def test_a_manifest_changes_neither_the_size_of_a_stored_node_nor_the_spec_of_a_bound_pod() -> None:
+    sizes = [{"status": {"allocatable": {"cpu": cpu}}} for cpu in ("4", "400")]
+    stored = node("n") | {"metadata": {"name": "n", "uid": "1"}} | sizes[0]
+    earlier, later = (inventory(each).nodes[0] for each in (stored, node("n") | sizes[1]))
+    inherit(earlier, later)
+    assert isinstance(later, Node)
+    assert later.status.allocatable == {"cpu": "4"}
+    asks = {"requests": {"cpu": "3"}}
+    runs = pod("p", node_name="n", uid="2", containers=[container(**asks)])
+    before, after = (inventory(each).pods[0] for each in (runs, pod("p", node_name="other")))
+    inherit(before, after)
+    assert after.spec == before.spec
 
 
 def test_a_constraint_that_honors_taints_leaves_a_cordoned_domain_out() -> None:

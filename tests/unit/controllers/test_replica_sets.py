@@ -326,6 +326,11 @@ def test_template_bound_to_a_node_bypasses_kube_scheduler():
     assert row(result, "web").existing == result.bound
 
 
+def test_template_bound_to_a_missing_node_has_pods_that_wait():
+    result = plan(inventory(node("n1"), workload("Deployment", "web", replicas=2, pod={"nodeName": "ghost"})))
+    assert (len(result.queue), result.bound) == (2, [])
+
+
 def test_input_stays_as_it_is():
     web = workload("Deployment", "web", replicas=3, pod={"containers": [container(limits={"cpu": "1"})]})
     given = inventory(web, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})

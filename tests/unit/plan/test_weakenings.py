@@ -238,6 +238,16 @@ def test_what_weakens_a_promise_is_named_with_its_line(tmp_path: Path, edit: Edi
     assert any(f"app.yaml:{line['line']}" in each["says"] for each in answer["causes"])
 
 
+@pytest.mark.parametrize("old", [OLD, declared(OLD)], ids=["undeclared", "declared"])
+def test_a_promise_that_only_the_new_state_declares_accepts_nothing(tmp_path: Path, old: str) -> None:
+    weaker = OLD.replace("maxSkew: 1}", "maxSkew: 3}", 1)
+    new = weaker.replace(
+        "  name: slim\nspec", '  name: slim\n  annotations: {topospread.dev/promise: "zone-loss>=0"}\nspec'
+    )
+    assert new not in (OLD, weaker)
+    assert answer_of(tmp_path, old, new)["verdict"] == "no"
+
+
 @pytest.mark.parametrize("edit", FAULTS, ids=[each.name for each in FAULTS])
 def test_a_fault_because_of_which_fewer_pods_are_left_is_named_first_and_not_to_be_accepted(
     tmp_path: Path, edit: Edit

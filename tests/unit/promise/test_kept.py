@@ -102,6 +102,14 @@ def test_the_smallest_change_that_keeps_a_promise_is_tried(
     assert verdicts([*THREE, changed], f"{want} never-waits") == {want: "yes", "never-waits": "yes"}
 
 
+def test_a_pod_that_names_a_node_that_does_not_exist_waits() -> None:
+    required = {
+        "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["ghost"]}]}]
+    }
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    assert verdicts([*THREE, web(spec={"affinity": affinity})], "never-waits") == {"never-waits": "no"}
+
+
 def test_every_broken_promise_has_its_own_fix_smallest_change_first() -> None:
     found = checked([*THREE, web(strategy=rolling(1, 3))], "zone-loss>=3 rollout>=5")
     assert [each.keeps for each in found.remedies] == [("zone-loss>=3",), ("rollout>=5",)]

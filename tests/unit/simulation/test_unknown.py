@@ -211,7 +211,13 @@ def test_an_extender_that_chooses_victims_leaves_preemption_unknown(
         "metadata": {"name": "low"},
         "spec": {"nodeName": "a", "containers": [container]},
     }
-    app = manifest(tmp_path, node, low, deployment("high", 1, "3", priority=10))
+    important = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "high"},
+        "value": 10,
+    }
+    app = manifest(tmp_path, node, low, important, deployment("high", 1, "3", priorityClassName="high"))
     words = ["-f", str(app), "--config", str(config), "-o", "json"]
     answer = yaml.safe_load(CliRunner().invoke(command, words, standalone_mode=False).stdout)
     assert answer["verdict"] == verdict

@@ -108,6 +108,20 @@ class TestKinds:
         (found,) = read_text(text.replace("seccomp.", f"seccomp{dot}"), ObjectReader(Rules()))
         assert found.item.spec.template.metadata.annotations.profiles
 
+    @pytest.mark.parametrize("key", ["made-of", "profiles", "whole", "pool", "added"])
+    @pytest.mark.parametrize("slash", ["/", "\\/"])
+    @pytest.mark.parametrize("stored", [{}, {"uid": "u"}])
+    def test_only_snapshots_have_annotations_that_topospread_sets(self, key, slash, stored):
+        name = f"topospread.dev/{key}"
+        metadata = {"annotations": {name: "{}"}}
+        made = deployment(template={**TEMPLATE, "metadata": {"labels": LABELS, **metadata}})
+        made["metadata"] |= metadata | stored
+        for item in (made, {**pod(), "metadata": {"name": "p", **metadata, **stored}}):
+            (found,) = read_text(json.dumps(item).replace(name, f"topospread.dev{slash}{key}"), ObjectReader(Rules()))
+            attribute = key.replace("-", "_")
+            for each in (found.item, getattr(found.item.spec, "template", found.item)):
+                assert getattr(each.metadata.annotations, attribute, None) is None
+
     def test_text_in_a_config_map_is_not_read(self):
         reader = ObjectReader(Rules())
         data = {"pod.yaml": "apiVersion: v1\nkind: Pod\n---\nkind: Node\n"}

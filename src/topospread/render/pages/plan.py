@@ -113,7 +113,7 @@ def _accepted(answer: Plan) -> Iterator[Fact]:
         if about and least and not (about == "node-loss" and "zone-loss" in wants):
             wants[about] = f"{about}>={least}"
     if any(each.verdict == "no" and _ABOUT.get(each.event) in wants for each in worse):
-        says = f"accepts it on {_name(worse[0])}; or undo the change"
+        says = f"accepts it on {_name(worse[0])} once OLD has it; or undo the change"
         yield Fact("fix", says, f'topospread.dev/promise: "{" ".join(wants.values())}"')
 
 
