@@ -1,17 +1,15 @@
-"""Find charts whose values.schema.json refers to other files or to servers.
+"""Find charts whose values.schema.json may refer to other files or to servers, or whose files have names that forge.
 
-topospread renders such charts without validating their values, so that Helm reads no other file or server.
+topospread renders the former without validating their values, so that Helm reads no other file or server.
 Source: helm.sh/helm/v4/pkg/chart/common/util/jsonschema.go.
 """
 
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import os
 import re
-import tarfile
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
@@ -25,25 +23,27 @@ _MAX_UNPACKED: Final = 64 << 20
 _REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _BASES: Final = frozenset({"$id", "id"})
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_FORGED: Final = re.compile(rb"\n---\n# Source: |\.tgz")
 _KNOWN_DRAFT: Final = re.compile(r"https?://json-schema\.org/[A-Za-z0-9./-]*#?")
 
 
 def has_outside_references(chart: str) -> bool:
     """Return whether a schema of a chart or its subcharts refers to another document.
 
-    Return True, too, if a schema or packed chart cannot be read.
+    Return True, too, if a schema cannot be read, and for packed charts: readers of archives differ, so Helm may find a
+    schema where none is found here.
 
     Args:
         chart: a folder, or a packed chart.
     """
     try:
         return any(map(_refers_out, _schemas(chart, _Room())))
-    except (OSError, EOFError, ValueError, tarfile.TarError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return True
 
 
 class _Room:
-    """The number of bytes that may still be read from a chart and its packed subcharts, which may be nested."""
+    """The number of bytes that may still be read from a chart."""
 
     left = _MAX_UNPACKED
 
@@ -56,10 +56,24 @@ class _Room:
 
 
 def _schemas(chart: str, room: _Room) -> Iterator[bytes]:
+    for path in _files(chart):
+        if path.endswith(PACKED) or path == chart:
+            raise ValueError("the chart is packed, or one in it")
+        if os.path.basename(path) == _SCHEMA:
+            if not os.path.isfile(path):
+                raise ValueError("a schema is not a regular file")
+            with open(path, "rb") as file:
+                yield room.read(file)
+
+
+def _files(chart: str) -> Iterator[str]:
+    """Yield a packed chart's own path, or the files in a chart's folder; links are followed as by Helm.
+
+    Raises:
+        ValueError: if a link leaves the chart.
+    """
     if os.path.isfile(chart):
-        with open(chart, "rb") as packed:
-            yield from _packed_schemas(packed, room)
-        return
+        yield chart
     root, visited = os.path.realpath(chart), set[str]()
     for folder, below, names in os.walk(chart, followlinks=True):
         real = os.path.realpath(folder)
@@ -69,40 +83,26 @@ def _schemas(chart: str, room: _Room) -> Iterator[bytes]:
         if os.path.commonpath([real, root]) != root:
             raise ValueError("a link leaves the chart")
         visited.add(real)
-        for name in names:
-            path = os.path.join(folder, name)
-            if name == _SCHEMA:
-                if not os.path.isfile(path):
-                    raise ValueError("a schema is not a regular file")
-                with open(path, "rb") as file:
-                    yield room.read(file)
-            elif name.endswith(PACKED):
-                yield from _schemas(path, room)
+        yield from (os.path.join(folder, name) for name in names)
 
 
-def _packed_schemas(packed: IO[bytes], room: _Room) -> Iterator[bytes]:
-    """Yield the schemas of a packed chart.
+def may_forge_sources(chart: str) -> bool:
+    """Return whether a packed chart, or one in a folder, may name a file like the comments that Helm writes.
 
-    Raises:
-        ValueError: if Helm might read the archive differently, because two ways to read it find different names.
+    Helm writes ``---`` and ``# Source: NAME`` above each template, with line breaks of the name. Names are not read,
+    because readers of archives differ: the text of the comment is looked for in the whole archive.
     """
-    with gzip.open(packed) as unpacked:
-        data = room.read(unpacked)
-    expected = sum(data.count(each.encode()) for each in (_SCHEMA, PACKED))
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-        for member in archive:
-            if archive.pax_headers or member.pax_headers or member.issparse():
-                raise ValueError("the archive has pax headers or sparse files")
-            content = archive.extractfile(member) if member.name.endswith((_SCHEMA, PACKED)) else None
-            if content is None:
-                continue
-            expected -= 1
-            if member.name.endswith(_SCHEMA):
-                yield content.read()
-            else:
-                yield from _packed_schemas(io.BytesIO(content.read()), room)
-    if expected > 0:
-        raise ValueError("the archive names more schemas or charts than it has files of")
+    room = _Room()
+    try:
+        packed = (path for path in _files(chart) if path.endswith(PACKED) or path == chart)
+        return any(_FORGED.search(_unpacked(path, room)) for path in packed)
+    except (OSError, EOFError, ValueError):
+        return True
+
+
+def _unpacked(path: str, room: _Room) -> bytes:
+    with gzip.open(path) as unpacked:
+        return room.read(unpacked)
 
 
 def _refers_out(schema: bytes) -> bool:

@@ -412,5 +412,5 @@ def _notes_on_schemas(sources: Sequence[Source]) -> list[str]:
     """Return a note about the charts whose values Helm does not validate."""
     charts = [each for each in sources if isinstance(each.unit, ChartUnit)]
     names = [each.name for each in charts if has_outside_references(each.path)]
-    words = "values are not validated, values.schema.json refers to other files or servers"
+    words = "values are not validated: values.schema.json refers to other files or servers, or a chart is packed"
     return [f"{listed_paths(names)}: {words}"] if names else []

@@ -16,7 +16,7 @@ from topospread.api.served import kinds_served
 from topospread.config.versions import KubeVersion
 from topospread.errors import InputError, Place
 
-from .chart_schemas import NO_VALIDATION, PACKED, has_outside_references
+from .chart_schemas import NO_VALIDATION, PACKED, has_outside_references, may_forge_sources
 from .files import Source, checked_utf8, read_text
 from .helm_gate import PARTS_FILES, write_gate
 from .kustomizations import Kustomization, Reached, check_reach
@@ -153,7 +153,8 @@ class ChartUnit(msgspec.Struct, frozen=True):
             words = [how.helm_release or self._release(), _without_git(self.path, home), *words]
             data = find_renderer(HELM, self._place).run(words, self._place, environment)
         text = checked_utf8(data, Source(self.path, None))
-        return Text(text.name, text.data, ChartOrigins(self.path, text.data, self.root))
+        believed = b"" if may_forge_sources(self.path) else text.data
+        return Text(text.name, text.data, ChartOrigins(self.path, believed, self.root))
 
     def _release(self) -> str:
         """The chart's name, in the form of a release name."""

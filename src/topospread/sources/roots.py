@@ -160,6 +160,9 @@ def _links_below(folder: str, visited: set[str]) -> Iterator[str]:
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}", Place(shown_path(current))) from error
         for each in inside:
+            if each.name.splitlines() != [each.name]:
+                words = "its name has a line break, which Helm would write into comments; rename it"
+                raise InputError(words, Place(shown_path(each.path)))
             # A submodule's file .git contains only the path of a folder.
             if each.is_symlink() or (is_of_git(each.name) and each.is_dir()):
                 yield each.path

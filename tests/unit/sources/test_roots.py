@@ -27,6 +27,13 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path / "repository"
 
 
+def test_a_name_with_a_line_break_in_a_chart_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "chart").mkdir()
+    (tmp_path / "chart" / "a\n---\n# Source: chart").touch()
+    with pytest.raises(InputError, match="its name has a line break"):
+        check_links(str(tmp_path), str(tmp_path))
+
+
 def test_the_root_is_the_repository_or_else_the_folder(repository: Path) -> None:
     assert root_of(str(repository / "deploy" / "a.yaml")) == str(repository)
     assert root_of(str(repository / "deploy")) == str(repository)
