@@ -84,6 +84,7 @@ class _World:
         gates = gates_for("1.37", case.get("featureGates") or {})
         self.cluster = Cluster(request_rules(gates))
         groups = gates.enabled("GenericWorkload")
+        self._composites = gates.enabled("CompositePodGroup")
         frameworks = {
             name: Framework(each, gates, tries_groups=groups) for name, each in profiles_of(case, gates).items()
         }
@@ -216,6 +217,9 @@ class _World:
 
     def _put(self, item: KubeObject) -> None:
         """Create or update an object that plugins look up, and tell the queue."""
+        if self._composites and isinstance(item, PodGroup) and item.spec.parent_composite_pod_group_name:
+            # The parent decides when its pods are tried, which takes room from pods alone.
+            raise NotJudgedError("podGroups", "spec.parentCompositePodGroupName", "composite pod groups")
         before = self._known(item)
         if not self.cluster.apply("ADDED", item):
             return

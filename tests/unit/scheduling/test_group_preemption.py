@@ -33,3 +33,21 @@ def _differences(kind: str, theirs: dict[str, Any], ours: dict[str, Any], of: st
         for name in names
         if expected.get(name) != found.get(name)
     ]
+
+
+def test_beside_a_group_with_a_parent_the_case_is_an_error() -> None:
+    """Its pods are tried once the parent's groups are ready, here before there are minCount of them."""
+    node = {"kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"pods": "1"}}}
+    policy = {"gang": {"minCount": 2}}
+    group = {
+        "kind": "PodGroup",
+        "metadata": {"name": "child"},
+        "spec": {"parentCompositePodGroupName": "all", "schedulingPolicy": policy},
+    }
+    member = {"kind": "Pod", "metadata": {"name": "member"}, "spec": {"schedulingGroup": {"podGroupName": "child"}}}
+    alone = {"kind": "Pod", "metadata": {"name": "alone"}, "spec": {}}
+    gates = dict.fromkeys(("GenericWorkload", "TopologyAwareWorkloadScheduling"), True)
+    case = {"objects": [node, group, member, alone], "featureGates": gates}
+    assert judge_whole(case)["pods"]["default/alone"] == {"node": "n"}
+    case["featureGates"] = {**gates, "CompositePodGroup": True}
+    assert judge_whole(case) == {"id": "", "error": "not judged: composite pod groups"}
