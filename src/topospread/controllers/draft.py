@@ -354,7 +354,7 @@ def quota_refusal(quotas: Quotas, pod: Pod) -> tuple[str, str, bool]:
 
 
 def is_lasting(who: str, row: Workload) -> bool:
-    """Return whether a refusal holds for all new pods of a workload: of validation or a LimitRange, or none is stored."""
+    """Return whether a refusal holds for all new pods of a workload: by their form, or no pod of it is stored."""
     return who.startswith(("LimitRange", VALIDATION)) or not any(pod.metadata.is_stored for pod in row.existing[:1])
 
 
