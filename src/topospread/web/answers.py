@@ -176,7 +176,9 @@ class Answers:
         went = moves(found.frames[at - 1].snapshot, frame.snapshot) if at > 1 else []
         return {
             "at": at,
-            "frames": [_told(each) for each in found.frames],
+            "frames": [
+                {"label": each.label, "waiting": int((each.snapshot.pods.node < 0).sum())} for each in found.frames
+            ],
             "steps": [_step(each, number, self._served) for number, each in enumerate(asked.steps)],
             "html": self._pages.page("steps.html", frame=frame, moves=went, is_unjudged=is_unjudged),
             "command": as_command(found, self._served) if asked.steps else "",
@@ -340,17 +342,6 @@ def _unjudged(frame: Frame, key: WorkloadKey) -> int:
     """Return how many pods of a workload wait because they are not judged."""
     of = key[1], f"{key[0]}/{key[2]}"
     return sum(len(each.pods) for each in frame.pending if (each.namespace, each.workload) == of and is_unjudged(each))
-
-
-def _told(frame: Frame) -> Json:
-    outcome = frame.outcome
-    waiting = int((frame.snapshot.pods.node < 0).sum())
-    return {
-        "label": frame.label,
-        "waiting": waiting,
-        "ends": outcome.ends if outcome else 0.0,
-        "ready": outcome.ready if outcome else None,
-    }
 
 
 def _constraint(each: ConstraintArithmetic) -> Json:

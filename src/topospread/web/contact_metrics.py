@@ -17,9 +17,6 @@ from topospread.live.exposition import exposition_of
 from topospread.sources.snapshot_lists import ORDER, ListRequest
 from topospread.version import __version__
 
-_BY_LISTENER = "topospread_changes_total"
-"""Metric counted by watchers of single objects; the page reads whole states."""
-
 
 def page_contact() -> WatchHealth:
     """Return an observer that records the last contact for each kind; the page logs the problems itself."""
@@ -48,5 +45,5 @@ class _ContactCollector(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         found = of_contact(self._contact)
-        del found[_BY_LISTENER]
+        del found["topospread_changes_total"]  # watchers of single objects count it; the page reads whole states
         yield from families({"topospread_info": {(__version__, self._kube_version): 1}, **found})

@@ -140,9 +140,10 @@ export class NodeMap {
 
   // A dot for each pod where there is room for them, else one for each kind that is asked about.
   dots(drawn, node, [x, y, side], head) {
+    if (side < DOTS_FROM && this.shown.workload < 0 && !this.before) return;
     const tally = Object.entries(this.tally(node)).filter(([kind, number]) => number && (side >= DOTS_FROM || kind !== "dots"));
     if (side < DOTS_FROM) {
-      if (this.shown.workload >= 0 || this.before) tally.forEach(([kind], at) => { drawn[kind] += dot(x + (side * (at + 1)) / (tally.length + 1), y + side / 2, Math.max(side * 0.3, 1.5)); });
+      tally.forEach(([kind], at) => { drawn[kind] += dot(x + (side * (at + 1)) / (tally.length + 1), y + side / 2, Math.max(side * 0.3, 1.5)); });
       return;
     }
     const number = tally.reduce((sum, [, each]) => sum + each, 0), room = [side - 4, side - head - 5];
