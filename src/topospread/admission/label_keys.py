@@ -7,14 +7,17 @@ again, so repeating the step changes nothing. Source: pkg/registry/core/pod/stra
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
 from msgspec.structs import replace
 
 from topospread.api.labels import LabelSelector, LabelSelectorRequirement
 from topospread.api.node_selection import Affinity, PodAffinity, PodAffinityTerm
 from topospread.api.pod import PodSpec
 from topospread.api.pod_defaults import label_key_requirements
+from topospread.api.validation.field import FieldError
+from topospread.api.validation.selectors import check_label_keys
 from topospread.config.gates import Gates
 
 
@@ -38,6 +41,32 @@ def with_label_keys_merged(spec: PodSpec, labels: Mapping[str, str], gates: Gate
         if affinity is not spec.affinity:
             spec = replace(spec, affinity=affinity)
     return spec
+
+
+def invalid_label_keys(spec: PodSpec, gates: Gates, path: str = "spec") -> Iterator[FieldError]:
+    """Yield the API server's errors for label keys that a selector has too, once the pod's labels are merged into it.
+
+    A template is valid without the merged labels, so only its pods are refused.
+    """
+    if gates.enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge"):
+        for index, constraint in enumerate(spec.topology_spread_constraints or ()):
+            if constraint.match_label_keys:
+                at = f"{path}.topologySpreadConstraints[{index}]"
+                yield from check_label_keys(at, msgspec.to_builtins(constraint))
+    if spec.affinity is None or not gates.enabled("MatchLabelKeysInPodAffinity"):
+        return
+    for name in ("pod_affinity", "pod_anti_affinity"):
+        affinity: PodAffinity | None = getattr(spec.affinity, name)
+        if affinity is None:
+            continue
+        at = f"{path}.affinity.{'podAffinity' if name == 'pod_affinity' else 'podAntiAffinity'}"
+        for index, term in enumerate(affinity.required_during_scheduling_ignored_during_execution or ()):
+            field = f"{at}.requiredDuringSchedulingIgnoredDuringExecution[{index}]"
+            yield from check_label_keys(field, msgspec.to_builtins(term))
+        for index, each in enumerate(affinity.preferred_during_scheduling_ignored_during_execution or ()):
+            if each.pod_affinity_term is not None:
+                field = f"{at}.preferredDuringSchedulingIgnoredDuringExecution[{index}].podAffinityTerm"
+                yield from check_label_keys(field, msgspec.to_builtins(each.pod_affinity_term))
 
 
 def reads_own_labels(spec: PodSpec) -> Iterable[str]:

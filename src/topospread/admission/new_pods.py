@@ -1,4 +1,4 @@
-"""New pods that LimitRanges, the Pod Security level of their namespace or policies in CEL refuse."""
+"""New pods that validation, LimitRanges, Pod Security levels of namespaces or policies in CEL refuse."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from topospread.api.pod import Pod
 from topospread.config.gates import Gates
 from topospread.config.request_rules import request_rules
 
+from .label_keys import invalid_label_keys
 from .limit_ranges import LimitRanges
 from .pod_admission import Admission, status_message
 from .policies import AdmissionPolicies, may_change
+
+VALIDATION = "validation"
 
 
 class NewPodRules:
@@ -26,11 +29,12 @@ class NewPodRules:
         self.policies = AdmissionPolicies(inventory, gates, admission)
         self.request_rules = request_rules(gates)
         self._bounds = LimitRanges(inventory.limit_ranges, self.request_rules)
+        self._admission, self._gates = admission, gates
         self._any = bool(inventory.limit_ranges or self.policies)
 
     def __bool__(self) -> bool:
         """True if any pod may be concerned."""
-        return self._any
+        return self._any or self._admission.made_invalid
 
     def refusal(self, pod: Pod) -> tuple[str, str]:
         """Return what refuses a new pod, and the API server's message; ("", "") if nothing does.
@@ -41,6 +45,8 @@ class NewPodRules:
             return "MutatingAdmissionPolicy", pod.spec.refused_admission
         if may_change(pod):
             return "", ""
+        if self._admission.made_invalid and (invalid := list(invalid_label_keys(pod.spec, self._gates))):
+            return VALIDATION, status_message(pod, ", ".join(each.message for each in invalid), is_invalid=True)
         bounds = f"LimitRange of the namespace {pod.namespace}"
         if words := self._bounds.invalid_resources(pod):
             return bounds, status_message(pod, words, is_invalid=True)

@@ -27,7 +27,7 @@ from topospread.config.versions import KubeVersion
 from topospread.errors import InvalidError, Place
 
 from .defaults import rounded, with_defaults, with_defaults_after_admission
-from .label_keys import reads_own_labels, with_label_keys_merged
+from .label_keys import invalid_label_keys, reads_own_labels, with_label_keys_merged
 from .tolerations import merged_tolerations, with_default_toleration_seconds
 
 SYSTEM_PRIORITY_CLASSES: Mapping[str, int] = {
@@ -62,10 +62,12 @@ class Admission:
     """The API server's admission of pods, with the objects of one inventory and the gates of one version.
 
     Attributes:
+        made_invalid: whether an admitted pod is invalid since label keys are merged; `new_pods` refuses it.
         warnings: pods admitted although the API server would refuse them, each sentence once.
     """
 
     def __init__(self, inventory: Inventory, gates: Gates) -> None:
+        self.made_invalid = False
         self.warnings: dict[str, None] = {}
         self._gates = gates
         self._inventory = inventory
@@ -126,6 +128,7 @@ class Admission:
         spec = with_default_toleration_seconds(spec)
         spec = self._with_runtime_class(spec, lenient)
         spec = with_label_keys_merged(spec, pod.labels, self._gates)
+        self.made_invalid |= any(invalid_label_keys(spec, self._gates))
         return with_defaults_after_admission(spec, self._gates)
 
     def admit_group(self, group: PodGroup) -> PodGroup:

@@ -143,8 +143,10 @@ def _chosen(
 ) -> tuple[Cause, ...]:
     found = [*constraints[: _MOST - bool(nodes)], *nodes]
     if len(found) > _MOST:
-        rest = sum(each.nodes or 0 for each in found[_MOST - 1 :])
-        says = f"{counted(rest, 'node')} {agreeing('are rejected for other reasons', rest)}"
+        others = found[_MOST - 1 :]
+        rest = sum(each.nodes or 0 for each in others)
+        named = "; ".join(each.says for each in others[:_NAMES])
+        says = f"{counted(rest, 'node')} {agreeing('are rejected for other reasons', rest)} ({named})"
         found[_MOST - 1 :] = [Cause(code="filter", says=says, nodes=rest)]
     return tuple(replace(each, together=together if len(found) > 1 else "") for each in found)
 
@@ -392,9 +394,12 @@ def _rejects(rejected: Mapping[str, int], reasons: Sequence[str]) -> bool:
 
 
 def _tainted(rejected: Mapping[str, int], nodes: int) -> bool:
-    """Return whether all nodes of a domain have untolerated taints other than a cordon's."""
-    return (
-        0 < nodes <= sum(count for each, count in rejected.items() if each.startswith("node(s) had untolerated taint"))
+    """Return whether all nodes of a domain have untolerated taints other than a cordon's.
+
+    ``rejected`` has nodes that the constraint does not count, too; ``nodes`` has none of them.
+    """
+    return 0 < nodes <= sum(rejected.values()) and all(
+        each.startswith("node(s) had untolerated taint") for each in rejected
     )
 
 

@@ -28,15 +28,19 @@ class DrillRemedy(Remedy, frozen=True, kw_only=True):
 
 def remedy_of(tried: Suggestion) -> Remedy:
     """Return a change that was simulated as a remedy."""
+    command = _command(tried, of_spec=tried.means in _BY_PATCH or tried.kind == "strategy")
+    of_others = [_command(each) for each in tried.further]
+    if not all(of_others):  # Half of a change looks like the whole if it is a command.
+        command, of_others = (), [() for _ in of_others]
     return Remedy(
         code=tried.kind,
         says=tried.title,
-        command=_command(tried, of_spec=tried.means in _BY_PATCH or tried.kind == "strategy"),
+        command=command,
         patch=tried.patch,
         object=dict(tried.object),
         further=tuple(
-            RemedyPart(says=each.title, command=_command(each), patch=each.patch, object=dict(each.object))
-            for each in tried.further
+            RemedyPart(says=each.title, command=typed, patch=each.patch, object=dict(each.object))
+            for each, typed in zip(tried.further, of_others, strict=True)
         ),
         tried=Tried(
             verdict="yes" if tried.complete and not tried.newly_pending else "no",

@@ -11,7 +11,7 @@ from math import inf
 from msgspec.structs import replace
 
 from topospread.admission.names import Names, generated_uid, pod_prefix
-from topospread.admission.new_pods import NewPodRules
+from topospread.admission.new_pods import VALIDATION, NewPodRules
 from topospread.admission.pod_admission import Admission, status_message
 from topospread.admission.policies import may_change, not_judged
 from topospread.admission.quotas import Quotas, is_new
@@ -354,8 +354,8 @@ def quota_refusal(quotas: Quotas, pod: Pod) -> tuple[str, str, bool]:
 
 
 def is_lasting(who: str, row: Workload) -> bool:
-    """Return whether a refusal holds for all new pods of a workload: by a LimitRange, or if no server admitted one."""
-    return who.startswith("LimitRange") or not any(pod.metadata.is_stored for pod in row.existing[:1])
+    """Return whether a refusal holds for all new pods of a workload: by their form, or no pod of it is stored."""
+    return who.startswith(("LimitRange", VALIDATION)) or not any(pod.metadata.is_stored for pod in row.existing[:1])
 
 
 def refused_words(queued: QueuedPod, message: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -12,8 +12,27 @@ from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.spread import TopologySpreadConstraint
 from topospread.api.workload import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+from topospread.controllers.controllers import JOB_NAME_LABELS
 
 HASH = "pod-template-hash"
+REVISION_HASH = "controller-revision-hash"
+_OF_JOBS = frozenset(
+    {
+        "controller-uid",
+        "job-name",
+        "batch.kubernetes.io/controller-uid",
+        "batch.kubernetes.io/job-name",
+        "batch.kubernetes.io/job-completion-index",
+    }
+)
+ADDED_BY_CONTROLLERS: Mapping[type[KubeObject], frozenset[str]] = {
+    Deployment: frozenset({HASH}),
+    StatefulSet: frozenset({REVISION_HASH, "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index"}),
+    DaemonSet: frozenset({REVISION_HASH, "pod-template-generation"}),
+    Job: _OF_JOBS,
+    CronJob: _OF_JOBS,
+}
+"""Kind → labels that its controller adds to pods."""
 WITH_REPLICAS = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
@@ -67,6 +86,8 @@ def pod_source(item: KubeObject) -> PodSource | None:
     else:
         return None
     labels = template.metadata.labels or {}
+    if isinstance(item, Job) and item.name and not item.spec.manual_selector:
+        labels = dict.fromkeys(JOB_NAME_LABELS, item.name) | labels  # pkg/registry/batch/job/strategy.go
     return PodSource(item, path, labels, template.spec, _replicas(item), metadata=template.metadata)
 
 

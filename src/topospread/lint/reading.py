@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Final, Literal
 import msgspec
 from msgspec.structs import replace as with_fields
 
+from topospread.admission.label_keys import invalid_label_keys, with_label_keys_merged
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
@@ -308,9 +309,14 @@ class Read:
         elif not item.metadata.namespace:
             item.metadata.namespace = self.namespace
         label = label_of(value, kind, self.namespace if how.namespaced else "")
-        manifest = Manifest(
-            subject.location, label, value, subject.order, kind, item, bool(errors), stored, pod_source(item)
-        )
+        pods = pod_source(item)
+        if pods is not None and is_judged and not errors:
+            made = with_label_keys_merged(pods.spec, pods.labels, self.gates)
+            errors = [
+                with_fields(each, message=f"its pods are refused: {each.message}")
+                for each in invalid_label_keys(made, self.gates, pods.path)
+            ]
+        manifest = Manifest(subject.location, label, value, subject.order, kind, item, bool(errors), stored, pods)
         self.subjects[subject.order] = manifest
         self.manifests.append(manifest)
         self.refused += [(manifest, Problem(error.field, error.message)) for error in errors]

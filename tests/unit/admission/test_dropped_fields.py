@@ -210,10 +210,13 @@ class TestTheTwoPrograms:
     def test_keys_merged_by_the_api_server_count_although_the_scheduler_ignores_them(self) -> None:
         gates = {"MatchLabelKeysInPodTopologySpread": False, "MatchLabelKeysInPodTopologySpreadSelectorMerge": False}
         by = ControlPlane(gates_for("1.37", component="apiserver"), gates_for("1.37", gates))
-        made = plan(inventory(pod("a", labels={"app": "web"}, **constraint(matchLabelKeys=["app"]))), control_plane=by)
+        made = plan(
+            inventory(pod("a", labels={"app": "web", "rev": "1"}, **constraint(matchLabelKeys=["rev"]))),
+            control_plane=by,
+        )
         (only,) = made.queue[0].pod.spec.topology_spread_constraints or ()
         assert only.label_selector is not None
-        assert [each.key for each in only.label_selector.match_expressions or ()] == ["app"]
+        assert [each.key for each in only.label_selector.match_expressions or ()] == ["rev"]
         assert [each.outcome for each in made.unused] == ["ignored"]
 
     def test_keys_are_not_merged_where_the_api_server_drops_them(self) -> None:

@@ -245,3 +245,27 @@ def test_what_is_no_quantity_has_its_place():
     with pytest.raises(InvalidError, match="quantities must match") as caught:
         admission().admit(typed(containers=[container(limits={"cpu": "lots!"})]), Place("app.yaml"))
     assert str(caught.value.place) == "app.yaml"
+
+
+def test_keys_that_the_selector_has_already_are_refused_once_the_pods_value_is_merged():
+    selected = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "p"}}, "matchLabelKeys": ["app"]}
+    twice = {"topologySpreadConstraints": [CONSTRAINT | selected]}
+    fields = [twice] + [
+        {"affinity": {kind: {f"{how}SchedulingIgnoredDuringExecution": [term]}}}
+        for kind in ("podAffinity", "podAntiAffinity")
+        for how, term in (("requiredDuring", selected), ("preferredDuring", {"podAffinityTerm": selected}))
+    ]
+    words = 'Invalid value: "app": exists in both matchLabelKeys and labelSelector'
+    for each in fields:
+        item = typed(**each)
+        item.metadata.labels = {"app": "p"}
+        judge = admission()
+        made = judge.admit(item)
+        said = NewPodRules(inventory(), gates_for("1.37", component="apiserver"), judge).refusal(made)
+        assert said[0] == "validation"
+        assert said[1].startswith('Pod "p" is invalid: spec.')
+        assert said[1].endswith(words)
+        item.metadata.labels = {}
+        judge = admission()
+        judge.admit(item)
+        assert not judge.made_invalid

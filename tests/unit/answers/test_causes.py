@@ -12,6 +12,7 @@ from topospread.answer import Cause
 from topospread.answers.cause_codes import CODES
 from topospread.answers.causes import causes_of, causes_of_pod, why_words
 from topospread.cli.explain import explain
+from topospread.cli.main import topospread as command
 from topospread.lint.rules import BY_ID
 from topospread.simulation.simulate import simulate
 
@@ -222,4 +223,28 @@ def test_the_rarest_of_more_than_four_kinds_of_obstacles_are_one_cause() -> None
     ]
     for found in causes(of, *nodes, pod("port", "p", of)):
         assert [each.nodes for each in found] == [5, 4, 4, 3]
-        assert found[-1].says == "3 nodes are rejected for other reasons"
+        assert found[-1].says.startswith("3 nodes are rejected for other reasons (z0 and z1 do not match the pod")
+
+
+def test_a_zone_whose_counted_node_lacks_room_is_not_closed_by_the_taint_of_another() -> None:
+    of = spec(constraint(key=ZONE, nodeTaintsPolicy="Honor"), cpu="2")
+    nodes = [node("a", "zone-a", cpu="8"), node("c", "zone-c", cpu="1"), node("t", "zone-c", taints=[GPU])]
+    for found in causes(of, *nodes, pod("there", "a", of)):
+        assert "zone-gone-counts" not in [each.code for each in found]
+        assert found[0].says == "maxSkew 1 over zones admits it to zone-c alone"
+
+
+def test_no_obstacle_is_said_to_block_alone_if_two_do() -> None:
+    found = CliRunner().invoke(
+        command, ["why", "web", "-f", "-", "--on", "nodes=2,cpu=4,taint=a=b:NoSchedule"], input=_BIG
+    )
+    assert "both nodes lack" in found.output
+    assert "blocks alone" not in found.output
+
+
+_BIG = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: a, image: a, resources: {requests: {cpu: 6}}}]}
+"""

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.unit.why.builders import GPU, explained, node, pod, spec
 from topospread.answer import Tried
 from topospread.answers.remedies import remedy_of, tried_words
 from topospread.why.result import Suggestion
@@ -62,3 +63,10 @@ def test_a_remedy_is_complete_only_if_no_pod_is_pending_with_it() -> None:
 )
 def test_the_result_of_a_trial_in_words(tried: Tried, words: str) -> None:
     assert tried_words(tried) == words
+
+
+def test_a_change_with_a_part_that_no_command_makes_has_no_command() -> None:
+    full = [node("a", taints=[GPU]), pod("there", "a", spec(cpu="3"))]
+    found = [remedy_of(each) for each in explained("web", *full, pod("web", "", spec(cpu="2"))).suggestions]
+    (lifted,) = [each for each in found if each.code.startswith("untaint+free")]
+    assert [each.command for each in lifted.parts] == [(), ()]

@@ -16,8 +16,8 @@ from topospread.api.well_known_labels import HOSTNAME
 from topospread.controllers.controller_accounts import CONTROLLER_MANAGER, CREATORS
 from topospread.extender.declared import ANNOTATIONS
 from topospread.lint.ignores import ANNOTATION
-from topospread.lint.pod_source import HASH
-from topospread.lint.rules.constraint_fields import ADDED_BY_CONTROLLERS, OF_ONE_POD, RENAMED
+from topospread.lint.pod_source import ADDED_BY_CONTROLLERS, HASH
+from topospread.lint.rules.constraint_fields import OF_ONE_POD, RENAMED
 from topospread.lint.rules.pod_spec import PART_OF
 from topospread.lint.rules.selectors import OF_ONE_WORKLOAD
 

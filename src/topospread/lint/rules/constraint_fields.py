@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from difflib import get_close_matches
 
-from topospread.api.meta import KubeObject
 from topospread.api.spread import DO_NOT_SCHEDULE
-from topospread.api.workload import CronJob, DaemonSet, Deployment, Job, StatefulSet
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject, Manifest
-from topospread.lint.pod_source import HASH, PodSource
+from topospread.lint.pod_source import ADDED_BY_CONTROLLERS, HASH, REVISION_HASH, PodSource
 from topospread.lint.problem import FieldEdit, Problem
 from topospread.lint.related_objects import autoscaled
 from topospread.lint.rule import Example, Rule, of_pods
@@ -71,25 +69,6 @@ def _min_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
                 yield manifest, Problem(f"{path}.minDomains", message)
 
 
-_REVISION_HASH = "controller-revision-hash"
-_OF_JOBS = frozenset(
-    {
-        "controller-uid",
-        "job-name",
-        "batch.kubernetes.io/controller-uid",
-        "batch.kubernetes.io/job-name",
-        "batch.kubernetes.io/job-completion-index",
-    }
-)
-ADDED_BY_CONTROLLERS: Mapping[type[KubeObject], frozenset[str]] = {
-    Deployment: frozenset({HASH}),
-    StatefulSet: frozenset({_REVISION_HASH, "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index"}),
-    DaemonSet: frozenset({_REVISION_HASH, "pod-template-generation"}),
-    Job: _OF_JOBS,
-    CronJob: _OF_JOBS,
-}
-"""Kind → labels that its controller adds to pods."""
-
 OF_ONE_POD = frozenset(
     {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
 )
@@ -133,9 +112,9 @@ def _missing_key(pods: PodSource) -> Iterator[Problem]:
             if key in pods.labels or key in added or pods.open_labels:
                 continue
             field = f"{path}.matchLabelKeys[{index}]"
-            fix = (FieldEdit("replace", field, _REVISION_HASH),) if key == HASH and _REVISION_HASH in added else ()
+            fix = (FieldEdit("replace", field, REVISION_HASH),) if key == HASH and REVISION_HASH in added else ()
             message = f"the pods have no label {key}: kube-scheduler ignores it"
-            yield Problem(field, message + (f"; they have {_REVISION_HASH}" if fix else ""), fix)
+            yield Problem(field, message + (f"; they have {REVISION_HASH}" if fix else ""), fix)
 
 
 def _key_of_one_pod(pods: PodSource) -> Iterator[Problem]:

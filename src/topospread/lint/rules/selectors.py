@@ -9,7 +9,7 @@ from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject
-from topospread.lint.pod_source import HASH, PodSource, own_selector
+from topospread.lint.pod_source import ADDED_BY_CONTROLLERS, HASH, PodSource, own_selector
 from topospread.lint.problem import FieldEdit, Problem
 from topospread.lint.rule import Example, Rule, of_pods
 
@@ -72,7 +72,8 @@ def _not_own(pods: PodSource) -> Iterator[Problem]:
         except InvalidSelectorError:
             continue  # Validation reports it.
         unmet = next((one for one in selector.requirements if not one.matches(pods.labels)), None)
-        if unmet is not None and not (pods.open_labels and unmet.key not in pods.labels):
+        later = pods.open_labels or (unmet and unmet.key in ADDED_BY_CONTROLLERS.get(type(pods.item), ()))
+        if unmet is not None and not (later and unmet.key not in pods.labels):
             given = f"{unmet.key}={pods.labels[unmet.key]}" if unmet.key in pods.labels else f"no label {unmet.key}"
             field = f"{path}.labelSelector"
             if each.label_selector.match_labels and unmet.key in each.label_selector.match_labels:

@@ -19,12 +19,11 @@ from topospread.api.workload import CronJob, Job
 from topospread.config.args import DefaultConstraint
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject, Manifest, once_per_input
-from topospread.lint.pod_source import PodSource
+from topospread.lint.pod_source import ADDED_BY_CONTROLLERS, PodSource
 from topospread.lint.problem import MOST_ALIKE, Problem
 from topospread.lint.related_objects import autoscaled, cluster_sources
 from topospread.lint.rule import Example, Rule
 
-from .constraint_fields import ADDED_BY_CONTROLLERS
 from .selectors import SPREAD
 
 _DEFAULTS = f"{SPREAD}#cluster-level-default-constraints"

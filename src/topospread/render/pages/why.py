@@ -34,7 +34,8 @@ def page(answer: Why) -> Page:
     elif answer.verdict == "no" and answer.message and not answer.message.startswith("waits"):
         parts.append(Fact("why", answer.message))
     # The causes already name each obstacle of the admitted nodes.
-    if 0 < len(answer.core) < len(answer.causes):
+    also_alone = [each for each in answer.causes if each.nodes == answer.nodes]
+    if 0 < len(answer.core) < len(answer.causes) and not (len(answer.core) == 1 and len(also_alone) > 1):
         label = "blocks alone" if len(answer.core) == 1 else "block together"
         parts.append(Fact(label, joined([each.says for each in answer.core])))
     parts += [*_fix(answer), *_unjudged(answer)]

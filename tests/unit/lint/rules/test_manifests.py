@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.lint.manifests import messages
 from topospread.errors import InputError
+from topospread.lint.examples import constraint, deployment
 from topospread.lint.run import Question, lint, run
 
 HOSTILE = Path(__file__).parents[3] / "hostile"
@@ -131,3 +132,15 @@ def test_a_plugin_that_went_away_is_refused() -> None:
     (message,) = messages(configuration("SelectorSpread"), "validation")
     assert "was the last version that had it" in message
     assert messages(configuration("SelectorSpread"), "unknown-plugin") == []
+
+
+@pytest.mark.parametrize("place", ["topologySpreadConstraints", "podAntiAffinity"])
+def test_a_template_whose_pods_the_api_server_refuses_for_their_label_keys(place: str) -> None:
+    own = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [app]"
+    spec = constraint(own)
+    if place == "podAntiAffinity":
+        term = "{topologyKey: a/b, matchLabelKeys: [app], labelSelector: {matchLabels: {app: web}}}"
+        spec = f"affinity: {{podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{term}]}}}}\n"
+    (said,) = messages(deployment(spec), "validation")
+    assert said.startswith("its pods are refused: spec.template.spec.")
+    assert said.endswith('"app": exists in both matchLabelKeys and labelSelector')

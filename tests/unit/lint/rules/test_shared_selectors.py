@@ -145,3 +145,19 @@ def test_a_constraint_of_the_pods_own_drops_hard_defaults() -> None:
     assert "topology.kubernetes.io/zone" in found.message
     assert messages(deployment(own), "own-constraints-drop-defaults") == []
     assert messages(DEFAULTS + deployment(""), "own-constraints-drop-defaults") == []
+
+
+@pytest.mark.parametrize("key", ["job-name", "batch.kubernetes.io/job-name"])
+def test_a_job_selects_itself_by_the_name_that_the_api_server_adds(key: str) -> None:
+    def spread(name: str) -> str:
+        own = constraint(f"labelSelector:\n  matchLabels: {{{key}: {name}}}")
+        return job(3) + "".join(f"      {each}\n" for each in own.splitlines())
+
+    assert messages(spread("sums"), "selector-not-own") == []
+    assert messages(spread("other"), "selector-not-own") == [
+        f"the pod does not count itself: it has {key}=sums, and {key}=other is selected"
+    ]
+    nightly = spread("sums").replace("kind: Job", "kind: CronJob")
+    head, _, inner = nightly.partition("spec:\n")
+    head += "spec:\n  schedule: '0 0 * * *'\n  jobTemplate:\n    spec:\n    "
+    assert messages(head + inner.replace("\n", "\n    "), "selector-not-own") == []
