@@ -157,6 +157,36 @@ def test_pending_pods_are_grouped_by_cause_most_pods_first_with_the_first_fix(tm
     assert max(map(len, lines)) <= 80
 
 
+def test_pending_pods_of_another_max_skew_are_another_group(tmp_path: Path) -> None:
+    zones = [("a", "8"), ("b", "0")]
+    items: list[Json] = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": {"topology.kubernetes.io/zone": name}},
+            "status": {"allocatable": {"cpu": cpu, "pods": "50"}},
+        }
+        for name, cpu in zones
+    ]
+    for skew in (1, 2):
+        labels = {"app": f"web-{skew}"}
+        constraint = {"maxSkew": skew, "topologyKey": "topology.kubernetes.io/zone"}
+        constraint |= {"whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": labels}}
+        container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "100m"}}}
+        template = {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [container], "topologySpreadConstraints": [constraint]},
+        }
+        spec = {"replicas": 4, "selector": {"matchLabels": labels}, "template": template}
+        items.append({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": labels["app"]}, "spec": spec})
+    (path := tmp_path / "two.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    found = as_json("-f", path)
+    assert [each["workloads"] for each in found["pending"]] == [
+        ["default/Deployment/web-1"],
+        ["default/Deployment/web-2"],
+    ]
+
+
 def test_pods_that_cannot_be_judged_alone_give_unknown(tmp_path: Path) -> None:
     path = tmp_path / "infer.yaml"
     path.write_text(IN_A_GROUP)

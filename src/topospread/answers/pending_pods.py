@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta
 
@@ -61,6 +62,8 @@ def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[Obj
     for says, pods in unknown.items():
         yield _group("unknown", pods, says, ())
 
+
+_LIMIT: Final = re.compile(r"maxSkew \d+")
 
 Fixes = tuple[tuple[Remedy, ...], int, bool, dict[str, tuple[Cause, ...]]]
 """The first working fix for each cause of pending pods, the number of causes without an attempt, whether changes were
@@ -119,7 +122,9 @@ def _rejected(pending: Iterable[PendingPods]) -> Iterator[Pending]:
     for each in pending:
         causes = causes_of_pod(each.explanation)
         asked = each.explanation.verdict is not None
-        key = (asked and tuple((one.code, one.objects) for one in causes)) or each.explanation.message
+        key = (
+            asked and tuple((one.code, one.objects, *_LIMIT.findall(one.says)) for one in causes)
+        ) or each.explanation.message
         by_cause.setdefault(key, []).append((each, causes))
     for members in sorted(by_cause.values(), key=lambda one: -sum(len(each.pods) for each, _ in one)):
         first, causes = members[0]
