@@ -52,22 +52,20 @@ class LimitRanges:
                 return ", ".join(said) if len(said) == 1 else f"[{', '.join(said)}]"
         return ""
 
-    def invalid_resources(self, pod: Pod) -> str:
-        """Return the API server's words on a new pod whose resources a LimitRange's defaults make invalid; "" if none.
+    def invalid_resources(self, pod: Pod) -> list[str]:
+        """Return the API server's errors for a new pod whose resources a LimitRange's defaults make invalid.
 
         Only the defaults can: without them, validation of the manifest has refused the resources.
-        Source: NewInvalid in k8s.io/apimachinery/pkg/api/errors/errors.go, which aggregates errors.
         """
         if pod.namespace not in self._with_defaults:
-            return ""
+            return []
         spec = pod.spec
         if spec.resources is not None:
             requests, limits = (_canonical(each) for each in (spec.resources.requests, spec.resources.limits))
             spec = with_fields(spec, resources=ResourceRequirements(requests=requests, limits=limits))
         whole = decoded(msgspec.to_builtins(spec, enc_hook=str), "PodSpec")
         default_pod_level(whole)
-        said = [each.message for each in report(check_resources("spec", whole))]
-        return said[0] if len(said) == 1 else f"[{', '.join(said)}]" if said else ""
+        return [each.message for each in report(check_resources("spec", whole))]
 
     def _said(self, item: LimitRangeItem, pod: Pod) -> Iterator[str]:
         if item.type == "Container":

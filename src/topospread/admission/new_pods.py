@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from topospread.api.inventory import Inventory
+from topospread.api.labels import aggregated
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.config.gates import Gates
@@ -45,11 +46,12 @@ class NewPodRules:
             return "MutatingAdmissionPolicy", pod.spec.refused_admission
         if may_change(pod):
             return "", ""
-        if self._admission.made_invalid and (invalid := list(invalid_label_keys(pod.spec, self._gates))):
-            return VALIDATION, status_message(pod, ", ".join(each.message for each in invalid), is_invalid=True)
         bounds = f"LimitRange of the namespace {pod.namespace}"
-        if words := self._bounds.invalid_resources(pod):
-            return bounds, status_message(pod, words, is_invalid=True)
+        resources = self._bounds.invalid_resources(pod)
+        keys = invalid_label_keys(pod.spec, self._gates) if self._admission.made_invalid else ()
+        if invalid := [*resources, *(each.message for each in keys)]:
+            # apimachinery/pkg/api/errors/errors.go, NewInvalid
+            return bounds if resources else VALIDATION, status_message(pod, aggregated(invalid), is_invalid=True)
         if words := self._bounds.refusal(pod):
             return bounds, status_message(pod, words)
         who, words = self.policies.refusal(pod)

@@ -15,10 +15,12 @@ from topospread.api.inventory import ObjectKey
 from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject, OwnerReference
 from topospread.api.pod import Pod
+from topospread.api.workload import Deployment, ReplicaSet
 
 from .controller_accounts import CREATORS
 from .controllers import API_VERSIONS, Controller
 from .removal import is_active
+from .revisions import TEMPLATE_HASH_LABEL
 
 _ADOPTS_ACTIVE_ONLY = frozenset({"ReplicaSet", "ReplicationController"})
 _GROUPS = {"apps": "apps", "extensions": "apps"}
@@ -56,14 +58,23 @@ class Owners:
         return key if not uid or not reference.uid or uid == reference.uid else None
 
     def created(self, item: KubeObject) -> bool:
-        """Return whether an object's controller was read and created it. Anyone can write a reference in a manifest."""
+        """Return whether an object's controller was read and created it.
+
+        Anyone can write a reference in a manifest. There, only a ReplicaSet with its Deployment's template counts.
+        """
         owner = item.metadata.controller
-        return (
-            owner is not None
-            and item.metadata.is_stored
-            and (type(item).__name__, owner.kind) in CREATORS
-            and self.find(owner, item.namespace) is not None
-        )
+        if owner is None or (type(item).__name__, owner.kind) not in CREATORS:
+            return False
+        key = self.find(owner, item.namespace)
+        return key is not None and (item.metadata.is_stored or _has_template_of(self._objects[key], item))
+
+
+def _has_template_of(owner: KubeObject, item: KubeObject) -> bool:
+    if not isinstance(owner, Deployment) or not isinstance(item, ReplicaSet):
+        return False
+    of, own = owner.spec.template, item.spec.template
+    labels = {key: value for key, value in (own.metadata.labels or {}).items() if key != TEMPLATE_HASH_LABEL}
+    return own.spec == of.spec and labels == (of.metadata.labels or {})
 
 
 def _group(api_version: str) -> str:

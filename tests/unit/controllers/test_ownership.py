@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.unit.controllers.manifests import container, inventory, workload
 from topospread.api.kinds import KINDS
 from topospread.api.meta import OwnerReference
 from topospread.api.pod import Pod
@@ -121,3 +122,21 @@ def test_the_first_controller_whose_selector_matches_adopts() -> None:
     assert (names(web.pods), found.adopted) == (["a", "b"], {web.key: 2})
     claimed([pod("c", labels={"app": "db"})], web, wide)
     assert names(wide.pods) == ["c"]
+
+
+@pytest.mark.parametrize(("image", "is_created"), [("i", True), ("other", False)])
+def test_a_replica_set_of_a_manifest_is_its_deployments_with_the_same_template_alone(
+    image: str, is_created: bool
+) -> None:
+    web = workload("Deployment", "web")
+    made = workload("ReplicaSet", "web-1")
+    made["spec"]["template"] = {
+        "metadata": {"labels": {"app": "web", "pod-template-hash": "1"}},
+        "spec": {"containers": [container() | {"image": image}]},
+    }
+    web["spec"]["template"]["spec"] = {"containers": [container() | {"image": "i"}]}
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}
+    made["metadata"]["ownerReferences"] = [owner]
+    given = inventory(web, made)
+    owners = Owners([("Deployment", given.deployments[0])])
+    assert owners.created(given.replica_sets[0]) is is_created

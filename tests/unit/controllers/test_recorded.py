@@ -12,10 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from topospread.admission.label_keys import invalid_label_keys
 from topospread.admission.new_pods import NewPodRules
 from topospread.admission.pod_admission import Admission
 from topospread.admission.tolerations import daemon_tolerations
 from topospread.api.inventory import Inventory
+from topospread.api.labels import aggregated
 from topospread.api.node import Node
 from topospread.api.node_selection import Affinity, Toleration
 from topospread.api.pod import Pod, PodSpec
@@ -111,9 +113,10 @@ def test_admission_answers_as_the_api_server():
         refusal = rules.refusal(pod)[1]
         if " is invalid: " in refusal:
             invalid += 1
-            errors = report(check_resources("spec", decoded(answer["spec"], "PodSpec")))
-            words = ", ".join(each.message for each in errors)
-            assert refusal.partition(" is invalid: ")[2] == (f"[{words}]" if len(errors) > 1 else words)
+            whole = decoded(answer["spec"], "PodSpec")
+            errors = report(check_resources("spec", whole)) if ".resources" in refusal else []
+            errors += invalid_label_keys(pod.spec, gates)
+            assert refusal.partition(" is invalid: ")[2] == aggregated([each.message for each in errors])
         admitted += 1
         assert plain_spec(pod.spec) == plain_spec(msgspec.convert(answer["spec"], PodSpec)), case
     assert min(admitted, refused, warned, invalid) > 20

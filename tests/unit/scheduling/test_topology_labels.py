@@ -15,6 +15,11 @@ from topospread.simulation.simulate import simulate
 
 GATE = "PodTopologyLabelsAdmission"
 FIRST = """
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: high}
+value: 10
+---
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: first}
@@ -24,7 +29,7 @@ spec:
   template:
     metadata: {labels: {app: first}}
     spec:
-      priority: 10
+      priorityClassName: high
       nodeSelector: {topology.kubernetes.io/zone: zone-b}
       containers: [{name: c, image: c}]
 """
@@ -47,7 +52,7 @@ spec:
 
 def simulated(folder: Path, zone: str, version: str = "1.37", gate: bool | None = None) -> Simulation:
     file = folder / "web.yaml"
-    file.write_text(FIRST.replace("      priority: 10\n", "") + SECOND.replace("ZONE", zone))
+    file.write_text(FIRST.replace("      priorityClassName: high\n", "") + SECOND.replace("ZONE", zone))
     inventory = topospread.load(str(file), cluster="zones=2,nodes=4")
     gates = None if gate is None else gates_for(version, {GATE: gate}, component="apiserver")
     return simulate(inventory, options=SimulationOptions(kube_version=version, apiserver_gates=gates))
