@@ -220,8 +220,9 @@ def declared_wants(
     key = workload.kind, workload.namespace, workload.name
     item = workload_of(inventory, key) if workload.kind in LISTS else None
     of_pods = workload.template.labels if workload.template else {}
-    labels = {*of_pods.items(), *((item.metadata.labels if item else None) or {}).items()}
-    given = [(one.want, one.where) for one in declared if one.select.items() <= labels][:1]
+    every = {*of_pods.items(), *((item.metadata.labels if item else None) or {}).items()}
+    chosen = [one for labels in (of_pods.items(), every) for one in declared if one.select.items() <= labels]
+    given = [(one.want, one.where) for one in chosen[:1]]
     annotations = None if item is None else item.metadata.annotations
     if annotations is not None and (annotations.promise or annotations.quorum):
         text = " ".join(part for part in (annotations.promise, _quorum(annotations.quorum)) if part)

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from topospread.errors import InputError, Place
 
-from .roots import check_inside_repository
+from .roots import check_inside_repository, is_of_git
 
 _PRIVATE = 0o600
 _SHARED = 0o666
@@ -90,8 +90,8 @@ def _target(path: str) -> str:
 
 
 def _check(path: str, target: str, folder: str) -> None:
-    if not _is_inside(target, folder):
-        words = "cannot be written: a symbolic link leads out of the folder; remove the link, or name its target"
+    if not _is_inside(target, folder) or is_of_git(target.removeprefix(folder)):
+        words = "cannot be written: a symbolic link leads out of the folder, or to git's files; remove it"
         raise InputError(words, Place(path))
 
 

@@ -64,8 +64,8 @@ def _is_helms(text: Text) -> bool:
 
 
 def _words(text: str | None) -> tuple[str, ...]:
-    """Return the words of a comma-separated annotation."""
-    return tuple(word for each in (text or "").split(",") if (word := each.strip()))
+    """Return the words of a comma-separated annotation, in lower case as Helm reads them (manifest_sorter.go)."""
+    return tuple(word for each in (text or "").split(",") if (word := each.strip().lower()))
 
 
 class HooksLeftOut:

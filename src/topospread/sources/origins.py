@@ -296,11 +296,17 @@ class ChartOrigins:
 
     @cached_property
     def _sources(self) -> list[tuple[int, str]]:
-        """Return (first line, template path) of each part of the output."""
-        found = []
+        """Return (first line, template path) of each part of the output; an empty path if it leaves the chart.
+
+        A template may begin with such a comment, too: only the first of several in a row is Helm's.
+        """
+        found, end = [], -1
         for match in _SOURCE.finditer(self._text.data):
-            line = bisect_right(self._text.line_starts, match.start())
-            found.append((line, match[1].decode("utf-8", "replace").partition("/")[2]))
+            is_helms, end = match.start() != end, match.end()
+            if is_helms:
+                name = match[1].decode("utf-8", "replace").partition("/")[2]
+                line = bisect_right(self._text.line_starts, match.start())
+                found.append((line, "" if os.pardir in name.split("/") else name))
         return found
 
     def place(self, document: int, path: Path, rendered: Place) -> Place:

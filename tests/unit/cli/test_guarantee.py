@@ -98,6 +98,18 @@ def test_a_manifest_removes_no_promise_of_the_settings(labels: dict[str, object]
     assert len(kept) == 1 + (not labels)
 
 
+def test_labels_of_the_workload_alone_choose_no_other_promise_of_the_settings(tmp_path: Path) -> None:
+    web = workload("Deployment", "web", 4)
+    web["metadata"]["labels"] = {"tier": "batch"}
+    (tmp_path / "app.yaml").write_text(json.dumps(web))
+    weak, strong = (
+        f'[[promises]]\nselect = "{select}"\nwant = "{want}"\n'
+        for select, want in (("tier=batch", "zone-loss>=0"), ("app=web", "zone-loss>=2"))
+    )
+    (tmp_path / "topospread.toml").write_text(weak + strong)
+    assert forked("promise", "check", "-f", "app.yaml", "--on", "zones=3,nodes=6", cwd=tmp_path).returncode == 1
+
+
 def properties(line: str) -> dict[str, str]:
     return dict(each.split("=", 1) for each in line.split("::")[1].partition(" ")[2].split(","))
 

@@ -70,6 +70,16 @@ def test_a_link_out_of_its_folder_is_refused_if_its_target_does_not_exist(tmp_pa
     assert not (tmp_path / "outside").exists()
 
 
+def test_a_link_to_gits_files_is_refused(tmp_path: Path) -> None:
+    hook = tmp_path / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(parents=True)
+    hook.write_text("old")
+    (tmp_path / "report.txt").symlink_to(hook)
+    with pytest.raises(InputError, match="or to git's files"):
+        write_file(str(tmp_path / "report.txt"), "new")
+    assert hook.read_text() == "old"
+
+
 def test_a_linked_folder_out_of_the_working_directory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

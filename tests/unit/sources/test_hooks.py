@@ -62,6 +62,7 @@ def kinds(inventory: topospread.Inventory) -> set[str]:
         ("Job", None, True),
         ("Job", "", True),
         ("Deployment", "pre-install", True),
+        ("Deployment", "Post-Install,Post-Upgrade", True),
         ("Deployment", "test, pre-delete", False),
         ("PersistentVolumeClaim", "pre-install", True),
     ],
