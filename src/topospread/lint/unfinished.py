@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from topospread.sources.kustomizations import KUSTOMIZATIONS, kustomization_value, path_of
 from topospread.sources.rendering import CHART
+from topospread.sources.roots import lies_in, repository_of
 
 Unfinished = Literal["template", "patch", "base"]
 """Kinds of unfinished files: chart template, kustomize patch, or a resource that a kustomization changes."""
@@ -60,8 +61,10 @@ class FolderContext:
             chart = os.sep.join(parts[:at])
             if part == _TEMPLATES and (named or self._is_linted(chart)) and self._is_chart(chart):
                 return "template"
+        repository = repository_of(folder) if named else None
         for _ in range(_LEVELS):
-            if not (named or self._is_linted(folder)):
+            is_near = named and (repository is None or lies_in(folder, repository))
+            if not (is_near or self._is_linted(folder)):
                 return None
             found = self._kustomized(folder).get(whole)
             if found is not None:

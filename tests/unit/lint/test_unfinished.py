@@ -104,6 +104,13 @@ def test_what_a_kustomization_changes_is_judged_but_not_validated(tmp_path: Path
     assert rules(judged(tmp_path / "app.yaml")) == found
 
 
+def test_a_kustomization_above_the_repository_leaves_nothing_out(tmp_path: Path) -> None:
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    (tmp_path / "kustomization.yaml").write_text("patches:\n- path: repo/app.yaml\n")
+    (tmp_path / "repo" / "app.yaml").write_text(POD)
+    assert judged(tmp_path / "repo" / "app.yaml").findings != judged(tmp_path / "kustomization.yaml").findings
+
+
 def test_a_kustomization_that_is_no_yaml_names_nothing(tmp_path: Path) -> None:
     (tmp_path / "app.yaml").write_text(POD)
     (tmp_path / "kustomization.yaml").write_text("patches: [")
