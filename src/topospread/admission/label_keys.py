@@ -55,11 +55,11 @@ def invalid_label_keys(spec: PodSpec, gates: Gates, path: str = "spec") -> Itera
                 yield from check_label_keys(at, msgspec.to_builtins(constraint))
     if spec.affinity is None or not gates.enabled("MatchLabelKeysInPodAffinity"):
         return
-    for name in ("pod_affinity", "pod_anti_affinity"):
-        affinity: PodAffinity | None = getattr(spec.affinity, name)
+    affinities = {"podAffinity": spec.affinity.pod_affinity, "podAntiAffinity": spec.affinity.pod_anti_affinity}
+    for name, affinity in affinities.items():
         if affinity is None:
             continue
-        at = f"{path}.affinity.{'podAffinity' if name == 'pod_affinity' else 'podAntiAffinity'}"
+        at = f"{path}.affinity.{name}"
         for index, term in enumerate(affinity.required_during_scheduling_ignored_during_execution or ()):
             field = f"{at}.requiredDuringSchedulingIgnoredDuringExecution[{index}]"
             yield from check_label_keys(field, msgspec.to_builtins(term))

@@ -12,23 +12,15 @@ from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.spread import TopologySpreadConstraint
 from topospread.api.workload import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
-from topospread.controllers.controllers import JOB_NAME_LABELS
+from topospread.controllers.controllers import JOB_NAME_LABELS, JOB_UID_LABELS
+from topospread.controllers.revisions import REVISION_HASH_LABEL
 
 HASH = "pod-template-hash"
-REVISION_HASH = "controller-revision-hash"
-_OF_JOBS = frozenset(
-    {
-        "controller-uid",
-        "job-name",
-        "batch.kubernetes.io/controller-uid",
-        "batch.kubernetes.io/job-name",
-        "batch.kubernetes.io/job-completion-index",
-    }
-)
+_OF_JOBS = frozenset({*JOB_NAME_LABELS, *JOB_UID_LABELS, "batch.kubernetes.io/job-completion-index"})
 ADDED_BY_CONTROLLERS: Mapping[type[KubeObject], frozenset[str]] = {
     Deployment: frozenset({HASH}),
-    StatefulSet: frozenset({REVISION_HASH, "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index"}),
-    DaemonSet: frozenset({REVISION_HASH, "pod-template-generation"}),
+    StatefulSet: frozenset({REVISION_HASH_LABEL, "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index"}),
+    DaemonSet: frozenset({REVISION_HASH_LABEL, "pod-template-generation"}),
     Job: _OF_JOBS,
     CronJob: _OF_JOBS,
 }

@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final, Literal
 
@@ -374,11 +375,13 @@ def read(  # noqa: PLR0913 - one keyword
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
     check_programs([source for source in asked if source.path not in given])
     in_files = os.path.realpath(question.cluster) if question.cluster and not is_synthetic(question.cluster) else ""
+    repository = cache(repository_of)
     for number, source in enumerate(in_time(asked)):
         progress(number, len(asked))
         applied = question.applied
         if applied is None:
-            applied = source.path != STANDARD_INPUT and repository_of(source.path) is not None
+            folder = os.path.dirname(source.path) if source.unit is None else source.path
+            applied = source.path != STANDARD_INPUT and repository(folder) is not None
         found.applied = applied and not (in_files and lies_in(source.path, in_files))
         found.take_source(source, stdin, given.get(source.path), is_named=source.path in question.paths)
     return found

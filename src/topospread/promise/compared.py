@@ -241,7 +241,7 @@ class _Comparison:
         judges, replicas = self._judges, (self._judges[0].workload.replicas, self._judges[1].workload.replicas)
         if not all(replicas):
             return
-        # What NEW declares excuses nothing: whoever changes a manifest would choose what it is judged by.
+        # Only promises that OLD declares count: otherwise a change could choose what it is judged by.
         wants = self.wants_of(judges[0].workload, self.before.inventory)
         counted = [*self._counted(replicas)]
         rolled = {each.event.replace("rolled", "loss") for each in counted if each.event.endswith("rolled")}

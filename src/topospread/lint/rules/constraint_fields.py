@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from topospread.api.spread import DO_NOT_SCHEDULE
+from topospread.controllers.revisions import REVISION_HASH_LABEL
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject, Manifest
-from topospread.lint.pod_source import ADDED_BY_CONTROLLERS, HASH, REVISION_HASH, PodSource
+from topospread.lint.pod_source import ADDED_BY_CONTROLLERS, HASH, PodSource
 from topospread.lint.problem import FieldEdit, Problem
 from topospread.lint.related_objects import autoscaled
 from topospread.lint.rule import Example, Rule, of_pods
@@ -112,9 +113,13 @@ def _missing_key(pods: PodSource) -> Iterator[Problem]:
             if key in pods.labels or key in added or pods.open_labels:
                 continue
             field = f"{path}.matchLabelKeys[{index}]"
-            fix = (FieldEdit("replace", field, REVISION_HASH),) if key == HASH and REVISION_HASH in added else ()
+            fix = (
+                (FieldEdit("replace", field, REVISION_HASH_LABEL),)
+                if key == HASH and REVISION_HASH_LABEL in added
+                else ()
+            )
             message = f"the pods have no label {key}: kube-scheduler ignores it"
-            yield Problem(field, message + (f"; they have {REVISION_HASH}" if fix else ""), fix)
+            yield Problem(field, message + (f"; they have {REVISION_HASH_LABEL}" if fix else ""), fix)
 
 
 def _key_of_one_pod(pods: PodSource) -> Iterator[Problem]:
