@@ -152,9 +152,10 @@ _HEAD = """\
 # Where the editions of the documentation disagree
 
 The page “Pod Topology Spread Constraints” exists in English (of about 1.27), French (1.18), Japanese (1.31) and Chinese
-(1.29), and client libraries have a description of the field. kube-scheduler 1.27, 1.35, 1.36 and 1.37, or the version
-named, and the API server of 1.37 execute every question (`tests/conformance/editions.yaml`); topospread gives the same
-answers. Nodes have their labels and number of matching pods. An edition's sentence is in our words, with its outcome.
+(1.29). The API description is that of the client libraries. Each section asks a question and lists nodes with their
+labels and number of matching pods. Then it gives each edition's answer in our words, with the nodes that take the pod.
+The right answer is in bold: of kube-scheduler 1.27, 1.35, 1.36 and 1.37, or of the version named, or of the API server
+of 1.37. topospread gives the same answers.
 
 Printed by `python -m conformance.editions`.
 """
@@ -182,12 +183,12 @@ def _found(row: Json, verdicts: Mapping[str, Json]) -> Json:
 
 def _claims(row: Json, found: Json) -> str:
     """Return a line for each different sentence, with the editions that have it."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
     for name, claim in row["editions"].items():
         mark = {True: "right", False: "**wrong**", None: "not stated"}[follows(claim, found)]
         shown = f", so {_shown(claim)}" if _shown(claim) else ""
-        groups.setdefault(f"{claim['says']}{shown}: {mark}", []).append(_EDITIONS[name])
-    return "".join(f"- {', '.join(names)}: {text}\n" for text, names in groups.items())
+        groups.setdefault((mark, f"{claim['says']}{shown}"), []).append(_EDITIONS[name])
+    return "".join(f"- {', '.join(names)} ({mark}): {text}\n" for (mark, text), names in groups.items())
 
 
 def _verdict(row: Json, verdicts: Mapping[str, Json], found: Json) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
-BLOCK = re.compile(r"(```console\n\$ (topospread [^\n]*)\n)(.+?)(?=```)", re.DOTALL)
+BLOCK = re.compile(r"(```console\n\$ (topospread [^\n]*)\n)((?:(?!```).)+)", re.DOTALL)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 
 

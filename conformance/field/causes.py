@@ -116,7 +116,7 @@ _DESCHEDULER = (
     Cause(
         "node-without-the-key",
         "descheduler",
-        "A pod on a node without the key is passed over",
+        "A pod on a node without the key is not evicted",
         "kube-scheduler rejects a node that lacks the key of a hard constraint, and does not count its "
         "pods. descheduler skips the pod; with two keys it counts pods that kube-scheduler leaves out.",
         f"{DESCHEDULER}`, `Balance",
@@ -126,10 +126,10 @@ _DESCHEDULER = (
     Cause(
         "not-asked-whether-let-in",
         "descheduler",
-        "Whether the constraint lets the pod in elsewhere is not asked",
+        "No check whether the constraint admits the pod to another node",
         "Before an eviction, descheduler checks resources, taints and node affinity of nodes below the "
-        "average (`PodFitsAnyOtherNode`), but not the constraint. An empty domain that takes no pod "
-        "keeps the minimum at 0 and closes all others.",
+        "average (`PodFitsAnyOtherNode`), but not the constraint. If an empty domain takes no pod, the "
+        "minimum stays 0, and the constraint rejects all other domains.",
         f"{DESCHEDULER}`, `balanceDomains",
         ("into-pending", "sent-back", "overlooked"),
         lambda case: True,
@@ -143,7 +143,7 @@ _AUTOSCALER = (
         "A cordoned node takes no pod, whatever it tolerates",
         "kube-scheduler accepts a cordoned node for a pod that tolerates "
         "`node.kubernetes.io/unschedulable`. cluster-autoscaler skips every node with "
-        "`spec.unschedulable` before it runs predicates. Spreading has no part in it.",
+        "`spec.unschedulable` before it runs predicates.",
         "simulator/clustersnapshot/predicate/plugin_runner.go`, `RunFiltersUntilPassingNode",
         ("refuses",),
         lambda case: any(each.get("unschedulable") for each in case["nodes"]),
@@ -153,9 +153,9 @@ _KARPENTER = (
     Cause(
         "empty-value",
         "karpenter",
-        "A domain without a name is no domain",
-        "For kube-scheduler the empty value of a label is a domain like any other. Karpenter keeps the "
-        'domain that it found in a string and takes `""` for none found.',
+        "An empty label value is no domain",
+        "For kube-scheduler the empty value of a label is a domain like any other. For Karpenter, "
+        'a domain `""` means that it found no domain.',
         f"{KARPENTER}topologygroup.go`, `nextDomainTopologySpread",
         ("refuses", "not-made"),
         lambda case: any("" in each["labels"].values() for each in case["nodes"]),
@@ -163,9 +163,9 @@ _KARPENTER = (
     Cause(
         "min-domains-not-in-the-hash",
         "karpenter",
-        "Constraints that differ in `minDomains` alone are one",
-        "Karpenter keeps one count for constraints of the same hash, which leaves out `minDomains`. Of a "
-        "soft and a hard constraint over one key, the first in the pod gives its `minDomains` to both.",
+        "Two constraints over one key share one `minDomains`",
+        "Karpenter identifies a constraint by a hash without `minDomains`. If a pod has a soft and a hard "
+        "constraint over one key, the `minDomains` of the first applies to both.",
         f"{KARPENTER}topologygroup.go`, `Hash",
         ("in-vain", "takes"),
         lambda case: _soft(case) and bool(_constraints(case, "minDomains")),
@@ -173,9 +173,9 @@ _KARPENTER = (
     Cause(
         "prefer-no-schedule",
         "karpenter",
-        "`PreferNoSchedule` is taken for a refusal",
+        "A `PreferNoSchedule` taint rejects pods",
         "For kube-scheduler this taint is a preference, which `nodeTaintsPolicy: Honor` ignores too. "
-        "Karpenter requires that every taint is tolerated, when it counts and when it looks at existing "
+        "Karpenter requires a toleration for every taint, when it counts and when it evaluates existing "
         "nodes.",
         "pkg/scheduling/taints.go`, `Tolerates",
         ("in-vain", "takes", "refuses", "not-made", "made-beside"),
@@ -202,9 +202,9 @@ _KARPENTER = (
     Cause(
         "contradiction",
         "karpenter",
-        "Selectors that contradict each other ask for a node without the label",
+        "Contradicting selectors accept a node without the label",
         "A nodeSelector that requires a value and an affinity that forbids it leave no value. Karpenter "
-        "then accepts a node without the label; kube-scheduler rejects it. Spreading has no part in it.",
+        "then accepts a node without the label; kube-scheduler rejects it.",
         "pkg/scheduling/requirements.go`, `Compatible",
         ("takes", "in-vain", "made-beside"),
         lambda case: "nodeSelector" in case["pod"] and "affinity" in case["pod"],
@@ -223,9 +223,9 @@ _KARPENTER = (
     Cause(
         "hostname-minimum-zero",
         "karpenter",
-        "The least count of hosts is 0",
+        "The minimum over hosts is 0",
         "kube-scheduler takes the minimum over existing nodes. Karpenter takes 0, because it can always "
-        "create a node, so no node gets more than `maxSkew` pods. Its source says that this is intended.",
+        "create a node. So no node gets more than `maxSkew` pods. This is intended.",
         f"{KARPENTER}topologygroup.go`, `domainMinCount` and `nextDomainTopologySpread",
         ("made-beside", "refuses"),
         lambda case: HOST in _keys(case),
@@ -234,8 +234,8 @@ _KARPENTER = (
         "second-key",
         "karpenter",
         "A node that lacks another constraint's key is counted",
-        "kube-scheduler counts no node that lacks the key of any of the pod's hard constraints. "
-        "Karpenter counts for each constraint by itself.",
+        "kube-scheduler excludes a node that lacks the key of any hard constraint from all counts. "
+        "Karpenter excludes it only from the count of the constraint over that key.",
         f"{KARPENTER}topology.go`, `countDomains",
         ("refuses", "not-made", "made-beside", "in-vain", "takes"),
         lambda case: _lacks_a_key(case) and len(_keys(case)) > 1,
@@ -243,11 +243,10 @@ _KARPENTER = (
     Cause(
         "zones-that-could-be",
         "karpenter",
-        "A domain that a pool could make is an empty domain",
-        "kube-scheduler counts domains of existing nodes. Karpenter also counts, at 0, every value that "
-        "a pool could give the key; this is intended. It includes pools that the pod cannot use because "
-        "of taints or labels. The minimum then stays 0, and the pod stays pending although "
-        "kube-scheduler would take it.",
+        "A domain that a pool can create is an empty domain",
+        "kube-scheduler counts domains of existing nodes. Karpenter also counts every domain that a pool "
+        "can create, with 0 pods. This is intended, and includes pools whose taints or labels exclude the pod. "
+        "The minimum then stays 0, and the pod gets no existing node although kube-scheduler gives it one.",
         f"{KARPENTER}topology.go`, `buildDomainGroups",
         ("made-beside", "refuses", "not-made"),
         _pool_could_add_a_domain,
@@ -255,9 +254,9 @@ _KARPENTER = (
     Cause(
         "emptiest-only",
         "karpenter",
-        "Only the emptiest domain is tried, even one that no pool can make",
-        "kube-scheduler accepts every domain within `maxSkew`. Karpenter takes one with the least count, "
-        "any of equal ones. If no pool creates nodes there, it finds no place in this round.",
+        "Only the emptiest domain is tried, even if no pool can create it",
+        "kube-scheduler accepts every domain within `maxSkew`. Karpenter takes a domain with the lowest "
+        "count. If no pool creates nodes there, the pod stays pending in this round.",
         f"{KARPENTER}topologygroup.go`, `nextDomainTopologySpread",
         ("not-made", "refuses", "by-chance"),
         lambda case: True,

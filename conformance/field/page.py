@@ -20,17 +20,16 @@ PAGE = ROOT / "docs" / "reference" / "field.md"
 HEAD = """\
 # Where other programs answer otherwise than kube-scheduler
 
-{count} situations were put to kube-scheduler {kube-scheduler} and to programs that also evaluate topology spread.
+{count} cases were given to kube-scheduler {kube-scheduler} and to other programs that evaluate topology spread.
 {traps} are written by hand and {drawn} are random, with up to eight nodes in two to four zones, one workload and node
-pools. Each section names one difference, its place in the other program's source and its smallest case. The answers
-`b1; new: one/a` are the nodes that take the pod, and the pools whose new nodes do. topospread answers every question
-like kube-scheduler (`make test`).
+pools. Each section has one difference, its place in the other program's source and its smallest case. The answer
+`b1; new: one/a` means: the pod fits on node b1, and on a new node of pool one in zone a. topospread answers every case
+like kube-scheduler.
 
-A difference is not always a mistake: an autoscaler considers nodes that do not exist yet, and a descheduler leaves pods
-alone that it must not evict.
+A difference is not always a mistake. An autoscaler considers nodes that do not exist yet, and a descheduler must not
+evict some pods.
 
-Written by `python -m conformance.field.page` from `tests/conformance/field.json`; `python -m conformance.field --check`
-runs all programs again.
+Written by `python -m conformance.field.page`. `python -m conformance.field --check` runs all programs again.
 
 ## The programs
 
@@ -48,8 +47,8 @@ ASKED = {
 
 SOURCES = {
     "descheduler": "Files are in the module `sigs.k8s.io/descheduler`.",
-    "karpenter": "Files are in the module `sigs.k8s.io/karpenter`. In a cluster Karpenter sees pods that kube-scheduler"
-    " rejected on every node. So a difference about existing nodes matters when it simulates the removal of a node.",
+    "karpenter": "Files are in the module `sigs.k8s.io/karpenter`. In a cluster Karpenter evaluates only pods that"
+    " kube-scheduler rejected on every node, so differences about existing nodes matter only when it removes a node.",
     "cluster-autoscaler": "Files are in `cluster-autoscaler/` of `kubernetes/autoscaler`. It runs kube-scheduler's own"
     " plugins, so it agrees about spreading. The choice between several node groups was not compared.",
 }
@@ -57,9 +56,9 @@ SOURCES = {
 LINTERS = """
 ## Linters
 
-A linter sees the Deployment and no node. In {pending} of the {count} situations no existing node takes the pod;
-kube-score's check fails {score_pending} of their Deployments, Polaris's {polaris_pending}. In the other {placed} they
-fail {score_placed} and {polaris_placed}. [Beside other linters](peers.md) compares all of their checks.
+A linter reads the Deployment and no node. In {pending} of the {count} cases no existing node takes the pod. There
+kube-score's check fails for {score_pending} Deployments and Polaris's for {polaris_pending}. In the other {placed}
+cases they fail for {score_placed} and {polaris_placed}. [Compared with other linters](peers.md) has all their checks.
 """
 
 

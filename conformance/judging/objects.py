@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from topospread.api.validation import FieldError, validate_object
-from topospread.api.validation.defaults import default_pod
+from topospread.api.validation.defaults import default_pod, merge_label_keys
 from topospread.api.validation.field import Options, report
 from topospread.api.validation.other_kinds import VERSION_OF
 from topospread.api.validation.pod import check_pod
@@ -43,4 +43,5 @@ def validate_pod(obj: Json, *, allow_privileged: bool = False) -> list[FieldErro
     """
     pod = decoded(obj, "Pod")
     default_pod(pod)
+    merge_label_keys(pod)
     return report(check_pod(pod, options=Options(allow_privileged)))

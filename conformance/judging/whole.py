@@ -398,7 +398,8 @@ class _World:
                 result.message,
             )
             rejectors = result.verdict.rejectors if result.verdict is not None and not result.error else ()
-            groups.failed(infos[key], rejectors)
+            if not result.unbound:
+                groups.failed(infos[key], rejectors)
             if result.nominated or not result.keeps_promise:
                 self._nominate(key, result.nominated)
         self._note_group(group, attempt)
@@ -406,6 +407,10 @@ class _World:
         for unit in attempt.victims:
             for victim, _, _ in unit.pods:
                 self._delete_pod(victim)
+        for result in attempt.results:
+            if result.unbound:
+                self.queue.assigned_pod_deleted(result.member.pod)
+                groups.failed(infos[result.member.key])
         self._bind_volumes(written)
         for placed in bound:
             self.queue.assigned_pod_added(placed)

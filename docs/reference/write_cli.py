@@ -28,11 +28,11 @@ Printed from the command's own help by `python docs/reference/write_cli.py`.
 | 130 | interrupted |
 | 141 | the reader of the output stopped |
 
-Answers go to stdout, errors to stderr, and so do warnings unless the output is text. A progress bar shows on stderr
-after a second on a terminal. Colour is used on a terminal only, without `NO_COLOR` and `TERM=dumb`; `--color` overrides
-that. Without a terminal lines have 80 columns.
+Answers go to stdout and errors to stderr. Text includes warnings; with other formats they go to stderr. Colour is used
+on a terminal only, without `NO_COLOR` and `TERM=dumb`. `--color` overrides that. Without a terminal lines have 80
+columns.
 
-The command line wins over the environment, and the environment over the project file:
+The command line overrides the environment, and the environment the project file:
 
 | option | environment | key of the project file |
 |---|---|---|
@@ -43,25 +43,23 @@ The command line wins over the environment, and the environment over the project
 | `--config`, `--pools` | | `config`, `pools` |
 | `--allow-unknown` | | `unknown = "allow"` |
 
-The project file is `topospread.toml`, or `[tool.topospread]` of `pyproject.toml`, the nearest upwards in the
-repository. Because a stranger may have written it, its paths stay in the repository, and it can name no live cluster
-and no file to write. `plan` reads the file of the old state. `lint` reads its own settings first, and no project file
-with `--settings`. `topospread config show --project` shows it.
-
-As a kubectl plugin (`kubectl-topospread` on the `PATH`) the command is `kubectl topospread`.
+The project file is the nearest `topospread.toml`, or `pyproject.toml` with `[tool.topospread]`, from the working
+directory up to the top of its repository. It cannot name files outside the repository, a live cluster, or a file to
+write, because a stranger may have written it. `plan` reads the file of the old state. `lint` reads its own settings
+first.
 
 `--help` of each command also has examples. These options are not repeated below:
 
-- `-o, --output FORMAT[=FILE]`: commands with an answer, in the formats `text`, `wide`, `json`, `yaml`, `md`, `html` and
-  `svg`. A command with more formats lists them. `=FILE` writes into a file; repeatable.
-- `--tls-cert-file FILE`, `--tls-private-key-file FILE`: every `run` command serves HTTPS with them.
-- `--metrics-bind-address IP:PORT`: `run scheduler`, `webhook` and `scale-in-keeper` serve metrics there instead.
+- `-o, --output FORMAT[=FILE]`: format of an answer: `text`, `wide`, `json`, `yaml`, `md`, `html` or `svg`. A command
+  with more formats lists them. `=FILE` writes into a file. The option is repeatable.
+- `--tls-cert-file FILE`, `--tls-private-key-file FILE`: certificate and key with which a `run` command serves HTTPS.
+- `--metrics-bind-address IP:PORT`: address at which `run scheduler`, `webhook` and `scale-in-keeper` serve metrics.
 - `--v N`, `--logging-format text|json`: log level and format of every `run` command.
 """
 
 
 SAID_ONCE = re.compile(
-    r"\n(Exit codes|Everywhere)  .*"
+    r"\n(Exit codes|Shared options)  .*"
     r"|\n+Options:\n  -h, --help  .*"
     r"|\n  Examples:\n(?:    .*\n)+"
     r"|\n+Commands:\n(?:  .*\n?)+"
@@ -73,7 +71,7 @@ SAID_ONCE = re.compile(
 
 FORMATS = re.compile(
     r"\n  -o, --output FORMAT\[=FILE\]\s+text, wide, json, yaml, md, html, svg((?:,\s+\w+)*)"
-    r";\s+with\s+=FILE\s+into\s+a\s+file,\s+repeatable\."
+    r";\s+=FILE\s+writes\s+to\s+a\s+file;\s+repeatable\."
 )
 """The option -o of a help text, with the formats that not all commands have."""
 

@@ -14,14 +14,13 @@ HEAD = """\
 
 Printed from the table by `python docs/reference/write_metrics.py`.
 
-`topospread run exporter` and `topospread run scheduler --export` serve these under `/metrics`, as Prometheus' text or
-OpenMetrics ([how to scrape them](../how-to/prometheus.md)).
+`topospread run exporter` and `topospread run scheduler --export` serve these under `/metrics` ([how to scrape
+them](../how-to/prometheus.md)).
 
-- `workload` is the controller, as `Deployment/web`; a bare pod is `Pod/web-0`.
-- *constraint* stands for the labels `namespace`, `workload`, `topology_key` and `when_unsatisfiable`. A constraint has
-  one series, that of the revision that exceeds it most.
+- `workload` is the controller, such as `Deployment/web`. For a bare pod it is `Pod/web-0`.
+- *constraint* stands for the labels `namespace`, `workload`, `topology_key` and `when_unsatisfiable`. If revisions of a
+  workload differ, the series is of the revision that exceeds the constraint most.
 - `topospread_workload_lost_pods` exists for workloads of more than one pod, without DaemonSets.
-- The worst `--max-workloads` workloads have series.
 
 """
 TAIL = """

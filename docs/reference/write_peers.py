@@ -35,7 +35,7 @@ IN_SCOPE = {
         "minimum-three-replicas": "fewer than three replicas, whatever the domains",
         "hpa-minimum-three-replicas": "minReplicas under three, whatever the domains",
         "pdb-max-unavailable": "",
-        "pdb-min-available": "",
+        "pdb-min-available": "minAvailable of all replicas, also [`budget-blocks-drain`](rules/budget-blocks-drain.md)",
         "pdb-unhealthy-pod-eviction-policy": "a budget without unhealthyPodEvictionPolicy",
         "dangling-horizontalpodautoscaler": "",
         "no-rolling-update-strategy": "a Deployment without a rolling update",
@@ -54,9 +54,9 @@ IN_SCOPE = {
 """The checks of the others that are about spreading and availability, and what they ask where that needs a word."""
 
 HEAD = """\
-# Beside other linters
+# Compared with other linters
 
-kube-score {kube-score}, kube-linter {kube-linter} and Polaris {polaris} see manifests alone, and no nodes. Each was
+kube-score {kube-score}, kube-linter {kube-linter} and Polaris {polaris} check manifests without nodes. Each was
 run with every check on the [wrong and the right example](rules/README.md) of each rule. "Here:" names the rules
 whose wrong example fails the check and whose right example passes it. For all other rules, no check differs.
 

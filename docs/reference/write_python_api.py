@@ -19,12 +19,11 @@ HEAD = """\
 
 Printed from the docstrings by `python docs/reference/write_python_api.py`.
 
-A `Session` reads a cluster once, and a method answers each question of the command. An answer is data: `to_json()` is
-exactly what the command writes with `-o json` (the [reference](README.md) has a page for each command). The steps of a
-drill are in `topospread.drill.steps`. `help(topospread.Session.why)` describes all arguments.
+A `Session` reads a cluster once, and has a method for each command that answers a question. `to_json()` of an answer is
+the command's `-o json`. The steps of a drill are in `topospread.steps`. `help(topospread.Session.why)` describes all
+arguments.
 
-[Ask from Python](../how-to/session.md) has examples. The Kubernetes version, feature gates and kube-scheduler's
-configuration are files or data:
+[Ask from Python](../how-to/session.md) has examples. `config` is a file or data:
 
 ```python
 import topospread
@@ -37,13 +36,13 @@ cluster = topospread.Session("zones=3,nodes=6", kube_version="1.33", config={**k
 print(cluster.simulate("docs/reference/lint/web.yaml").to_json())
 ```
 
-Input that cannot be read or is invalid, and output that cannot be written, raises an `InputError` with the command's
-message. Every intended exception is a `TopospreadError`.
+If input is unusable or output cannot be written, a method raises an `InputError` with the command's message. All
+intended exceptions are `TopospreadError`s.
 """
 
 ASKED = ("Session", "Promises")
 """Classes whose methods have sections of their own."""
-OPTIONS = ("Placing", "Rendering")
+OPTIONS = ("Placing",)
 """Classes whose attributes are shown."""
 
 SECTION = re.compile(r"^(Args|Attributes|Raises|Returns):$", re.MULTILINE)

@@ -18,16 +18,20 @@ FOLDER = Path(__file__).parent / "rules"
 HEAD = """\
 # Rules
 
-Rules of [`topospread lint`](../lint.md), written by `python docs/reference/write_rules.py`. `topospread explain RULE`
-prints a page in the terminal. Each sentence is the problem that the rule reports. A star marks rules with a `--fix`, a
-dagger rules that are also [policies](../../how-to/policies.md).
+The rules of [`topospread lint`](../lint.md), each with the problem that it reports. A star marks rules with a `--fix`,
+a dagger rules that are also [policies](../../how-to/policies.md). `topospread explain RULE` prints a rule's page.
+
+Written by `python docs/reference/write_rules.py`.
 """
-NEAR = 4
+NEAR = 3
 """Lines around a change that an example of one object shows."""
-DULL = re.compile(r" (apiVersion: .*| +containers:| +- name: \w+| +image: .*|  - \{name: .*|  allocatable: .*|status:)")
+DULL = re.compile(
+    r" (apiVersion: .*| +containers:| +- name: \w+| +image: .*|  - \{name: .*|  allocatable: .*|status:"
+    r"| +matchLabelKeys: .*)"
+)
 """Unchanged lines that an example of several objects leaves out."""
 SEVERITIES = {
-    "error": "the intent cannot work, or the API server rejects it",
+    "error": "the constraint cannot work, or the API server rejects the object",
     "warning": "very probably not intended",
     "hint": "may be intended",
 }

@@ -5,31 +5,13 @@ python docs/reference/write_versions.py > docs/reference/versions.md
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
-import pkgutil
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-import topospread.plugins
-from topospread.config import request_rules
-from topospread.config.load import default_profile
 from topospread.config.version_rules import changes
-from topospread.config.versions import NEWEST, OLDEST, KubeVersion
-from topospread.scheduling import (
-    batching,
-    eligible_to_preempt_others,
-    framework,
-    pod_groups,
-    pod_signature,
-    preemption,
-    requeueing,
-    sampling,
-)
-from topospread.scheduling import select_host as choice
+from topospread.config.versions import NEWEST, KubeVersion
+from topospread.plan.version_changes import kinds_of_rules, where
 
 DRAWN = ("1.37", "1.36", "1.35", "1.27")
 STORED = ("1.34", "1.33", "1.31", "1.30", "1.29", "1.28", "1.26")
@@ -41,62 +23,39 @@ HEAD = """\
 Printed from the rules beside the plugins by `python docs/reference/write_versions.py`.
 
 `--kube-version 1.18` to `1.37` decides like that minor version's kube-scheduler, with its default profile, messages and
-[feature gates](feature-gates.md).
+[feature gates](feature-gates.md). `topospread config show --kube-version VERSION` prints the default profile.
+[`plan`](../how-to/scheduler-configuration.md#what-changes-with-a-newer-kubernetes) compares versions on your cluster.
 
 ## In short
 
-- **Hard constraints** decide alike from 1.24 on, except an empty selector (1.27) and the gates of `minDomains`,
-  `nodeAffinityPolicy`, `nodeTaintsPolicy` and `matchLabelKeys`. 1.19 to 1.23 count pods on more nodes.
-- **Soft constraints** score alike from 1.19 on, except for rounding (1.24). 1.18 scores differently.
-- **From 1.27 to 1.37** the same manifests can land elsewhere because of NodeResourcesBalancedAllocation (1.33, 1.36),
-  requests of sidecars (1.28, 1.32) and of pods resized in place (1.33, 1.37), ImageLocality (1.30, 1.36, 1.37),
+- **Hard constraints** give equal results from 1.24 on, except for an empty selector (1.27) and the gates of
+  `minDomains`, `nodeAffinityPolicy`, `nodeTaintsPolicy` and `matchLabelKeys`. 1.19 to 1.23 count pods on more nodes.
+- **Soft constraints** give equal scores from 1.19 on, except for rounding (1.24). 1.18 scores differently.
+- **From 1.27 to 1.37** pods of the same manifests can get other nodes because of NodeResourcesBalancedAllocation (1.33,
+  1.36), requests of sidecars (1.28, 1.32) and of pods resized in place (1.33, 1.37), ImageLocality (1.30, 1.36, 1.37),
   overcommitted nodes (1.28) and the order of preemption's victims (1.30).
-- **Before 1.23** the default profile weighs TaintToleration, NodeAffinity and InterPodAffinity 1, since then 3, 2 and
-  2. Before 1.20 SelectorSpread spread pods without constraints; since then built-in default constraints do.
+- **Weights.** Before 1.23 TaintToleration, NodeAffinity and InterPodAffinity have the default weight 1. Since 1.23 they
+  have 3, 2 and 2.
+- **Pods without constraints** are spread by SelectorSpread before 1.20, and by built-in default constraints since.
 
 ## Versions that are compared with their own source
 
-Feasible nodes, codes, plugins, reasons, messages, points, totals and preemption are compared with these
-kube-schedulers.
+Feasible nodes, rejecting plugins, reasons, messages, scores and preemption are compared with these kube-schedulers:
 
 """
 
 CHANGES_HEAD = """
-Other versions follow their source. Validation, sampling, queueing hints and pods of controllers are compared with 1.37
-alone, configurations also with 1.27, 1.25, 1.23 and 1.22, and the fields that the API server keeps of a new pod with
-1.20, 1.22, 1.25, 1.27, 1.31, 1.33 and 1.34. Pod Security levels are evaluated from 1.36 on and compared with 1.37.
+Other versions follow their source. Validation, sampling, queueing hints and pods of controllers are compared only with
+1.37. Configurations are compared with 1.37, 1.27, 1.25, 1.23 and 1.22. The fields that the API server keeps of a new
+pod are compared with 1.20, 1.22, 1.25, 1.27, 1.31, 1.33 and 1.34. Pod Security levels are evaluated from 1.36 on, and
+compared with 1.37.
 
 ## What changed
 
-A version is *compared* if its own source and that of the version before were run, *partly compared* if newer and older
-versions were, else only read, like all queueing hints.
+*Compared*: topospread was compared with the kube-scheduler of this version and of the version before. *Partly
+compared*: it was compared only with newer and older versions. *Read*: topospread follows the source. All queueing hints
+are read.
 """
-
-PROFILE_HEAD = """
-## The default profile
-
-Changes of the default profile's filters and scores, with gates at their defaults. A number is a score's weight.
-
-"""
-
-_WHERE = {
-    "FrameworkRules": "all plugins",
-    "VersionedRequestRules": "requests of pods",
-    "PreemptionRules": "DefaultPreemption",
-    "EligibilityRules": "DefaultPreemption",
-    "BatchingRules": "Batches of equal pods",
-    "SignatureRules": "Batches of equal pods",
-    "ChoiceRules": "Choice among equal nodes",
-    "RequeueingRules": "Pending pods",
-    "PodGroupRules": "Pod groups",
-    "NodeEventRules": "Pending pods",
-    "SamplingRules": "`--sampling kube`",
-    "StrategyRules": "scores by resources",
-    "BalancedAllocationRules": "NodeResourcesBalancedAllocation",
-    "BalanceOfTwoRules": "NodeResourcesBalancedAllocation",
-    "AffinityHintRules": "InterPodAffinity",
-    "NodeVolumeLimitsRules": "NodeVolumeLimits",
-}
 
 
 def judged() -> Iterator[str]:
@@ -115,32 +74,13 @@ def _release(version: str) -> str:
 
 def told() -> Iterator[str]:
     """Yield a section for each version, with a line for each change of behaviour."""
-    found = [(change, _where(kind)) for kind in _kinds() for change in changes(kind)]
-    dated = [(change.version, where, change.what) for change, where in found if change.version is not None]
+    found = [(change, where(kind)) for kind in kinds_of_rules() for change in changes(kind)]
+    dated = [(change.version, subject, change.what) for change, subject in found if change.version is not None]
     by_version = sorted(dated, key=lambda each: (-each[0].minor, each[1]))
     for version, of_version in groupby(by_version, key=lambda each: each[0]):
         yield f"\n### {version}, {_judged(version)}\n"
-        for where, of_subject in groupby(of_version, key=lambda each: each[1]):
-            yield f"- **{where}**: " + " ".join(what for *_, what in of_subject)
-
-
-def _kinds() -> Iterator[type[Any]]:
-    plugins = (
-        importlib.import_module(each.name)
-        for each in pkgutil.walk_packages(topospread.plugins.__path__, "topospread.plugins.")
-    )
-    scheduling = [framework, choice, batching, eligible_to_preempt_others, pod_groups, pod_signature, preemption]
-    queued = [requeueing, sampling]
-    modules: list[ModuleType] = [*scheduling, *queued, request_rules, *plugins]
-    for module in modules:
-        for name, kind in vars(module).items():
-            if name.endswith("Rules") and dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__:
-                assert isinstance(kind, type)
-                yield kind
-
-
-def _where(kind: type[Any]) -> str:
-    return _WHERE.get(kind.__name__, kind.__name__.removesuffix("Rules"))
+        for subject, of_subject in groupby(of_version, key=lambda each: each[1]):
+            yield f"- **{subject}**: " + " ".join(what for *_, what in of_subject)
 
 
 def _judged(version: KubeVersion) -> str:
@@ -151,41 +91,9 @@ def _judged(version: KubeVersion) -> str:
     return "partly compared" if version > min(with_source) else "read"
 
 
-def profiles() -> Iterator[str]:
-    """A row for each version whose default profile is not that of the one before."""
-    before: dict[str, dict[str, int]] = {}
-    for minor in range(OLDEST.minor, NEWEST.minor + 1):
-        profile = default_profile(KubeVersion(1, minor))
-        now = {"filter": dict.fromkeys(profile.enabled("filter"), 0), "score": profile.weights}
-        if minor == OLDEST.minor:
-            yield f"- 1.{minor}: {_listed('filters', now['filter'])}; {_listed('scores', now['score'])}"
-        elif any([*now[point].items()] != [*before[point].items()] for point in now):
-            yield f"- 1.{minor}: {_differences(before, now)}"
-        before = now
-
-
-def _listed(what: str, plugins: dict[str, int]) -> str:
-    return f"{what} {', '.join(name + (f' {weight}' if weight else '') for name, weight in plugins.items())}"
-
-
-def _differences(before: dict[str, dict[str, int]], now: dict[str, dict[str, int]]) -> str:
-    words = []
-    for point, new in now.items():
-        old = before[point]
-        came, went = {name: new[name] for name in new if name not in old}, [name for name in old if name not in new]
-        words += [_listed(f"{point} on:", came)] if came else []
-        words += [f"{point} off: {', '.join(went)}"] if went else []
-        changed = [f"{name} {old[name]} → {new[name]}" for name in new if old.get(name, new[name]) != new[name]]
-        words += [f"weight {', '.join(changed)}"] if changed else []
-    order = list(now["filter"])
-    if [name for name in order if name in before["filter"]] != [name for name in before["filter"] if name in order]:
-        words.append("filters in another order")
-    return "; ".join(words) or "scores in another order, which changes nothing"
-
-
 def page() -> str:
     """The whole page."""
-    parts = [(HEAD, judged()), (CHANGES_HEAD, told()), (PROFILE_HEAD, profiles())]
+    parts = [(HEAD, judged()), (CHANGES_HEAD, told())]
     return "".join(head + "".join(f"{row}\n" for row in rows) for head, rows in parts)
 
 

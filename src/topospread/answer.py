@@ -26,13 +26,16 @@ class Cause(Base, frozen=True, kw_only=True):
     objects: Annotated[tuple[str, ...], Meta(description="Nodes, domains or objects that the cause names.")] = ()
     together: Annotated[
         Literal["", "all-of", "any-of"],
-        Meta(description="In a set of causes: all must be fixed, or any one of them. Empty for a single cause."),
+        Meta(description="Whether all causes of the answer must be fixed, or any one; empty for a single cause."),
     ] = ""
 
 
 class ExceededSkew(Base, frozen=True, kw_only=True):
-    """A hard constraint whose skew is, with a remedy, more than the maxSkew that it has without the remedy."""
+    """A hard constraint whose skew with a remedy exceeds its maxSkew without the remedy."""
 
+    workload: Annotated[
+        str, Meta(description="NAMESPACE/NAME of another workload whose skew grows so; empty for the pod's workload.")
+    ] = ""
     topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
     max_skew: Annotated[int, Meta(description="maxSkew without the remedy.")]
     skew: Annotated[int, Meta(description="Skew with the remedy.")]
@@ -41,7 +44,7 @@ class ExceededSkew(Base, frozen=True, kw_only=True):
 class Tried(Base, frozen=True, kw_only=True):
     """The result of simulating a remedy."""
 
-    verdict: Annotated[Word, Meta(description="Whether the remedy fixes everything that it should.")]
+    verdict: Annotated[Word, Meta(description="Whether the remedy solves the whole problem.")]
     places: Annotated[int, Meta(description="Pods of the workload that have a node with the remedy.")]
     of: Annotated[int, Meta(description="Pods that the workload wants.")]
     evicts: Annotated[int, Meta(description="Pods that preemption evicts with the remedy.")] = 0
@@ -50,7 +53,12 @@ class Tried(Base, frozen=True, kw_only=True):
     ] = ()
     exceeds: Annotated[
         tuple[ExceededSkew, ...],
-        Meta(description="The workload's hard constraints whose present maxSkew its pods exceed with the remedy."),
+        Meta(
+            description="Hard constraints whose skew with the remedy exceeds the present maxSkew; the workload's first."
+        ),
+    ] = ()
+    uncounted: Annotated[
+        tuple[str, ...], Meta(description="Domains that the workload's hard constraints count only without the remedy.")
     ] = ()
 
 
@@ -94,7 +102,7 @@ class Unjudged(Base, frozen=True, kw_only=True):
     what: Annotated[str, Meta(description="Stable key: `resourceClaims`, `podGroups`, `extenders`, `budget`, …")]
     because: Annotated[str, Meta(description="Why it cannot be judged.")]
     pods: Annotated[tuple[str, ...], Meta(description="Pods that it concerns, NAMESPACE/NAME.")] = ()
-    field: Annotated[str, Meta(description="Field path that asks for it, for example `spec.resourceClaims`.")] = ""
+    field: Annotated[str, Meta(description="Path of the field, for example `spec.resourceClaims`.")] = ""
     to_know: Annotated[str, Meta(description="Command that gives the missing information; empty if none does.")] = ""
 
 
@@ -103,17 +111,17 @@ class Asked(Base, frozen=True, kw_only=True):
 
     source: Annotated[str, Meta(description="File, folder, context or synthetic cluster that holds the state.")] = ""
     kube_version: Annotated[
-        str, Meta(description="Kubernetes version of the answer; `preview:KEP-…` is the newest with a proposed change.")
+        str, Meta(description="Kubernetes version; `preview:KEP-…` is the newest version with a proposed change.")
     ] = ""
     gates: Annotated[
-        dict[str, bool], Meta(description="Feature gates that were set; those of the API server as `apiserver:NAME`.")
+        dict[str, bool], Meta(description="Feature gates that were set; `apiserver:NAME` is a gate of the API server.")
     ] = field(default_factory=dict)
     config: Annotated[
         str, Meta(description="File of kube-scheduler's configuration; empty for the default configuration.")
     ] = ""
     nodes: Annotated[int, Meta(description="Number of nodes.")] = 0
     pods: Annotated[int, Meta(description="Number of pods in the input.")] = 0
-    taken: Annotated[str, Meta(description="When a snapshot was taken, RFC 3339; empty if that is not known.")] = ""
+    taken: Annotated[str, Meta(description="Time of the snapshot, RFC 3339; empty if it is not known.")] = ""
 
 
 class Answer(Base, frozen=True, kw_only=True):
@@ -139,7 +147,7 @@ class Answer(Base, frozen=True, kw_only=True):
     unjudged: Annotated[tuple[Unjudged, ...], Meta(description="Parts of the input that were not judged.")] = ()
     assumed: Annotated[
         tuple[str, ...],
-        Meta(description="Assumptions under which the verdict holds, such as: pods with claims take no node."),
+        Meta(description="Assumptions of the verdict, for example that pods with device claims take no node."),
     ] = ()
     on: Annotated[Asked, Meta(description="The input and the version.")] = Asked()
 

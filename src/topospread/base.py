@@ -10,13 +10,19 @@ from msgspec import Meta
 
 API_VERSION = "topospread.dev/v1"
 _INDENTED = 1_000_000
-"""Maximum bytes of an indented JSON text: the blanks of a large one take as much space as its content."""
+"""Maximum bytes of an indented JSON text. Indentation would about double the size of larger texts."""
 Word = Literal["yes", "no", "unknown"]
 """The verdict of a command. `unknown` means that topospread cannot judge part of the input."""
 
 
 class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A part of an answer. Field names are camelCase in JSON."""
+
+    @classmethod
+    def like(cls, source: object, **others: Any) -> Self:
+        """Return the struct with the attributes of `source` that have a field's name, and the other fields."""
+        names = (each for each in cls.__struct_fields__ if each not in others and hasattr(source, each))
+        return cls(**{each: getattr(source, each) for each in names}, **others)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the struct as plain data, as ``-o json`` writes it."""
@@ -53,7 +59,7 @@ class Bounds(Base, frozen=True, kw_only=True):
         return Bounds(least=self.least + other.least, most=self.most + other.most)
 
     def at_least(self, number: int) -> Word:
-        """Return whether the count is at least `number`."""
+        """Return the verdict on "the count is at least `number`"; unknown if the bounds allow both answers."""
         if self.least >= number:
             return "yes"
         return "no" if self.most < number else "unknown"
@@ -86,7 +92,7 @@ def _plain(value: object) -> dict[Any, Any]:
     """
     if isinstance(value, Mapping):
         return dict(value)
-    raise NotImplementedError(f"{type(value).__name__} has no form in JSON")
+    raise NotImplementedError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def json_text(data: object) -> str:

@@ -3,10 +3,10 @@
 TopospreadError
  ├─ InputError            unusable input; the message says where and what to do (exit code 2)
  │   ├─ DecodeError       not YAML or JSON, or a field of another type than Kubernetes gives it
- │   ├─ InvalidError decoded, but the API server (or kube-scheduler) denies it
+ │   ├─ InvalidError      decoded, but the API server (or kube-scheduler) denies it
  │   ├─ DuplicateError    one object twice in one path, or one YAML key twice in one mapping
  │   └─ ConfigError       a KubeSchedulerConfiguration, feature gate or version that is not usable
- ├─ UsageError options that cannot be combined, or that name a missing object (exit code 2)
+ ├─ UsageError            options that cannot be combined, or that name a missing object (exit code 2)
  └─ UnknownVerdictError   yes or no is needed and the verdict is unknown; carries the answer
 
 An answer that is "no" (pods pending, findings) is not an error: commands return it with exit code 1.
@@ -140,4 +140,4 @@ class UnknownVerdictError(TopospreadError):
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
-        super().__init__(f"{answer.kind}: the verdict is unknown: {answer.says}; .verdict and .unjudged say more")
+        super().__init__(f"{answer.kind}: the verdict is unknown: {answer.says}; see .verdict and .unjudged")

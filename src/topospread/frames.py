@@ -42,11 +42,11 @@ def frame_of(answer: msgspec.Struct, rows: str) -> Any:
 
 
 def _rows(kind: Any, owner: Any, path: str, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a list; without an owner, one row without values."""
+    """Yield the rows of a list as column → value; if ``owner`` is None, yield one row whose values are None."""
     name, _, rest = path.partition(".")
     lists = {each.name: each.struct for each in _fields(kind) if each.is_list}
     if name not in lists:
-        raise UsageError(f"frame: {kind.__name__} has no list {name!r}; there are {', '.join(lists)}")
+        raise UsageError(f"frame: {kind.__name__} has no list {name!r}; its lists are {', '.join(lists)}")
     for each in (None,) if owner is None else getattr(owner, name) or ():
         struct = type(each) if isinstance(each, msgspec.Struct) else lists[name]
         if rest and struct is not None:
@@ -59,7 +59,10 @@ def _rows(kind: Any, owner: Any, path: str, known: dict[str, Any]) -> Iterator[d
 
 
 def _cells(kind: Any, struct: Any, before: str = "") -> Iterator[tuple[str, Any, bool]]:
-    """Yield columns, values, and whether these are several. A nested struct has its own columns: ``placed_least``."""
+    """Yield (column, value, is_many); ``is_many``: the value is a list or mapping.
+
+    A nested struct has its own columns: ``placed_least``.
+    """
     for each in _fields(kind):
         value = getattr(struct, each.name, None)
         if isinstance(value, msgspec.Struct):
@@ -83,7 +86,7 @@ def _fields(kind: Any) -> tuple[_Field, ...]:
 
 
 def _inner(annotation: Any) -> Any:
-    """Return a type without its description, and of a union the first type that is a value's."""
+    """Return the type in an annotation, without its description; of a union, the first type but None and UNSET."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _inner(parts[0])

@@ -55,7 +55,7 @@ class GivenCluster:
         if isinstance(on, str) and on == LIVE:
             self._live = _live_objects(context, namespace)
         elif context is not None:
-            raise UsageError(f'context: {context} is of a live cluster: write Session("live", context="{context}")')
+            raise UsageError(f'context: {context} requires a live cluster: write Session("live", context="{context}")')
         elif isinstance(on, str | os.PathLike) and os.fspath(on):
             self._cluster = os.fspath(on)
         elif (objects := _objects(on)) and all(isinstance(each, str | os.PathLike) for each in objects):
@@ -95,7 +95,7 @@ class GivenCluster:
         cluster = [self._cluster] if self._cluster and not self.synthetic else []
         found = [each for each in (*cluster, *self._paths) if each != "-"]
         if not found:
-            raise UsageError("lint reads manifests as they are written: name files")
+            raise UsageError("lint reads manifest files, and this cluster has none: name files")
         return found
 
     def applied(self, manifests: Sequence[str]) -> Inventory:
@@ -108,7 +108,7 @@ class GivenCluster:
             return self.inventory
         if not self._is_known:
             raise UsageError(
-                f"{manifests[0]}: manifests can only be applied to a cluster that files hold; save it first"
+                f"{manifests[0]}: manifests can only be applied to a cluster in files; save the cluster first"
             )
         return self._load(manifests)
 

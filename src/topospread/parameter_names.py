@@ -1,4 +1,4 @@
-"""Errors of the Python API: they name parameters where errors of the command name options."""
+"""Replace option names by parameter names in the errors of the Python API."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OTHER_NAMES = {
     "orders": ("number",),
     "shape": ("shapes",),
 }
-"""Option → parameters with another name; the first that a function has is meant."""
+"""Option → possible names of its parameter; the first name that the function has is used."""
 
 
 @contextmanager

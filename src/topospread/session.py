@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypedDict, TypeVar, Unpack, get_args, overload
@@ -47,24 +47,33 @@ Arguments = ParamSpec("Arguments")
 
 
 def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
-    """Check the numbers, ask, and raise `UnknownVerdictError` if the session was created with ``unknown="raise"``.
+    """Wrap a question: check its arguments first, and name parameters instead of options in errors.
 
-    Errors name parameters, not the command's options.
+    An unknown verdict raises `UnknownVerdictError` if the session was created with ``unknown="raise"``.
     """
     counts = [name for name, of in ask.__annotations__.items() if of in ("int", "int | None")]
 
     @wraps(ask)
     def asked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Told:
-        wrong = next((each for each in args[1:] if isinstance(each, int | float)), None)
+        wrong = next((each for each in args[1:] if isinstance(each, int | float | Mapping)), None)
+        if isinstance(wrong, Mapping):
+            raise UsageError("expected a name or a path, got a dict; give objects to Session([…])")
         if wrong is not None:
-            raise UsageError(f"{wrong!r} is a number: use a name or a path")
+            raise UsageError(f"{wrong!r}: expected a name or a path, got a number")
         for name in counts:
             number = kwargs.get(name)
             if number is not None and (type(number) is not int or number < 1):
                 raise UsageError(f"{name}={number!r}: use a whole number of at least 1")
         for name, value in kwargs.items():
-            if isinstance(value, str) and ask.__annotations__.get(name) in ("Collection[str]", "Sequence[str]"):
+            of = _PLACING.get(name) or ask.__annotations__.get(name, "None")
+            if value is None and "None" not in of:
+                raise UsageError(f"{name}=None: leave it out for its default")
+            if of in ("Collection[str]", "Sequence[str]") and not _is_list(value):
                 raise UsageError(f"{name}={value!r}: use a list of strings")
+            if of == "Sequence[Path]" and not (_is_list(value) or isinstance(value, str | os.PathLike)):
+                raise UsageError(f"{name}={value!r}: use a path or a list of paths")
+            if of.startswith("Mapping") and not isinstance(value, Mapping):
+                raise UsageError(f'{name}={value!r}: use a dict, {{"deploy/web": 3}}')
         with naming(ask.__annotations__.keys() | _SHARED):
             told = ask(*args, **kwargs)
         subject: Any = args[0]
@@ -74,6 +83,10 @@ def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
         return told
 
     return asked
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | Mapping)
 
 
 class Placing(TypedDict, total=False):
@@ -99,8 +112,12 @@ class Placing(TypedDict, total=False):
     run_cron_jobs: Collection[str]
 
 
+_PLACING: Mapping[str, str] = {
+    name: str(getattr(of, "__forward_arg__", of)) for name, of in Placing.__annotations__.items()
+}
+"""Keyword argument of `Placing` → its type as text."""
 _SHARED = Placing.__annotations__.keys() | {"on", "kube_version", "config", "gates", "render", "context"}
-"""Parameters that questions share, and those of a session."""
+"""Parameters of several questions, and parameters of a session."""
 
 
 class Session:
@@ -194,6 +211,8 @@ class Session:
 
     def but(self, **changed: Any) -> Session:
         """Return a session with other options, such as ``kube_version`` or ``config``, on the same cluster."""
+        for name in changed.keys() - self._given.keys():
+            raise UsageError(f"{name}: unknown parameter; known are {', '.join(self._given)}")
         reads = {"on", "namespace", "render", "context"} & changed.keys()
         other = Session(**{**self._given, **changed, **({} if reads else {"on": Inventory()})})
         if not reads:
@@ -225,8 +244,11 @@ class Session:
         Raises:
             UsageError: if the remedy does not patch objects, or an object is missing.
         """
+        from topospread.answer import Remedy
         from topospread.drill.patching import after_remedy
 
+        if not isinstance(remedy, Remedy):
+            raise UsageError(f"{type(remedy).__name__}: expected a remedy of an answer, answer.remedies[0]")
         return self.but(on=after_remedy(self.inventory, self._options, remedy))
 
     @_question
@@ -314,7 +336,7 @@ class Session:
         from topospread.answers.why import why_answer
         from topospread.why.explain import explain
 
-        inventory, options = self._asked(manifests, placing)
+        inventory, options = self._asked(manifests, placing, "namespace")
         if target is None:
             from topospread.answers.why_pending import why_pending
 
@@ -353,7 +375,7 @@ class Session:
 
         Args:
             manifests: files to apply first.
-            namespace: show this namespace; the verdict is about all pods.
+            namespace: show this namespace, which the verdict is about; all pods take part.
             placing: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
         """
         from msgspec.structs import force_setattr
@@ -361,7 +383,7 @@ class Session:
         from topospread.answers.simulation import simulation_answer
         from topospread.simulation.simulate import simulate
 
-        inventory, options = self._asked(manifests, placing)
+        inventory, options = self._asked(manifests, placing, "namespace")
         found = simulate(inventory, options, progress=self._progress)
         told = _about(simulation_answer(found, namespace), inventory, options)
         force_setattr(
@@ -377,8 +399,8 @@ class Session:
         from topospread.answers.orders import orders_answer
         from topospread.simulation.orders import simulate_orders
 
-        inventory, options = self._asked(manifests, placing)
-        found = simulate_orders(inventory, number, options, self._progress)
+        inventory, options = self._asked(manifests, placing, "namespace")
+        found = simulate_orders(inventory, number, options, self._progress, namespace)
         return _about(orders_answer(found, namespace), inventory, options)
 
     @_question
@@ -423,7 +445,7 @@ class Session:
         fallback: bool = False,
         **placing: Unpack[Placing],
     ) -> DrillResult:
-        """Simulate steps such as ``steps.Fail``; yes if they do no new harm.
+        """Simulate steps such as ``steps.Fail``. The verdict is yes if they cause no new problem.
 
         Args:
             steps: events in their order (`topospread.drill.steps`).
@@ -436,7 +458,7 @@ class Session:
         from topospread.answers.drill import drill_answer
         from topospread.drill.drill import drill
 
-        inventory, options = self._asked(manifests, placing)
+        inventory, options = self._asked(manifests, placing, "namespace")
         return self._told(
             lambda: drill(
                 inventory,
@@ -495,7 +517,7 @@ class Session:
         from topospread.answers.capacity import capacity_answer
         from topospread.capacity.capacity import capacity
 
-        inventory, options = self._asked((), placing)
+        inventory, options = self._asked((), placing, "namespace")
         return self._told(
             lambda: capacity(
                 inventory,
@@ -597,8 +619,15 @@ class Session:
     def _progress(self) -> Any:
         return self._given["progress"]
 
-    def _asked(self, manifests: Sequence[Path], placing: Mapping[str, Any]) -> tuple[Inventory, SimulationOptions]:
+    def _asked(
+        self, manifests: Sequence[Path], placing: Mapping[str, Any], *own: str
+    ) -> tuple[Inventory, SimulationOptions]:
         """Return the cluster with manifests applied, and the simulation options.
+
+        Args:
+            manifests: files to apply.
+            placing: options of the simulation.
+            own: further parameters of the caller, for messages.
 
         Raises:
             UsageError: if a keyword is unknown or its value unusable.
@@ -607,7 +636,9 @@ class Session:
 
         unknown = placing.keys() - Placing.__annotations__.keys()
         if unknown:
-            raise UsageError(f"{min(unknown)}: unknown; there are {', '.join(Placing.__annotations__)}")
+            raise UsageError(
+                f"{min(unknown)}: unknown parameter; known are {', '.join([*Placing.__annotations__, *own])}"
+            )
         _one_of("autoscale", placing.get("autoscale", "keep"), ("keep", "min", "max"))
         _one_of("sampling", placing.get("sampling", "all"), ("all", "kube"))
         for target, replicas in placing.get("scale", {}).items():
@@ -701,8 +732,8 @@ class Promises:
 
         Args:
             targets: Deployments and StatefulSets; by default all with two pods or more.
-            want: promises, ``zone-loss>=4``, ``quorum``; by default the loss of one zone takes only its share of the
-                pods.
+            want: promises besides declared ones, ``zone-loss>=4``, ``quorum``; without any, the loss of one zone may
+                take only its share of the pods.
             replicas: number of replicas; by default the manifest's.
             namespace: namespace of targets without one.
             tries: maximum number of designs checked for each workload.
@@ -758,10 +789,10 @@ def _selector(text: str | None) -> Selector | None:
 
 
 def _checked(steps: Sequence[Any]) -> Sequence[Step]:
-    """Return steps of a drill.
+    """Return the given steps of a drill unchanged.
 
     Raises:
-        UsageError: if there is none, or an item is not a step.
+        UsageError: if there is no step, or an item is not a step.
     """
     from topospread.drill import steps as known
 
@@ -771,7 +802,7 @@ def _checked(steps: Sequence[Any]) -> Sequence[Step]:
         raise UsageError(f"drill: give at least one step, for example {write}")
     wrong = next((each for each in steps if not isinstance(each, kinds)), None)
     if wrong is not None:
-        raise UsageError(f"{wrong!r} is no step: write {write}, with from topospread import steps")
+        raise UsageError(f"{wrong!r} is not a step: write {write}, with: from topospread import steps")
     return steps
 
 

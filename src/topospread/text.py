@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 _CONTROL: Final = re.compile(
@@ -21,7 +21,7 @@ _CONTROL: Final = re.compile(
     "\ud800-\udfff]"  # surrogates
 )
 _MAY_BE_CONTROL: Final = re.compile(rb"##(?:\[|vso\[|teamcity\[)|[\x7f\xc2\xcd\xd8\xe1-\xe3\xef\xf0\xf3]")
-"""Bytes of the same characters in JSON text, which already escapes C0 and surrogates, and commands to pipelines."""
+"""Bytes with which such characters and pipeline commands start in JSON text, where C0 and surrogates are escaped."""
 _COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
 """Line starts that GitHub, Azure Pipelines or TeamCity read as a command."""
 _KEY: Final = int.from_bytes(os.urandom(7), "big")
@@ -120,18 +120,41 @@ def listed(names: Collection[str], most: int) -> str:
     return f"{', '.join(shown[:most])} and {len(shown) - most} more"
 
 
+def did_you_mean(
+    word: str, known: Iterable[str] | Mapping[str, str], others: str = "", *, most: int = 1, cutoff: float = 0.6
+) -> str:
+    """Return ``; did you mean a?``, or ``; `` and `others` if nothing is similar; "" without either.
+
+    Args:
+        known: the names; of a mapping, the keys are compared and the values shown.
+    """
+    from difflib import get_close_matches  # slow to import
+
+    near = get_close_matches(word, list(known), most, cutoff)
+    shown = [known[each] for each in near] if isinstance(known, Mapping) else near
+    hint = f"did you mean {' or '.join(shown)}?" if shown else others
+    return f"; {hint}" if hint else ""
+
+
 def there_are(names: Collection[str], most: int = 4) -> str:
     """Return the names that exist as a clause: ``there is only a``, ``there are a, b and 2 more``."""
     return f"there {'is only' if len(names) == 1 else 'are'} {listed(sorted(names), most)}"
 
 
 _SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does", "lack": "lacks", "stay": "stays", "find": "finds",
-             "fit": "fits", "end": "ends", "depend": "depends"}  # fmt: skip
+             "fit": "fits", "exist": "exists", "end": "ends", "depend": "depends"}  # fmt: skip
 
 
 def counted(number: int, noun: str) -> str:
     """Return a number and its noun: ``1 pod``, ``2 pods``."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def not_in_namespace(namespace: str, known: Iterable[str]) -> str:
+    """Return the error message for a namespace without workloads; `known`: the namespaces that have some."""
+    there = ", ".join(sorted(known))
+    rest = f"namespaces with workloads: {there}" if there else "the input has no workload"
+    return f'no workload found in namespace "{namespace}"; {rest}'
 
 
 def agreeing(words: str, number: int) -> str:

@@ -91,7 +91,7 @@ def test_why_a_pod_waits_and_a_suggestion_that_is_tried(page: Page, three: str) 
 def test_figures_say_what_is_wrong_and_filter_the_matrix(page: Page, demo: str) -> None:
     opened(page, f"{demo}{FAILED}")
     figures = page.locator("#figures button")
-    expect(figures).to_have_count(4)
+    expect(figures).to_have_count(5)
     expect(figures.first).to_contain_text("6 pending pods of 2 workloads")
     expect(page.locator("#matrix tbody tr")).to_have_count(5)
     expect(page.locator("#matrix tbody tr").first).to_contain_text("! zone skew 3, max 1, 3 pending")
@@ -111,9 +111,18 @@ def test_figures_say_what_is_wrong_and_filter_the_matrix(page: Page, demo: str) 
     expect(bar.locator("title")).to_have_text(re.compile(r"^\d+ − \d+ \(minimum\) = \d+, maxSkew \d+$"))
 
 
+def test_why_a_pod_waits_shows_its_workload_on_the_map(page: Page, demo: str) -> None:
+    opened(page, f"{demo}{FAILED}")
+    expect(page.locator("#now .domain").last).not_to_contain_text("skew")
+    page.locator("#panel .cause button").first.click()
+    expect(page.locator("#now .domain").last).to_contain_text("skew")
+    expect(page.locator("#now .dots").first).to_be_attached()
+    expect(page.locator("#now .domain").first.locator(".cells :is(.used, .full)").first).to_be_attached()
+
+
 def test_a_workload_shows_what_lint_finds_and_what_it_keeps(page: Page, demo: str) -> None:
     opened(page, f"{demo}?workload=Deployment/shop/checkout")
-    expect(page.get_by_role("region", name="What lint finds")).to_contain_text("no PodDisruptionBudget")
+    expect(page.get_by_role("region", name="What lint finds")).to_contain_text("No PodDisruptionBudget")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.get_by_text("What it keeps when a zone or node is lost").click()
@@ -140,7 +149,7 @@ def test_why_a_pod_is_where_it_is(page: Page, demo: str) -> None:
     opened(page, f"{demo}?workload=Deployment/shop/checkout")
     page.locator("#panel button[data-pod]").first.click()
 
-    expect(page.locator("#panel")).to_contain_text("Scores beside its rivals")
+    expect(page.locator("#panel")).to_contain_text("Scores of its node and of the next best")
 
 
 def test_a_zone_that_fails_can_be_tried_and_taken_back(page: Page, demo: str) -> None:
@@ -155,20 +164,72 @@ def test_a_zone_that_fails_can_be_tried_and_taken_back(page: Page, demo: str) ->
     expect(page.locator("#trial .steps li")).to_have_count(0)
 
 
+def test_a_drain_that_is_refused_can_be_tried_with_force(page: Page, three: str) -> None:
+    opened(page, f"{three}?step=drain+node%3Dnode-1")
+    result = page.locator("#result")
+    expect(result).to_contain_text("no: 2 pods not evicted")
+    expect(result).to_contain_text("All pods stay; the drain only cordons.")
+    result.get_by_role("button", name="Try it with force").click()
+    expect(page.locator("#trial .steps li")).to_have_count(1)
+    expect(page.locator("#trial .steps li")).to_contain_text("kubectl drain --ignore-daemonsets --force")
+    expect(page.locator("#frames [aria-current]")).to_contain_text("2. force-drain node=node-1")
+    expect(result).not_to_contain_text("not evicted")
+    expect(page.locator("#nodes-action option[value=force-drain]")).to_have_text("drain with force")
+
+
 def test_a_what_if_is_kept_as_the_baseline_of_another(page: Page, demo: str) -> None:
     opened(page, f"{demo}{FAILED}")
     page.get_by_role("button", name="Keep as baseline").click()
     expect(page.locator("#now figcaption")).to_contain_text("since: the baseline, fail zone=eu-west-1a.")
     page.get_by_role("button", name=re.compile("Take back")).click()
-    expect(page.locator("#now figcaption")).to_contain_text(
-        "Then 6 pods pending, 2 workloads over a hard maxSkew; now 0 "
-    )
+    said = re.compile("Then 12 nodes, 6 pods pending, 2 workloads over a hard maxSkew; now 12 nodes, 0 pods pending")
+    expect(page.locator("#now figcaption")).to_contain_text(said)
     expect(page.locator("#now .leaves")).not_to_have_count(0)
     page.select_option("#beside", "")
     expect(page.locator("#now figcaption")).to_have_text("")
     page.reload()
     page.select_option("#beside", "base")
     expect(page.locator("#now figcaption")).to_contain_text("the baseline, fail zone=eu-west-1a")
+
+
+def snapshot(path: Path, **pods: str) -> str:
+    """Write a snapshot of three nodes and of pods on them."""
+    items: list[dict[str, object]] = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "uid": name, "labels": {"topology.kubernetes.io/zone": f"zone-{name}"}},
+            "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}},
+        }
+        for name in ("a", "b", *(["c"] if "now" in path.name else []))
+    ] + [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "shop", "uid": name},
+            "spec": {"nodeName": node, "containers": [{"name": "c", "image": "x"}]},
+        }
+        for name, node in pods.items()
+    ]
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return str(path)
+
+
+def test_an_earlier_snapshot_is_the_baseline(page: Page, tmp_path: Path) -> None:
+    earlier = snapshot(tmp_path / "then.json", stays="a", moves="a", goes="b")
+    with served("--on", snapshot(tmp_path / "now.json", stays="a", moves="b"), "--baseline", earlier) as url:
+        opened(page, url)
+        page.select_option("#beside", label="the earlier snapshot, then.json")
+        expect(page.locator("#now figcaption")).to_have_text(
+            "What changed since: the earlier snapshot, then.json. Then 2 nodes, 0 pods pending, 0 workloads over a "
+            "hard maxSkew; now 3 nodes, 0 pods pending, 0 workloads over a hard maxSkew."
+        )
+        expect(page.locator("#now .arrives")).to_have_count(1)
+        expect(page.locator("#now .leaves")).to_have_count(2)
+        expect(page).to_have_url(re.compile("beside=baseline"))
+        page.reload()
+        expect(page.locator("#now .arrives")).to_have_count(1)
+        page.goto("about:blank")  # or it would complain of the server that ends
 
 
 def test_replicas_can_be_typed_and_stand_in_the_address(page: Page, demo: str) -> None:
@@ -204,10 +265,13 @@ def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
         page.get_by_role("link", name="Download as a drill").click()
     assert "fail" in Path(download.value.path()).read_text()
 
-    page.get_by_role("button", name="Copy as command").first.click()
+    page.get_by_role("button", name="Copy topospread drill").first.click()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("topospread drill ")
     assert "--fail" in copied
+    page.get_by_text("Share this as one file").click()
+    page.get_by_role("button", name="Copy command for one file").click()
+    assert page.evaluate("navigator.clipboard.readText()") == f"{copied} -o html=page.html"
     page.get_by_role("button", name="Copy the address").click()
     assert "step=fail" in page.evaluate("navigator.clipboard.readText()")
 
@@ -245,7 +309,7 @@ def test_the_map_is_a_table_too(page: Page, demo: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_without_its_token_the_page_is_not_shown(new_page: NewPage, host: str) -> None:
+def test_without_its_token_the_page_is_not_shown(new_page: NewPage, browser: Browser, host: str) -> None:
     chosen = "a-token-that-was-chosen"
     with served_with_token("--on", "zones=3", "--host", host, token=chosen) as url:
         assert url.endswith(f"/?token={chosen}")
@@ -261,6 +325,11 @@ def test_without_its_token_the_page_is_not_shown(new_page: NewPage, host: str) -
         page.close()
         page.context.clear_cookies()
         assert page.context.request.get(bare).status == 403
+        refused = browser.new_context().new_page()
+        refused.goto(bare)
+        expect(refused.locator("main")).to_contain_text("Open the whole URL that topospread serve printed")
+        assert refused.locator(".top").evaluate("(it) => getComputedStyle(it).display") == "flex"
+        refused.context.close()
 
 
 @pytest.fixture

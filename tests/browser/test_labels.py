@@ -97,7 +97,7 @@ def test_tables_of_long_names_are_read_without_scrolling(new_page: NewPage, clou
     expect(page.get_by_role("row", name=re.compile("^gke-"))).not_to_have_count(0)
     assert cut_words(page) == []
     page.locator("#panel button[data-pod]").first.click()
-    expect(page.locator("#panel")).to_contain_text("Scores beside its rivals")
+    expect(page.locator("#panel")).to_contain_text("Scores of its node and of the next best")
     assert cut_words(page) == []
     page.goto("about:blank")
 

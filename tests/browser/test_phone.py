@@ -25,7 +25,7 @@ def test_the_figures_and_why_pods_are_pending_stand_first_and_the_map_last(phone
     phone.goto(shop)
     cause = phone.locator("#panel .cause")
     expect(cause).to_contain_text("5 pending pods")
-    expect(cause).to_contain_text("zone-c takes no pod but still sets the minimum")
+    expect(cause).to_contain_text("zone-c takes no pod, but its 0 pods are still the minimum")
     expect(cause).to_contain_text("First fix: nodeTaintsPolicy: Honor")
     expect(cause).to_contain_text("all 7 pods have a node")
 

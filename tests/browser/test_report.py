@@ -57,8 +57,8 @@ def test_it_is_the_page_without_a_server(page: Page, report: Path) -> None:
 def test_its_moments_can_be_gone_through(page: Page, report: Path) -> None:
     page.goto(report.as_uri())
 
-    page.get_by_role("button", name=re.compile("as it was read")).click()
-    expect(page.locator("#frames [aria-current=step]")).to_contain_text("as it was read")
+    page.get_by_role("button", name=re.compile("As read")).click()
+    expect(page.locator("#frames [aria-current=step]")).to_contain_text("As read")
 
 
 def test_its_policy_lets_nothing_else_run(page: Page, report: Path) -> None:
@@ -85,9 +85,9 @@ def test_names_are_hashed_when_that_is_asked_for(page: Page, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        (("simulate", *DEMO), "with everything placed that waits"),
-        (("status", *DEMO), "as it was read"),
-        (("why", "shop/deploy/checkout", *DEMO), "Scores beside its rivals"),
+        (("simulate", *DEMO), "After scheduling"),
+        (("status", *DEMO), "As read"),
+        (("why", "shop/deploy/checkout", *DEMO), "Scores of its node and of the next best"),
         (("drill", *DEMO, "--fail", "zone=eu-west-1a"), "fail zone=eu-west-1a"),
     ],
     ids=lambda each: each[0] if isinstance(each, tuple) else "",

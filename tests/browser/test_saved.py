@@ -15,6 +15,7 @@ def saved(page: Page, view: str, kind: str) -> bytes:
     page.select_option("#save", view)
     with page.expect_download() as told:
         page.get_by_role("button", name=f"as {kind.upper()}").click()
+    expect(page.locator(f"#save-{kind}")).to_have_text("saved")
     assert told.value.suggested_filename == f"{view}.{kind}"
     return Path(told.value.path()).read_bytes()
 

@@ -8,8 +8,10 @@ import socket
 import time
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.browser.conftest import NewPage
 from tests.browser.serving import AUTHORIZED, DEMO, many_nodes, served
 
 CANCELLED = """() => {
@@ -19,6 +21,12 @@ CANCELLED = """() => {
   return performance.now() - begin;
 }"""
 """Clicks Cancel, which is gone at once; returns the milliseconds."""
+_PLACE = "document.querySelector('#panel .list').offsetTop - document.querySelector('#panel').offsetTop"
+_SHIFTS = """window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const each of list.getEntries()) if (!each.hadRecentInput) window.shifted += each.value;
+}).observe({ type: "layout-shift", buffered: true });"""
+"""Sums up how far parts of the page moved without a click: the cumulative layout shift."""
 FAILED = "step=fail+zone%3Deu-west-1a"
 
 
@@ -51,6 +59,8 @@ def test_an_error_stays_until_another_answer_comes(browser: Browser, demo: str) 
 
     time.sleep(2)  # states of the server arrive meanwhile
     expect(page.locator("#trouble")).to_contain_text("nowhere")
+    expect(page.locator("#trouble")).to_be_in_viewport()
+    expect(page.locator("#nodes-other")).to_have_value("nowhere")
     page.get_by_role("button", name="Take it back").click()
     expect(page.locator("#trouble")).to_be_hidden()
     context.close()
@@ -81,32 +91,126 @@ def test_things_as_they_were_read_are_shown_while_an_address_s_steps_are_played(
     expect(page.locator("#result")).to_contain_text("36 pods ready")
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_causes_that_come_late_leave_the_list_of_workloads_where_it_is(
+    new_page: NewPage, demo: str, width: int
+) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page = new_page(viewport={"width": width, "height": 844})
+    page.route("**/api/pending**", hold)
+    opened(page, f"{demo}?{FAILED}")
+    button = page.locator("#panel .list button", has_text="shop/checkout")
+    expect(page.locator("#panel progress")).to_be_visible()
+    button.click()
+    expect(page.locator("#panel h2")).to_have_text("Deployment shop/checkout")
+    page.get_by_role("button", name="← All workloads").click()
+    expect(page.locator("#panel progress")).to_be_visible()
+    before = page.evaluate(_PLACE)
+    held[-1].continue_()
+    expect(page.locator("#panel .cause").first).to_be_visible()
+    assert page.evaluate(_PLACE) == before
+    button.click()
+    expect(page.locator("#panel h2")).to_have_text("Deployment shop/checkout")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_is_drawn_first_stays_where_it_is(new_page: NewPage, demo: str, width: int) -> None:
+    page = new_page(viewport={"width": width, "height": 844})
+    page.add_init_script(_SHIFTS)
+    opened(page, demo)
+    expect(page.locator("#now [data-painted]")).to_be_attached()
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    assert page.evaluate("window.shifted") < 0.1
+
+
+def test_a_shared_trial_keeps_the_place_of_its_result(page: Page, demo: str) -> None:
+    asked = unanswered_trials(page)
+    page.add_init_script(_SHIFTS)
+    page.goto(f"{demo}?{FAILED}")
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    for each in asked:
+        each.continue_()
+    expect(page.locator("#result h2")).to_be_visible()
+    assert page.evaluate("window.shifted") < 0.1
+
+
+def test_a_result_stays_while_the_picture_beside_it_is_on_its_way(page: Page, demo: str) -> None:
+    held: list[Route] = []
+    page.route(re.compile(r"/api/picture\?step=.*&at=1$"), lambda route: held.append(route))  # noqa: PLW0108 - has attributes
+    page.goto(f"{demo}?{FAILED}&beside=1")
+    expect(page.locator("#result h2")).to_be_visible()
+    page.wait_for_timeout(700)  # twice as long as until a trial under way is announced
+    expect(page.locator("#result h2")).to_be_visible()
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.locator("#now figcaption")).to_contain_text("What changed since")
+
+
 def test_the_result_of_a_trial_is_in_sight(page: Page, demo: str) -> None:
     opened(page, demo)
     page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")
     page.get_by_role("button", name="Try it", exact=True).click()
 
-    expect(page.get_by_role("region", name="What came of it").locator("h2")).to_be_in_viewport()
+    head = page.get_by_role("region", name="What came of it").locator("h2")
+    expect(head).to_be_in_viewport()
+    tops = page.evaluate("['.time', '#result h2'].map((it) => document.querySelector(it).getBoundingClientRect())")
+    assert tops[0]["bottom"] <= tops[1]["top"], "the steps, which stay in sight, do not cover it"
+
+
+def test_a_click_while_a_trial_is_played_is_shown_afterwards_with_the_trial(page: Page, demo: str) -> None:
+    opened(page, demo)
+    asked = unanswered_trials(page)
+    page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")
+    page.get_by_role("button", name="Try it", exact=True).click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    page.locator("#matrix button", has_text="shop/search").click()
+    expect(page.locator("#panel")).to_contain_text("Waits for what is played")
+    expect(page.locator("#matrix tr.chosen")).to_contain_text("shop/search")
+    for each in asked:
+        each.continue_()
+    expect(page.locator("#frames [aria-current]")).to_contain_text("fail")
+    expect(page.locator("#panel h2")).to_have_text("Deployment shop/search")
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+
+
+def test_what_cannot_be_tried_yet_says_that_it_waits(page: Page, demo: str) -> None:
+    held: list[Route] = []
+    page.route("**/api/trial**", lambda route: held.append(route))  # noqa: PLW0108 - has attributes
+    page.goto(demo)
+    forms = page.locator("#forms[inert]")
+    expect(forms).to_be_attached()
+    shown = page.locator("#trial h2").evaluate("(it) => getComputedStyle(it, '::after').content")
+    assert "waits until the cluster is loaded" in shown
+    expect(page.locator("#now [data-painted]")).to_be_attached()
+    held[0].continue_()
+    expect(page.locator("#forms[inert]")).to_have_count(0)
 
 
 def test_the_card_of_a_what_if_groups_causes_and_shows_where_pods_went_and_stays(page: Page, demo: str) -> None:
     opened(page, f"{demo}?{FAILED}")
     card = page.get_by_role("region", name="What came of it")
-    expect(card.locator(".verdict")).to_have_text("6 pods pending")
+    expect(card.locator(".verdict.no")).to_have_text(re.compile(r"^no: 6 pods of .* are pending at the end$"))
     expect(card.locator(".cause")).to_have_count(2)
     flow = card.get_by_role("img")
     moves = re.findall(r"(\d+) from eu-west-1a to (\S+?)(?:,|$)", flow.get_attribute("aria-label") or "")
-    expect(card.locator("figcaption")).to_have_text(f"{sum(int(pods) for pods, _ in moves)} pods moved in this step")
-    assert ("6", "pending") in moves
-    page.evaluate("document.querySelector('#table').scrollIntoView()")
-    expect(card.locator(".verdict")).to_be_in_viewport()
+    moved = sum(int(pods) for pods, to in moves if to != "pending")
+    expect(card.locator("figcaption")).to_have_text(
+        f"{moved} pods replaced, all in another zone, 6 pods became pending"
+    )
+    page.evaluate("document.querySelector('#maps').scrollIntoView()")
+    expect(page.locator("#frames [aria-current]")).to_be_in_viewport()
+    expect(page.locator("#frames [aria-current]")).to_contain_text("(6 pending)")
 
 
 def test_an_address_that_names_a_node_that_is_gone_says_so_and_goes_on(browser: Browser, demo: str) -> None:
     context = browser.new_context(extra_http_headers=AUTHORIZED)  # the console may say that 404 was answered
     page = context.new_page()
     opened(page, f"{demo}?node=node-gone")
-    expect(page.locator("#panel .bad").first).to_have_text("there is no node node-gone")
+    expect(page.locator("#panel .bad").first).to_have_text("node node-gone not found")
     page.locator("#panel button", has_text="shop/checkout").click()
     expect(page.locator("#panel h2")).to_have_text("Deployment shop/checkout")
     context.close()

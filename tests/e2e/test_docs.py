@@ -12,6 +12,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 
 from conformance.run import FLAVOURS, NOT_BUILT, PREVIEWS
 from tests.answer_schema import schema_of
@@ -94,3 +95,9 @@ def test_the_page_on_feature_gates_is_the_tables(capsys: pytest.CaptureFixture[s
 def test_the_page_on_python_is_the_docstrings(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "docs/reference/write_python_api.py"), run_name="__main__")
     assert (ROOT / "docs/reference/python-api.md").read_text() == capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_yaml_blocks_are_yaml(page: Path) -> None:
+    for block in re.findall(r"(?ms)^ *```yaml\n(.*?)^ *```", page.read_text()):
+        list(yaml.safe_load_all(block))

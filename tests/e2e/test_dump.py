@@ -52,6 +52,7 @@ def test_without_a_name_it_is_the_one_that_the_help_says(answers: AnsweringServe
     done = run(answers, "dump")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("cluster.json.gz: 6 nodes, 11 pods and 9 other objects, ")
+    assert done.stdout.endswith(" kB\n")
     assert run(answers, "status", "-f", "cluster.json.gz", "--exit-zero").returncode == 0
 
 
@@ -103,7 +104,7 @@ def test_a_file_becomes_anonymous_as_its_cluster_does(answers: AnsweringServer) 
         (["--from", "a.json", "--context", "prod"], "--from cannot be combined with options of a live cluster"),
         (["--hash-names"], "--hash-names is gone: write --anonymous"),
         (["--anonymous", "--salt", "0123456789abcdef"], "--salt"),
-        (["nowhere/c.json"], "nowhere: there is no such folder"),
+        (["nowhere/c.json"], "nowhere: folder not found"),
         (["--chunk-size", "-1"], "--chunk-size"),
     ],
 )
@@ -117,7 +118,7 @@ def test_an_answer_that_is_no_list_is_said(answers: AnsweringServer) -> None:
     answers.answers["/api/v1/nodes"] = b"<html>please log in</html>"
     done = run(answers, "dump")
     assert done.returncode == 2
-    assert "the answer is no list of objects: '<html>please log in" in done.stderr
+    assert "the answer is not a list of objects: '<html>please log in" in done.stderr
     assert sorted(path.name for path in answers.kubeconfig.parent.parent.iterdir()) == ["server"]
 
 

@@ -57,7 +57,7 @@ def test_exit_code_0_for_a_pod_that_has_a_node() -> None:
     done = explain("deploy/search", *DEMO)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("yes: shop/search-")
-    assert "feasible nodes node-a4 scores" in " ".join(done.stdout.split())
+    assert "feasible nodes, node-a4 scores" in " ".join(done.stdout.split())
 
 
 def test_exit_code_1_for_a_pending_pod() -> None:
@@ -72,12 +72,12 @@ def test_exit_code_1_for_a_pending_pod() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["web-0", *MIN_DOMAINS], 'there is no pod "web-0"; did you mean default/deployment/web?'),
-        (["my-pod", *TAINTED], 'there is no pod "my-pod"; did you mean default/mypod?'),
-        (["deploy/wbe", *MIN_DOMAINS], 'there is no Deployment "wbe"; did you mean default/deployment/web?'),
-        (["sts/web", *MIN_DOMAINS], 'there is no StatefulSet "web"; did you mean default/deployment/web?'),
-        (["deploy/storefront", *DEMO, "-n", "demo"], 'there is no Deployment "storefront" in namespace "demo"'),
-        (["shop/deploy/web", *MIN_DOMAINS, "-n", "default"], "another namespace"),
+        (["web-0", *MIN_DOMAINS], 'pod "web-0" not found; did you mean default/deployment/web?'),
+        (["my-pod", *TAINTED], 'pod "my-pod" not found; did you mean default/mypod?'),
+        (["deploy/wbe", *MIN_DOMAINS], 'Deployment "wbe" not found; did you mean default/deployment/web?'),
+        (["sts/web", *MIN_DOMAINS], 'StatefulSet "web" not found; did you mean default/deployment/web?'),
+        (["deploy/storefront", *DEMO, "-n", "demo"], 'Deployment "storefront" in namespace "demo" not found'),
+        (["shop/deploy/web", *MIN_DOMAINS, "-n", "default"], "name different namespaces"),
         (["a/b/c/d", *MIN_DOMAINS], "write [NAMESPACE/]POD or [NAMESPACE/]KIND/NAME"),
         ([], "no cluster: add --on"),
         (["deploy/web"], "no cluster: add --on"),

@@ -15,12 +15,12 @@ TOPOSPREAD = Path(sys.executable).parent / "topospread"
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "give --kubeconfig FILE or set KUBECONFIG"),
+        ([], "add --kubeconfig FILE or set KUBECONFIG"),
         (["--kubeconfig", "/nonexistent/config"], "/nonexistent/config"),
         (["--port", "0"], "--port"),
         (["--patience", "soon"], "is not a duration"),
         (["--tls-cert-file", "a.crt"], "must be used together"),
-        (["--bind-address", "0.0.0.0"], "it requires --client-ca-file"),
+        (["--bind-address", "0.0.0.0"], "requires --client-ca-file"),
         (["--client-ca-file", "ca.crt"], "--client-ca-file requires --tls-cert-file"),
     ],
 )

@@ -83,14 +83,14 @@ def test_nothing_readable_is_bad_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--contexts", "a,,b"), "with commas between them"),
-        (("--contexts", "a,b", "--on", "x.json"), "both name clusters"),
-        (("--contexts", "a,b", "--context", "c"), "both name clusters"),
-        (("--on", "a.json", "b.json", "--watch"), "--watch is of one cluster"),
-        (("--on", "a.json", "b.json", "--traffic"), "--traffic is of one cluster"),
+        (("--contexts", "a,,b"), "names of contexts with commas"),
+        (("--contexts", "a,b", "--on", "x.json"), "cannot be combined with --on"),
+        (("--contexts", "a,b", "--context", "c"), "cannot be combined with --context"),
+        (("--on", "a.json", "b.json", "--watch"), "--watch works with one cluster"),
+        (("--on", "a.json", "b.json", "--traffic"), "--traffic works with one cluster"),
         (("--on", "a.json", "--on", "-"), "- can be read once"),
         (("a.json", "b.json"), "a.json is a file: topospread status -f a.json"),
-        (("--contexts", "a,b"), "none of 2 clusters is judged; a: no API server found"),
+        (("--contexts", "a,b"), "none of 2 clusters is judged; a: no cluster found"),
     ],
 )
 def test_what_cannot_be_combined_is_said(words: tuple[str, ...], problem: str) -> None:

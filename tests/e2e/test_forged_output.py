@@ -146,7 +146,7 @@ def test_a_name_of_two_lines_is_refused_where_it_is_read(run):
     code, out, err = run("simulate", "-f", "h.json")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
-    assert "metadata.name: Invalid value: a name has one line" in err
+    assert "metadata.name: Invalid value: a name must be on one line" in err
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_names_give_no_commands_to_who_copies_a_line(run):
     cordoned = node("b;id", "b") | {"spec": {"unschedulable": True}}
     write("h.json", node("a", "a"), cordoned, deployment, pod("p;id"))
     shown = ""
-    for words in (("why", "deploy/web;id"), ("why", "shop/p;id"), ("status",), ("simulate",)):
+    for words in (("why", "deploy/web;id"), ("why", "shop/p;id"), ("status", "-o", "wide"), ("simulate", "-o", "wide")):
         code, out, err = run(*words, "-f", "h.json")
         assert code in (0, 1), err
         shown += out
@@ -279,7 +279,7 @@ def test_a_name_leads_no_request_of_a_script_elsewhere(run):
     write("h.json", node("a", "a"), node("b", "b"), web, *pods)
     code, out, err = run("rebalance", "-f", "h.json", "-o", "commands")
     assert (code, out) == (2, "")
-    assert "no API server has this name" in err
+    assert "this is not a valid pod name" in err
 
 
 @pytest.mark.parametrize("command", ["##vso[task.setvariable variable=PATH]x", "##[error]x", "##teamcity[x"])

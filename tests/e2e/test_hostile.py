@@ -56,11 +56,11 @@ def test_the_command_exits_with_2(name, monkeypatch, capsys):
         (["-f", "."], "no file in this folder ends in .yaml"),
         (["-f", "empty.yaml"], "error: empty.yaml holds no object (--allow-empty accepts that)"),
         (["-f", "comments.yaml", "--on", "zones=3,nodes=3"], "error: comments.yaml holds no object"),
-        (["-f", "empty.yaml", "--allow-empty"], "no nodes are given"),
+        (["-f", "empty.yaml", "--allow-empty"], "the input has no nodes"),
         (["-f", "-", "-f", "-"], "- is given twice"),
         ([], "no cluster: add --on"),
         (["-f", "empty.yaml", "--on", "zonse=3"], "zonse=3: write zones=3"),
-        (["-f", "empty.yaml", "--on", "gone.yaml"], "gone.yaml is neither a file"),
+        (["-f", "empty.yaml", "--on", "gone.yaml"], "gone.yaml: file not found"),
     ],
 )
 def test_what_is_no_file_exits_with_2(arguments, words, monkeypatch, capsys, tmp_path):

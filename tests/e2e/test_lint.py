@@ -77,15 +77,15 @@ def test_exit_codes(tmp_path: Path, manifest: str, code: int) -> None:
     ("words", "said"),
     [
         (["nowhere.yaml"], "nowhere.yaml"),
-        (["app.yaml", "--select", "selector-emtpy"], "did you mean 'selector-empty'?"),
-        (["app.yaml", "--ignore", "x"], "--ignore: there is no rule 'x'"),
+        (["app.yaml", "--select", "selector-emtpy"], "did you mean selector-empty?"),
+        (["app.yaml", "--ignore", "x"], "--ignore: unknown rule 'x'"),
         (["app.yaml", "--on", "zones=many"], "--on"),
         (["app.yaml", "--kube-version", "1.4"], "1.4"),
-        (["app.yaml", "--config", "app.yaml"], "there is no KubeSchedulerConfiguration here"),
-        (["app.yaml", "--settings", "app.yaml"], "app.yaml: apiVersion: there is no field 'apiVersion'"),
+        (["app.yaml", "--config", "app.yaml"], "expected one KubeSchedulerConfiguration, found none"),
+        (["app.yaml", "--settings", "app.yaml"], "app.yaml: apiVersion: unknown field 'apiVersion'"),
         (["-", "-"], "- is given twice"),
         (["-", "--on", "-"], "- is given twice"),
-        (["-", "--fix"], "--fix changes files"),
+        (["-", "--fix"], "--fix cannot change standard input"),
         (["app.yaml", "-o", "xml"], "xml"),
     ],
 )
@@ -113,7 +113,7 @@ def test_policies_are_printed_and_what_is_not_in_them(tmp_path: Path, kind: str,
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["explain", "selector-emtpy"], "did you mean 'selector-empty'?"),
+        (["explain", "selector-emtpy"], "did you mean selector-empty?"),
         (["explain", "minDomains", "-o", "json"], "-o json is for: topospread explain rules"),
         (["policies", "--for", "opa"], "opa"),
         (["policies", "--for", "vap", "--select", "group-differs"], "none of these rules can be expressed in CEL"),
@@ -134,7 +134,7 @@ def test_a_broken_file_does_not_hide_what_the_others_have(tmp_path: Path) -> Non
     assert done.returncode == 2
     assert "beta-topology-key" in done.stdout
     assert done.stderr.startswith("error: ./broken.yaml")
-    assert "note: ./values.yaml: no object of Kubernetes, left out" in done.stderr
+    assert "note: ./values.yaml: not a Kubernetes object, skipped" in done.stderr
 
 
 def test_a_file_that_cannot_be_read_makes_the_answer_unknown_unless_findings_decide(tmp_path: Path) -> None:
@@ -345,14 +345,25 @@ def test_the_action_renders_charts_with_its_values(tmp_path: Path) -> None:
     assert not (tmp_path / "words").exists(), done.stderr
 
 
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+
+
 @pytest.mark.parametrize("manifest", [GOOD, WARNED, "replicas: 3\n"])
 def test_the_hooks_take_the_files_of_a_commit(tmp_path: Path, manifest: str) -> None:
     (tmp_path / "app.yaml").write_text(manifest)
-    for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text()):
+    for hook in HOOKS:
         python, isolated, module, program, *words = shlex.split(hook["entry"]) + hook["args"]
         assert (python, isolated, module, program) == ("python", "-I", "-m", "topospread")
         done = run(*words, "app.yaml", folder=tmp_path)
         assert done.returncode == int(manifest == WARNED and "--fix" not in words), done.stderr
+
+
+def test_the_hook_of_charts_takes_any_file(tmp_path: Path) -> None:
+    (hook,) = [each for each in HOOKS if each["id"] == "topospread-lint-charts"]
+    assert not hook.keys() & {"files", "types", "types_or"}
+    (tmp_path / "README.md").write_text("{{ a")
+    done = run(*shlex.split(hook["entry"])[4:], *hook["args"], "README.md", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "yes: no findings in 0 files\n"), done.stderr
 
 
 @pytest.mark.parametrize("form", ["json", "yaml", "text", "junit"])
@@ -362,3 +373,9 @@ def test_a_file_name_that_is_not_utf_8_is_escaped(tmp_path: Path, form: str) -> 
     )
     done = run("lint", ".", "-o", form, "--allow-empty", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_file_name_is_no_line_of_another_file(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml:3:1: error: forged.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n")
+    done = run("lint", ".", "-o", "line", folder=tmp_path)
+    assert done.stdout.startswith(r"./b.yaml\u003a3\u003a1\u003a error\u003a forged.yaml:")

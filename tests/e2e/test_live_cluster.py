@@ -55,8 +55,10 @@ def plain(text: str) -> Any:
         ("capacity", "shop/deploy/web"),
         ("drill", "--fail", "zone=eu-1a"),
         ("rebalance",),
+        ("promise", "show", "shop/deploy/web"),
+        ("promise", "design", "shop/deploy/web", "--tries", "3"),
     ],
-    ids=lambda words: words[0],
+    ids=lambda words: " ".join(words[:2]),
 )
 def test_without_a_path_the_cluster_is_read_and_answered_as_from_a_file(
     words: tuple[str, ...], server: AnsweringServer
@@ -103,10 +105,10 @@ def test_lint_reads_it_only_when_asked_to(server: AnsweringServer, tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("status", "--context", "nope"), 'there is no context "nope"; there are shop'),
-        (("status", "--context", "shop", "--on", "zones=3,nodes=3"), "--context says which live cluster is read"),
+        (("status", "--context", "nope"), 'context "nope" not found; contexts: shop'),
+        (("status", "--context", "shop", "--on", "zones=3,nodes=3"), "--context names a live cluster"),
         (("status", "--as-group", "ops"), "--as-group and --as-uid require --as"),
-        (("status", "--kubeconfig", "/nowhere/config"), "there is no such kubeconfig"),
+        (("status", "--kubeconfig", "/nowhere/config"), "this kubeconfig does not exist"),
     ],
 )
 def test_what_does_not_go_together_is_said(words: tuple[str, ...], said: str, server: AnsweringServer) -> None:
@@ -119,7 +121,7 @@ def test_what_does_not_go_together_is_said(words: tuple[str, ...], said: str, se
 @pytest.mark.parametrize(
     ("status", "reason", "said"),
     [
-        (401, "Unauthorized", "does not know who asks (401 Unauthorized): log in anew"),
+        (401, "Unauthorized", "does not accept these credentials (401 Unauthorized): log in again"),
         (403, "Forbidden", "pods is refused (Forbidden); the answer needs this right"),
     ],
 )
@@ -174,10 +176,10 @@ def test_all_kinds_that_may_not_be_read_are_named_by_one_warning(tmp_path: Path)
         "objects of 3 kinds (Forbidden): "
         "StatefulSet, Service: cluster-level default constraints do not apply to the pods that only they select "
         "or own; "
-        "DaemonSet: no pods are made for new nodes\n"
+        "DaemonSet: no pods are created for new nodes\n"
     )
     assert done.stderr.count("warning: ") == 1
-    assert "; DaemonSet: no pods are made for new nodes" in " ".join(drawn.stdout.split())
+    assert "; DaemonSet: no pods are created for new nodes" in " ".join(drawn.stdout.split())
 
 
 def test_without_any_cluster_it_is_said_what_to_give() -> None:

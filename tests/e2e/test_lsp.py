@@ -99,7 +99,7 @@ def test_settings_and_ignores_are_those_of_the_project(tmp_path: Path) -> None:
         (tmp_path / ".topospread.yaml").write_text("lint: {ignore: [no-such-rule]}\n")
         it.save(".topospread.yaml")
         await it.until(lambda: it.told)
-        assert "there is no rule 'no-such-rule'" in it.told[0]
+        assert "unknown rule 'no-such-rule'" in it.told[0]
         (tmp_path / ".topospread.yaml").unlink()
         it.shown.clear()
         it.save(".topospread.yaml")
@@ -299,7 +299,7 @@ def test_a_workload_shows_its_promise(in_process: Command, tmp_path: Path) -> No
         assert found.splitlines()[1] == str(said).splitlines()[0]
         assert "a zone is lost" in found
         await it.typed("web.yaml", f"{FINE}---\n{MANY}")
-        assert "so many pods" in await hover(it, "web.yaml", "web}", 1)
+        assert "this many pods" in await hover(it, "web.yaml", "web}", 1)
         await it.typed("web.yaml", WEB)
         assert "would refuse" in await hover(it, "web.yaml", "Deployment", 1)
 

@@ -178,7 +178,7 @@ def test_what_is_wrong_with_a_call_is_said_in_one_line(folder: Path, monkeypatch
     assert all(each.startswith("error: ") and "\n" not in each for each in texts)
     assert "name a cluster" in texts[0]
     assert "unknown field `other`" in texts[1]
-    assert "there is no tool other" in texts[-1]
+    assert "unknown tool other" in texts[-1]
 
 
 def test_explanations_are_those_of_the_command(folder: Path) -> None:
@@ -204,8 +204,8 @@ def test_text_of_a_cluster_cannot_act_on_who_shows_it(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--root", "missing"), "--root missing: there is no such folder"),
-        (("--on", "a.json", "--context", "prod"), "--on a.json is another"),
+        (("--root", "missing"), "--root missing: folder not found"),
+        (("--on", "a.json", "--context", "prod"), "cannot be combined with --on a.json"),
     ],
 )
 def test_what_cannot_be_started_is_said(folder: Path, words: tuple[str, ...], problem: str) -> None:

@@ -47,11 +47,15 @@ def command(in_process: Command, tmp_path: Path) -> Command:
         (("why", "app.yaml"), "app.yaml is a file: topospread why -f app.yaml"),
         (
             ("why", "deploy/wbe", "-f", "web.yaml", *ZONES),
-            'there is no Deployment "wbe"; did you mean shop/deployment/web?',
+            'Deployment "wbe" not found; did you mean shop/deployment/web?',
         ),
         (
             ("simulate", "-f", "web.yaml"),
             "no cluster: add --on zones=3,nodes=6, --on FILE, or --context NAME (no kubeconfig was found)",
+        ),
+        (
+            ("plan", "web.yaml", "deploy/web.yaml"),
+            "no cluster: add --on zones=3,nodes=6 or --on FILE",
         ),
         (
             ("simulate", "-f", "web.yaml", "--on", "zone=3"),
@@ -66,35 +70,51 @@ def command(in_process: Command, tmp_path: Path) -> Command:
         ),
         (
             ("drill", "-f", "web.yaml", *ZONES, "--fail", "eu-1a"),
-            "fail eu-1a: write KEY=VALUE; there is zone=zone-a, zone=zone-b, zone=zone-c",
+            "fail eu-1a: write KEY=VALUE, for example zone=zone-a, zone=zone-b, zone=zone-c",
         ),
         (
             ("status", "--kubeconfig", "kubeconfig", "--context", "nosuch"),
-            'kubeconfig: there is no context "nosuch"; there are prod, stage',
+            'kubeconfig: context "nosuch" not found; contexts: prod, stage',
         ),
         (("status", "--custer", "x"), "--custer: no such option; did you mean --on?"),
         (("status", "--pending"), "--pending: there is --waiting"),
         (("simulate", "--replicas", "3"), "--replicas: write --scale deploy/web=12"),
         (("drill", "--lose", "zone=a"), "--lose: there is --fail"),
+        (("dump", "--on", "a.json"), "--on: read a snapshot with --from FILE"),
+        (("drill", "--force"), "--force: no such option; topospread drill --help lists them"),
+        (
+            ("rebalance", "-f", "web.yaml", *ZONES, "deploy/wep"),
+            "deploy/wep: Deployment wep not found; did you mean shop/deployment/web?",
+        ),
+        (
+            ("promise", "design", "-f", "web.yaml", *ZONES, "-n", "shp"),
+            'no Deployment or StatefulSet in the namespace "shp"; did you mean shop?',
+        ),
+        (
+            ("drill", "-f", "web.yaml", *ZONES, "--drain", "noda-1"),
+            "drain noda-1: node noda-1 not found; did you mean node-1?",
+        ),
         (("rebalance", "--dry-run"), "--dry-run: nothing is changed without --apply"),
         (("plan", "--from", "1.30"), "--from: no such option; topospread plan --help lists them"),
-        (("simulate", "-f", "web.yaml", *ZONES, "-o", "jsn"), "-o jsn: json?"),
+        (("simulate", "-f", "web.yaml", *ZONES, "-o", "jsn"), "-o jsn: did you mean json?"),
         (
             ("simulate", "-f", "web.yaml", "--on", "nowhere"),
-            "--on nowhere is neither a file nor a cluster such as zones=3,nodes=6 (topospread explain clusters)",
+            "--on nowhere: file not found; a synthetic cluster is written as zones=3,nodes=6 "
+            "(topospread explain clusters)",
         ),
         (
             ("capacity", "-f", "web.yaml", *ZONES),
-            "say what is to fit: shop/deployment/web, shop/deployment/api, --pod FILE",
+            "name the workload to scale up: shop/deployment/web, shop/deployment/api, --pod FILE",
         ),
         (
             ("plan", "a", "b"),
-            "a: no such file or folder, and no revision, as this folder is in no git repository",
+            "a: not a file or folder, and not a revision, because this folder is not in a git repository",
         ),
         (("policies",), "Missing option '--for'. Choose from: vap, kyverno"),
         (
             ("explain", "nonsense"),
-            '"nonsense" is no field, rule, cause or topic: topospread explain fields|rules|causes|options|clusters',
+            '"nonsense" is not a field, rule, cause or topic; list them with: '
+            "topospread explain fields|rules|causes|options|clusters",
         ),
         (("status", "--cluster", "a.json"), "--cluster is gone: write --on a.json"),
         (("simulate", "--raw"), "--raw is gone: write --render never"),
@@ -115,7 +135,7 @@ def test_a_mistake_is_answered_with_what_to_write(command: Command, words: tuple
 def test_a_format_that_is_misspelt_is_answered_with_the_nearest(command: Command) -> None:
     code, out, err = command("plan", "a", "b", "-o", "jsn")
     assert (code, out) == (2, "")
-    assert "-o jsn: json?" in err
+    assert "-o jsn: did you mean json?" in err
 
 
 def test_a_folder_is_read_in_spite_of_a_dangling_link_and_a_foreign_file(command: Command) -> None:

@@ -73,7 +73,7 @@ def test_two_folders(tmp_path: Path) -> None:
 def test_two_revisions_of_the_working_directory(repository: Path) -> None:
     done = plan(repository, "HEAD~1", "HEAD", *CLUSTER)
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith("no: 1 pod newly pending\nwhy: default/web-")
+    assert done.stdout.startswith("no: 1 pod is newly pending\nwhy: default/web-")
     assert "3 → 6" in plan(repository, "HEAD~1", "HEAD", *CLUSTER, "-o", "wide").stdout
     back = plan(repository, "HEAD", "HEAD~1", *CLUSTER)
     assert back.stdout.startswith("no: default/web keeps less: losing a zone leaves at least 2 of 3, not 4 of 7\n")
@@ -95,13 +95,23 @@ def test_findings_that_are_new_have_their_place_in_the_repository(repository: Pa
     assert "topospread-" not in done.stdout + done.stderr
     done = plan(repository, "HEAD~1", "HEAD", "-f", "deploy", *CLUSTER, "--no-lint")
     assert "New findings" not in done.stdout
+    ignoring = (APP % (7, OLD_ZONE)).replace(OLD_ZONE, f"{OLD_ZONE}  # topospread: ignore beta-topology-key old")
+    commit(repository, "deploy/app.yaml", ignoring)
+    done = plan(repository, "HEAD~2", "HEAD", "-f", "deploy", *CLUSTER)
+    assert "; NEW ignores 1 more finding" in done.stdout.replace("\n  ", " ")
+
+
+def test_the_same_path_twice_is_told(repository: Path) -> None:
+    done = plan(repository, "deploy", "./deploy", *CLUSTER)
+    assert done.returncode == 0
+    assert "warning: OLD and NEW are the same state, deploy; nothing differs, because options" in done.stderr
 
 
 def test_what_one_state_does_not_have_is_new(repository: Path) -> None:
     commit(repository, "more/app.yaml", (APP % (9, ZONE)).replace("web", "api"))
     done = plan(repository, "HEAD~1", "HEAD", "-f", "more", *CLUSTER)
     assert "default/api  0 → 6" in done.stdout
-    assert "3 pods newly pending" in done.stdout
+    assert "3 pods are newly pending" in done.stdout
     assert "nowhere: neither state has it" in plan(repository, "HEAD~1", "HEAD", "-f", "nowhere", *CLUSTER).stderr
 
 
@@ -117,7 +127,7 @@ def test_errors_name_the_revision_and_the_file_in_it(repository: Path) -> None:
     [
         (("HEAD~1", "nope"), "nope: neither a path nor a revision of this repository"),
         (("--", "--output=x", "HEAD"), "--output=x: neither a path nor a revision"),
-        (("HEAD", "-"), "standard input can be read once"),
+        (("HEAD", "-"), "standard input can be read only once"),
     ],
 )
 def test_what_is_no_state(repository: Path, words: tuple[str, ...], said: str) -> None:
@@ -145,7 +155,7 @@ def test_json_has_the_documented_form(repository: Path) -> None:
     # From 3 replicas to 7 that no node of the synthetic cluster has a zone for.
     assert report["reasons"] == [
         "default/web keeps less: losing a zone leaves at least 0 of 7, not 2 of 3",
-        "7 pods newly pending",
+        "7 pods are newly pending",
         "1 new error",
         "1 new warning",
     ]
@@ -156,7 +166,7 @@ def test_json_has_the_documented_form(repository: Path) -> None:
 
 def test_markdown_for_a_comment(repository: Path) -> None:
     done = plan(repository, "HEAD~1", "HEAD", *CLUSTER, "-o", "md")
-    assert done.stdout.startswith("### ❌ 1 pod newly pending\n")
+    assert done.stdout.startswith("### ❌ 1 pod is newly pending\n")
     assert "| default/web | 3 → 6 |" in done.stdout
 
 
@@ -230,3 +240,86 @@ def test_states_and_another_control_plane_are_not_compared_at_once(tmp_path: Pat
     done = plan(tmp_path, "old", "new", "--to-kube-version", "1.30")
     assert (done.returncode, "name them with -f and --on" in done.stderr) == (2, True)
     assert "name the OLD and the NEW state" in plan(tmp_path, "old").stderr
+
+
+def test_a_configuration_that_the_new_revision_changes_is_read_from_the_old_one(repository: Path) -> None:
+    head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    commit(repository, "sched.yaml", head)
+    commit(repository, "sched.yaml", f"{head}percentageOfNodesToScore: 50\n")
+    done = plan(repository, "HEAD~1", "HEAD", "-f", "deploy", "--config", "sched.yaml", *CLUSTER, "--no-lint")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "changes of --config are not judged; read from OLD, although NEW differs: sched.yaml" in " ".join(
+        done.stdout.split()
+    )
+
+
+ALONE = (
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: %s, labels: {app: web}}\nspec: {containers: [{name: c, image: i}]}\n"
+)
+PROMISING = HARD.replace("        matchLabelKeys: [pod-template-hash]\n", "").replace(
+    "metadata: {name: web}", "metadata: {name: web, annotations: {topospread.dev/promise: %s}}"
+)
+
+
+def test_other_objects_that_break_a_declared_promise_are_worse(tmp_path: Path) -> None:
+    """Pods with the labels of a Deployment count for its constraint, so more of its own pods fit into one zone."""
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "app.yaml").write_text(PROMISING.replace("%s", "zone-loss>=3"))
+    (tmp_path / "new" / "pods.yaml").write_text("---\n".join(ALONE % f"p{number}" for number in range(3)))
+    done = plan(tmp_path, "old", "new", "--on", "zones=3,nodes=3,cpu=16", "--no-lint", "-o", "json")
+    found = json.loads(done.stdout)
+    assert found["verdict"] != "yes", found["says"]
+    assert [(each["event"], each["declared"]) for each in found["promises"]] == [("zone-loss", "zone-loss>=3")]
+
+
+def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
+    rollout = HARD.replace("apps/v1", "argoproj.io/v1alpha1").replace("kind: Deployment", "kind: Rollout")
+    scaled = "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: web}\n"
+    for name, text in (("old", rollout), ("new", f"{rollout.replace('maxSkew: 1', 'maxSkew: 5')}---\n{scaled}")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "app.yaml").write_text(text)
+    done = plan(tmp_path, "old", "new", *CLUSTER, "--no-lint")
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 4, said
+    assert "promises of default/web are not judged" in said
+    assert "not modelled, and other than in OLD: ScaledObject default/web" in said
+
+
+def test_an_ignored_finding_is_new_although_another_is_no_longer_ignored(tmp_path: Path) -> None:
+    ignoring = HARD.replace(
+        "metadata: {name: web}", "metadata: {name: %s, annotations: {topospread.dev/ignore: no-budget}}"
+    )
+    for state, names in (("old", ("api", "pay")), ("new", ("api", "web"))):
+        (tmp_path / state).mkdir()
+        for name in names:
+            (tmp_path / state / f"{name}.yaml").write_text(ignoring.replace("%s", name))
+    assert "NEW ignores 1 more finding" in " ".join(plan(tmp_path, "old", "new", *CLUSTER).stdout.split())
+
+
+def test_a_new_deployment_with_the_labels_of_another_breaks_its_declared_promise(tmp_path: Path) -> None:
+    decoy = PROMISING.replace(
+        "metadata: {name: web, annotations: {topospread.dev/promise: %s}}", "metadata: {name: decoy}"
+    )
+    decoy = decoy.replace("replicas: 6", "replicas: 12").replace(
+        "{app: web}\n  template", "{app: web, b: c}\n  template"
+    )
+    decoy = decoy.replace("metadata: {labels: {app: web}}", "metadata: {labels: {app: web, b: c}}")
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "app.yaml").write_text(PROMISING.replace("%s", "zone-loss>=3"))
+    (tmp_path / "new" / "decoy.yaml").write_text(decoy)
+    found = json.loads(plan(tmp_path, "old", "new", "--on", "zones=3,nodes=6,cpu=16", "--no-lint", "-o", "json").stdout)
+    assert found["verdict"] != "yes", found["says"]
+
+
+def test_a_runtime_class_with_a_node_selector_is_compared(tmp_path: Path) -> None:
+    runtime = "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: kata\n"
+    narrow = f"{runtime}scheduling: {{nodeSelector: {{topology.kubernetes.io/zone: zone-a}}}}\n"
+    app = HARD.replace("      topologySpread", "      runtimeClassName: kata\n      topologySpread")
+    for name, text in (("old", runtime), ("new", narrow)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "app.yaml").write_text(f"{app}---\n{text}")
+    done = plan(tmp_path, "old", "new", "--on", "zones=3,nodes=6,cpu=16", "--no-lint")
+    assert done.returncode == 1, done.stdout
+    assert "losing a zone leaves" in done.stdout

@@ -48,7 +48,7 @@ def second(tmp_path: Path) -> str:
 
 
 def test_without_an_api_server_it_says_what_to_give() -> None:
-    assert "give --kubeconfig FILE or set KUBECONFIG" in refused()
+    assert "add --kubeconfig FILE or set KUBECONFIG" in refused()
 
 
 def test_a_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_it_can_be_stopped_while_it_waits_for_the_api_server(tmp_path: Path) -> 
 
 def test_a_second_scheduler_may_not_take_kube_schedulers_lease(second: str) -> None:
     said = refused("--config", second)
-    assert "a second scheduler (second) would take part in the election of kube-scheduler" in said
+    assert "the scheduler for second would share kube-scheduler's lease" in said
     assert "--leader-elect-resource-name topospread" in said
 
 
@@ -90,17 +90,17 @@ def test_a_second_scheduler_may_not_take_kube_schedulers_lease(second: str) -> N
     "flag", ["--leader-elect=false", "--leader-elect-resource-name=own", "--leader-elect-resource-namespace=own"]
 )
 def test_with_another_lease_or_none_it_goes_on(second: str, flag: str) -> None:
-    assert "give --kubeconfig FILE" in refused("--config", second, flag)
+    assert "add --kubeconfig FILE" in refused("--config", second, flag)
 
 
 def test_the_configuration_may_come_from_standard_input() -> None:
-    assert "a second scheduler (second)" in refused("--config", "-", stdin=SECOND)
+    assert "the scheduler for second" in refused("--config", "-", stdin=SECOND)
 
 
 def test_extenders_are_refused_by_name() -> None:
     given = SECOND + "extenders: [{urlPrefix: 'http://there', filterVerb: filter, weight: 1}]\n"
     said = refused("--config", "-", "--leader-elect=false", stdin=given)
-    assert "-: extenders: extenders are not asked by this scheduler" in said
+    assert "-: extenders: this scheduler does not call extenders" in said
     assert "http://there" in said
 
 
@@ -122,7 +122,7 @@ def test_plugins_out_of_tree_are_refused_by_name() -> None:
         (("--config", "/nonexistent.yaml"), "/nonexistent.yaml"),
         (("-v", "11"), "-v"),
         (("--logging-format", "xml"), "xml"),
-        (("--kubeconfig", "/nonexistent"), "/nonexistent: there is no such kubeconfig"),
+        (("--kubeconfig", "/nonexistent"), "/nonexistent: this kubeconfig does not exist"),
     ],
 )
 def test_what_is_wrong_is_named(words: tuple[str, ...], expected: str) -> None:

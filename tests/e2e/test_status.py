@@ -236,9 +236,9 @@ def test_one_key_alone() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["-n", "nope"], 'there is no workload in the namespace "nope"; there are shop'),
+        (["-n", "nope"], 'no workload found in namespace "nope"; namespaces with workloads: shop'),
         (["--key", "nope"], 'no node has the label "nope"'),
-        (["-l", "a=b=c"], '"a=b=c" is no label selector'),
+        (["-l", "a=b=c"], '"a=b=c" is not a label selector'),
         (["--min-skew", "-1"], "--min-skew"),
     ],
 )
@@ -285,4 +285,4 @@ def test_targets_and_waiting_narrow_what_is_shown_and_the_verdict() -> None:
     assert "shop/web" not in narrowed.stdout
     waiting = run("-f", SHOP, "--waiting")
     assert (waiting.returncode, waiting.stdout) == (0, "yes: every pod has a node (6 nodes, 3 workloads)\n")
-    assert "there is no workload nope; there is shop/deployment/" in run("-f", SHOP, "nope").stderr
+    assert "workload nope not found; the input has shop/deployment/" in run("-f", SHOP, "nope").stderr

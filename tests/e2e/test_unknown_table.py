@@ -203,3 +203,66 @@ def test_a_search_that_ends_early_is_unknown(in_process: Any, command: str) -> N
     write("shorter.json", [deployment("1", spread=False, replicas=11)])
     files = [] if command == "plan" else ["-f", "long.json"]
     check(in_process(*command.split(), *BUDGETS[command], *files, *ZONES), 4)
+
+
+def neighbour(namespace: str) -> Json:
+    """Return a Deployment ``plain`` that topospread judges."""
+    made = deployment("1", spread=False)
+    made["metadata"] = {"name": "plain", "namespace": namespace}
+    made["spec"]["template"]["metadata"] = {"labels": {"app": "plain"}}
+    made["spec"]["selector"] = {"matchLabels": {"app": "plain"}}
+    return made
+
+
+def test_a_drill_of_a_namespace_names_unjudged_pods_of_other_namespaces(in_process: Any) -> None:
+    write("both.json", [deployment("1", resourceClaims=CLAIMS), neighbour("web")])
+    command = ["drill", "--cordon", "node=node-1", "-n", "web", "-f", "both.json", *ZONES]
+    told = in_process(*command)
+    check(told, 4)
+    assert told[1].startswith("unknown: 3 pods of namespace shop are not judged\n")
+    (part,) = json.loads(in_process(*command, "-o", "json")[1])["unjudged"]
+    assert part["what"] == "resourceClaims"
+    assert {pod.partition("/")[0] for pod in part["pods"]} == {"shop"}
+
+
+def test_room_that_unjudged_pods_may_take_is_not_a_number(in_process: Any) -> None:
+    write("both.json", [deployment("1", resourceClaims=CLAIMS), neighbour("web")])
+    command = ["promise", "show", "web/plain", "-f", "both.json", *ZONES]
+    _, out, _ = in_process(*command)
+    (row,) = (line for line in out.splitlines() if line.startswith("more replicas"))
+    assert "+18–21?" in row
+    assert row.endswith("not judged")
+    told = json.loads(in_process(*command, "-o", "json")[1])
+    (more,) = (each for each in told["workloads"][0]["events"] if each["when"] == "more")
+    assert (more["leaves"], more["ground"]) == ({"least": 18, "most": 21}, "none")
+    assert [each["what"] for each in told["unjudged"]] == ["resourceClaims"]
+
+
+def test_a_question_mark_names_unjudged_pods_as_its_reason(in_process: Any) -> None:
+    write("both.json", [deployment("1", resourceClaims=CLAIMS), neighbour("web")])
+    out = in_process("promise", "show", "-f", "both.json", *ZONES)[1]
+    assert "\n?: between these numbers; pods are not judged\n" in out
+
+
+def test_a_rollout_of_unjudged_pods_is_not_proved_better(in_process: Any) -> None:
+    write("few.json", [deployment("1", resourceClaims=CLAIMS)])
+    write("many.json", [deployment("1", resourceClaims=CLAIMS, replicas=30)])
+    told = json.loads(in_process("plan", "few.json", "many.json", *ZONES, "-o", "json")[1])
+    (rollout,) = (each for each in told["promises"] if each["event"] == "rollout")
+    assert (rollout["after"], rollout["ground"]) == ({"least": 0, "most": 23}, "none")
+    assert (rollout["verdict"], rollout["better"]) == ("unknown", False)
+
+
+def test_unjudged_pods_of_other_namespaces_are_not_called_pending(in_process: Any) -> None:
+    write("both.json", [deployment("1", resourceClaims=CLAIMS), neighbour("web")])
+    command = ["simulate", "-n", "web", "-f", "both.json", *ZONES]
+    says = "all 3 pods find nodes (6 nodes); in other namespaces 3 not judged"
+    assert in_process(*command)[1].splitlines()[0] == f"yes: {says}"
+    assert json.loads(in_process(*command, "-o", "json")[1])["elsewhere"] == 0
+
+
+def test_a_rebalance_does_not_call_unjudged_pods_pending(in_process: Any) -> None:
+    write("infer.json", [deployment("1", resourceClaims=CLAIMS)])
+    out = in_process("rebalance", "-f", "infer.json", *ZONES)[1]
+    assert "pods that are not judged are not evicted" in out
+    assert "already pending" not in out

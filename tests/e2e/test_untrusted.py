@@ -14,6 +14,7 @@ import yaml
 
 from tests.command import Done, forked
 from tests.e2e.test_plan import APP, CLUSTER, ZONE, commit, git
+from topospread.sources import revisions
 
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
@@ -63,7 +64,7 @@ def test_no_program_of_the_repository_runs(checkout: Path) -> None:
     configure(checkout, str(program))
     done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
     assert (done.returncode, proof.exists()) == (1, False), done.stderr
-    assert "pod newly pending" in done.stdout
+    assert "pod is newly pending" in done.stdout
     run(checkout, "lint", ".", "--settings", "rev:HEAD~1")
     assert not proof.exists()
 
@@ -94,8 +95,8 @@ def test_a_path_does_not_pass_for_a_revision(checkout: Path) -> None:
     assert "origin/main is a path and a revision; write path:origin/main or rev:origin/main" in done.stderr
     done = run(checkout, "plan", "rev:origin/main", "rev:HEAD", *CLUSTER)
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith("no: 1 pod newly pending\n")
-    assert run(checkout, "plan", "path:app.yaml", "path:app.yaml", *CLUSTER).returncode == 0
+    assert done.stdout.startswith("no: 1 pod is newly pending\n")
+    assert run(checkout, "plan", "path:app.yaml", "rev:HEAD", *CLUSTER).returncode == 0
 
 
 def test_a_path_is_not_taken_where_git_refuses_to_answer(checkout: Path) -> None:
@@ -201,10 +202,32 @@ def test_a_link_that_leaves_the_folder_is_not_read(checkout: Path) -> None:
 
 def test_a_named_link_does_not_leave_the_repository(checkout: Path) -> None:
     (checkout / "t.yaml").symlink_to("../other.yaml")
-    for words in (("lint", "t.yaml"), ("simulate", "-f", "t.yaml", *CLUSTER), ("simulate", "--on", "t.yaml")):
-        done = run(checkout, *words)
+    (checkout / "missing").symlink_to("../none.yaml")
+    for name in ("t.yaml", "missing"):
+        for words in (
+            ("lint", name),
+            ("simulate", "-f", name, *CLUSTER),
+            ("simulate", "--on", name),
+            ("plan", "app.yaml", name, *CLUSTER),
+            ("plan", "HEAD", ".", "-f", name, *CLUSTER),
+        ):
+            done = run(checkout, *words)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert f"{name}: this path leaves {checkout} by a symbolic link" in done.stderr
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-qm", "x")
+    for name in ("t.yaml", "missing"):
+        done = run(checkout, "plan", "HEAD~1", "HEAD", "-f", name, *CLUSTER)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"t.yaml: this path leaves {checkout} by a symbolic link" in done.stderr
+        assert f"HEAD: {name}: this path leaves HEAD by a symbolic link" in done.stderr
+
+
+def test_settings_do_not_tell_whether_the_target_of_a_link_exists(checkout: Path) -> None:
+    for target in ("../other.yaml", "../none.yaml"):
+        (checkout / ".topospread.yaml").unlink(missing_ok=True)
+        (checkout / ".topospread.yaml").symlink_to(target)
+        for words in (("lint",), ("simulate", "-f", "app.yaml", *CLUSTER)):
+            assert f".topospread.yaml: this path leaves {checkout}" in run(checkout, *words).stderr
 
 
 @pytest.mark.parametrize("named", [".", "t.yaml"])
@@ -479,21 +502,125 @@ def test_fields_that_the_api_server_sets_hide_no_change(checkout: Path, fields: 
     commit(checkout, "app.yaml", FIXABLE.replace("{name: web}", f"{{name: web, {fields}}}").replace(": 3", ": 9"))
     done = run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER)
     assert (done.returncode, done.stdout[:3]) == (1, "no:"), done.stderr
-    assert "pods newly pending" in done.stdout
+    assert "pods are newly pending" in done.stdout
     for cluster in ((), CLUSTER):
         assert "beta-topology-key" in run(checkout, "lint", "app.yaml", *cluster).stdout
 
 
-@pytest.mark.parametrize("attribute", ["working-tree-encoding=UTF-7", "ident", "text ident", "\rident"])
+@pytest.mark.parametrize(
+    ("metadata", "spec", "refused"),
+    [
+        (', resourceVersion: "1"', "", "should not be set on objects to be created"),
+        ("", "metrics: [{type: Foo}]", "spec.metrics[0].type"),
+        ("", "behavior: {scaleUp: {policies: []}}", "spec.behavior.scaleUp.policies"),
+    ],
+)
+def test_an_autoscaler_that_the_api_server_refuses_keeps_no_replicas(
+    checkout: Path, metadata: str, spec: str, refused: str
+) -> None:
+    scaler = (
+        "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web" + metadata + "}\nspec:\n"
+        "  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n  minReplicas: 3\n  maxReplicas: 5\n"
+    )
+    commit(checkout, "scaler.yaml", f"{scaler}  {spec}\n")
+    done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert refused in done.stderr
+    assert refused in run(checkout, "lint", "scaler.yaml", "-o", "line").stdout
+
+
+REPAIR = """\
+apiVersion: admissionregistration.k8s.io/%s
+kind: MutatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [pods], operations: [CREATE]}]}
+  reinvocationPolicy: Never
+  failurePolicy: Fail
+  %s
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        %s[JSONPatch{op: "replace", path: "/spec/topologySpreadConstraints/0/whenUnsatisfiable",
+        value: "DoNotSchedule"}]
+---
+apiVersion: admissionregistration.k8s.io/%s
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: p}
+spec: {policyName: p}
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "more", "before", "reason"),
+    [
+        ("v1", "", "", ""),
+        ("v1beta1", "", "", "served only if enabled"),
+        ("v1alpha1", "", "", "served only if enabled"),
+        ("v1", "", '(true || 1 + "a" == 2) ? [] : ', "spec.mutations[0].jsonPatch.expression: no overload of _+_"),
+        ("v1", 'variables: [{name: x, expression: "y"}]', "", "spec.variables[0].expression: undeclared reference"),
+        ("v1", 'matchConditions: [{name: x, expression: "true || 1"}]', "", "spec.matchConditions[0].expression"),
+        ("v1", 'matchConditions: [{name: x y, expression: "true"}]', "", "spec.matchConditions[0].name"),
+    ],
+)
+def test_only_a_policy_that_the_api_server_takes_repairs_a_workload(
+    checkout: Path, version: str, more: str, before: str, reason: str
+) -> None:
+    app = (APP % (3, ZONE)).replace("        matchLabelKeys: [pod-template-hash]\n", "")
+    commit(checkout, "app.yaml", app)
+    commit(checkout, "policy.yaml", REPAIR % (version, more, before, version))
+    commit(checkout, "app.yaml", app.replace("DoNotSchedule", "ScheduleAnyway"))
+    done = run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER)
+    verdict, _, rest = done.stdout.partition(":")
+    assert (verdict == "yes") == (reason == ""), done.stdout + done.stderr
+    assert "counts what only NEW has: MutatingAdmissionPolicy p" in " ".join(rest.split())
+    done = run(checkout, "simulate", "-f", "app.yaml", "-f", "policy.yaml", *CLUSTER, "-o", "json")
+    assert reason in done.stdout
+    assert (json.loads(done.stdout)["verdict"] == "unknown") == (reason != "")
+    linted = run(checkout, "lint", "policy.yaml", "-o", "line").stdout
+    assert (reason.replace("served ", "") in linted) if reason else ("error" not in linted)
+
+
+@pytest.mark.parametrize(
+    "attribute", ["working-tree-encoding=UTF-7", "ident", "text ident", "\rident", "filter=lfs", "text filter"]
+)
 def test_a_revision_whose_checkout_has_other_bytes_is_refused(checkout: Path, attribute: str) -> None:
     commit(checkout, "k8s/web.yaml", "")
     commit(checkout, "k8s/.gitattributes", f"# ident\n*.yaml -ident identical\n*.yaml\t{attribute}\n")
     done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
     assert (done.returncode, done.stdout) == (2, "")
     word = attribute.removeprefix("text ").strip().partition("=")[0]
-    assert f"HEAD: k8s/web.yaml: {word} changes this file in a checkout" in done.stderr
-    commit(checkout, "k8s/.gitattributes", "# ident\n*.yaml -ident identical !ident eol=lf\n")
-    assert run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER).returncode == 0
+    assert f'HEAD: k8s/web.yaml: the git attribute "{word}" changes this file in a checkout' in done.stderr
+    commit(checkout, "k8s/.gitattributes", '"*.yaml"ident\n')
+    assert 'the git attribute "ident" changes this file' in run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER).stderr
+    commit(checkout, "k8s/.gitattributes", "# ident\n*.yaml -ident identical !ident eol=lf -filter\n")
+    assert run(checkout, "plan", "HEAD~3", "HEAD", *CLUSTER).returncode == 0
+
+
+@pytest.mark.parametrize("name", [".gitattributes", "k8s/.GitAttributes"])
+def test_attributes_in_the_target_of_a_link_are_refused(checkout: Path, name: str) -> None:
+    (checkout / "k8s").mkdir()
+    (checkout / name).symlink_to("*.yaml working-tree-encoding=UTF-7")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-qm", "x")
+    done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"HEAD: {name}: this link may change files in a checkout" in done.stderr
+
+
+@pytest.mark.parametrize("attribute", ["eol=crlf", "text eol=crlf", "text=auto eol=crlf"])
+def test_other_line_ends_are_refused_where_they_may_change_the_meaning(checkout: Path, attribute: str) -> None:
+    commit(checkout, ".gitattributes", f"* {attribute}\n")
+    assert run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER).returncode == 0
+    for name in ("a.json.gz", "web/Chart.yaml", "app/Kustomization"):
+        commit(checkout, name, "x: y\n")
+        done = run(checkout, "plan", "HEAD", "HEAD", *CLUSTER)
+        assert f'HEAD: {name}: the git attribute "eol" changes this file in a checkout' in done.stderr
+        git(checkout, "rm", "-q", name)
+    commit(checkout, ".gitattributes", f"* {attribute}\n*.gz -text\n")
+    commit(checkout, "a.json.gz", "")
+    assert "eol" not in run(checkout, "plan", "HEAD", "HEAD", *CLUSTER).stderr
 
 
 def test_attributes_of_files_that_are_not_read_are_no_matter(checkout: Path) -> None:
@@ -512,13 +639,15 @@ def test_attributes_of_files_that_links_charts_and_kustomizations_may_read_are_r
     for name in ("other/Chart.yaml", "other/kustomization.yml"):
         commit(checkout, name, "x: y\n")
         done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
-        assert ": other/app.txt: working-tree-encoding changes this file in a checkout" in done.stderr
+        assert (
+            ': other/app.txt: the git attribute "working-tree-encoding" changes this file in a checkout' in done.stderr
+        )
         git(checkout, "rm", "-q", name)
     (checkout / "link.yaml").symlink_to("other/app.txt")
     git(checkout, "add", "-A")
     git(checkout, "commit", "-qm", "x")
     done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
-    assert ": other/app.txt: working-tree-encoding changes this file in a checkout" in done.stderr
+    assert ': other/app.txt: the git attribute "working-tree-encoding" changes this file in a checkout' in done.stderr
 
 
 def test_a_submodule_that_plan_does_not_read_is_named(checkout: Path) -> None:
@@ -530,6 +659,17 @@ def test_a_submodule_that_plan_does_not_read_is_named(checkout: Path) -> None:
     assert "submodule" not in run(checkout, "plan", "HEAD", "HEAD", *CLUSTER).stdout
 
 
+@pytest.mark.parametrize("named", ["k8s/web.yaml", "k8s", "link"])
+def test_a_path_that_becomes_a_submodule_or_part_of_it_is_named(checkout: Path, named: str) -> None:
+    (checkout / "link").symlink_to("k8s")
+    commit(checkout, "k8s/web.yaml", APP % (3, ZONE))
+    git(checkout, "rm", "-rqf", "k8s")
+    git(checkout, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},k8s")
+    git(checkout, "commit", "-m", "x")
+    done = run(checkout, "plan", "HEAD~1", "HEAD", "-f", named, *CLUSTER)
+    assert "k8s: a submodule, at 111111111111" in done.stdout, done.stderr
+
+
 def test_a_comment_makes_no_hook(checkout: Path) -> None:
     hook = FIXABLE.replace("{name: web}", "{name: web, annotations: {helm.sh/hook: test}}").replace(": 3", ": 9")
     commit(checkout, "app.yaml", hook)
@@ -539,3 +679,42 @@ def test_a_comment_makes_no_hook(checkout: Path) -> None:
     done = run(checkout, "plan", "HEAD~3", "HEAD", *CLUSTER)
     assert (done.returncode, done.stdout[:3]) == (1, "no:"), done.stderr
     assert "left out" not in done.stdout
+
+
+def test_an_error_of_a_revision_names_no_temporary_folder(checkout: Path) -> None:
+    commit(checkout, "kustomization.yaml", "resources: [app.yaml, ../other.yaml]\n")
+    done = run(checkout, "plan", "HEAD~1", "rev:HEAD", *CLUSTER)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: HEAD: kustomization.yaml: ../other.yaml leaves HEAD; name a folder, ")
+    commit(checkout, "kustomization.yaml", "kind: Component\n")
+    done = run(checkout, "plan", "HEAD~2", "rev:HEAD", *CLUSTER)
+    assert done.returncode == 2
+    assert "topospread-" not in done.stderr
+    assert "--allow-empty" not in done.stderr
+
+
+def test_a_change_can_make_the_chart_of_a_repository_leave_out_git(checkout: Path) -> None:
+    """The old state without the line is judged, or no pull request could add it."""
+    programs = checkout.parent / "bin"
+    programs.mkdir()
+    (programs / "helm").write_text(f"#!/bin/sh\ncat <<'E'\n---\n# Source: web/templates/web.yaml\n{APP % (3, ZONE)}E\n")
+    (programs / "helm").chmod(0o755)
+    env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    git(checkout, "rm", "-q", "app.yaml")
+    commit(checkout, "Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    commit(checkout, ".helmignore", "/.git/\n")
+    done = forked("plan", "HEAD~1", "HEAD", *CLUSTER, "-o", "wide", cwd=checkout, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "warning: HEAD~1: Helm's templates could read .git" in " ".join(done.stdout.split())
+    done = forked("plan", "HEAD", "HEAD~1", *CLUSTER, cwd=checkout, env=env)
+    assert done.returncode == 2
+    assert "HEAD~1: Helm's templates could read .git, which is hidden from them here" in done.stderr
+    assert "add the line .git/ to .helmignore" in done.stderr
+
+
+def test_the_files_of_a_revision_have_a_limit(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(revisions, "MAX_BYTES", 4 << 20)
+    commit(checkout, "large.bin", "a" * (5 << 20))
+    done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
+    assert done.returncode == 2
+    assert "HEAD: the files of this revision have more than 4 MiB; name a checkout instead" in done.stderr

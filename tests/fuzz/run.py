@@ -104,7 +104,7 @@ _FORBIDDEN = re.compile(
     "\r(?!\n)|[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]"
 )
 _COMMAND = re.compile(r"^\s*::|##\[|##vso\[", re.MULTILINE)
-_GITHUB = re.compile(r"::(error|warning|notice) file=[^:,]*,line=\d+,col=\d+,title=[^:,]*::")
+_GITHUB = re.compile(r"::(error|warning|notice) (file=[^:,]*,line=\d+,col=\d+,)?title=[^:,]*::")
 
 
 @cache
@@ -114,8 +114,8 @@ def _sarif() -> Draft4Validator:
 
 
 def answer_to(case: Case) -> Answer:
-    """Run a case in a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="topospread-fuzz-") as folder, _inside(folder), _limits():
+    """Run a case in a folder of its own, whose parent holds nothing else: a case may name ``..``."""
+    with tempfile.TemporaryDirectory(prefix="topospread-fuzz-") as parent, _inside(Path(parent, "case")), _limits():
         for name, data in case.files.items():
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             Path(name).write_bytes(data)
@@ -142,8 +142,9 @@ def _answer(case: Case) -> Answer:
 
 
 @contextlib.contextmanager
-def _inside(folder: str) -> Iterator[None]:
+def _inside(folder: Path) -> Iterator[None]:
     before = os.getcwd()
+    folder.mkdir()
     os.chdir(folder)
     os.environ["TOPOSPREAD_DEBUG"] = "1"
     try:

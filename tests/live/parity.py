@@ -33,6 +33,7 @@ from tests.faults.scripts import SCRIPTS, Script
 from tests.live.api_server import api_server, free_port
 from tests.live.processes import TOPOSPREAD, Process, address, all_bound, nodes, pods, sound, summed, with_server
 from tests.live.running import Api, eventually
+from topospread.live.api_error import ApiUnreachable
 from topospread.live.client import ApiClient
 from topospread.live.connection import connect
 from topospread.live.run_or_terminate import run_or_terminate
@@ -106,14 +107,17 @@ class BindingOrder:
         self.bound: dict[str, float] = {}
 
     async def follow(self, api: Api, version: str) -> None:
-        """Follow until cancelled."""
-        async for kind, raw in api.client.watch("/api/v1/namespaces/default/pods", version):
-            pod = json.loads(bytes(raw))
-            node = pod.get("spec", {}).get("nodeName")
-            if kind != "MODIFIED" or not node or pod["metadata"]["uid"] in self.bound:
-                continue
-            self.bound[pod["metadata"]["uid"]] = time.monotonic()
-            self.zones[f"default/{pod['metadata']['name']}"] = f"zone-{int(node.rpartition('-')[2]) % 3}"
+        """Follow until cancelled. A watch that ends or breaks is resumed, so no binding is missed."""
+        while True:
+            with suppress(ApiUnreachable):
+                async for kind, raw in api.client.watch("/api/v1/namespaces/default/pods", version):
+                    pod = json.loads(bytes(raw))
+                    version = pod["metadata"]["resourceVersion"]
+                    node = pod.get("spec", {}).get("nodeName")
+                    if kind != "MODIFIED" or not node or pod["metadata"]["uid"] in self.bound:
+                        continue
+                    self.bound[pod["metadata"]["uid"]] = time.monotonic()
+                    self.zones[f"default/{pod['metadata']['name']}"] = f"zone-{int(node.rpartition('-')[2]) % 3}"
 
 
 def over(zones: Iterable[str]) -> int:
@@ -200,6 +204,8 @@ async def outcome(which: str, programs: Path, plane: Path, script: Script, count
             started = time.monotonic()
             await api.create(*pods(count))
             await eventually(lambda: len(order.bound) == count or following.done(), PATIENCE)
+            if following.done():
+                following.result()
             if script.seconds < PATIENCE:
                 await fault
             fault.cancel()

@@ -165,8 +165,8 @@ def test_one_namespace(control_plane: ControlPlane, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--context", "nope"], 'there is no context "nope"; there are '),
-        (["--kubeconfig", "/nowhere/config"], "/nowhere/config: there is no such kubeconfig"),
+        (["--context", "nope"], 'context "nope" not found; contexts: '),
+        (["--kubeconfig", "/nowhere/config"], "/nowhere/config: this kubeconfig does not exist"),
     ],
     ids=["context", "kubeconfig"],
 )

@@ -264,6 +264,6 @@ def test_without_the_right_to_read_pods_it_says_so_and_ends(own_plane: ControlPl
             started = time.monotonic()
             process = Process(words, tmp_path / "export.log", 0)
             assert await process.end(PATIENCE) == 2, time.monotonic() - started
-            assert "does not know who asks (401 Unauthorized)" in process.log.read_text()
+            assert "does not accept these credentials (401 Unauthorized)" in process.log.read_text()
 
     in_cluster(str(own_plane.kubeconfig), scenario)

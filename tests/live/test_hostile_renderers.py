@@ -85,14 +85,17 @@ def test_a_plugin_of_the_config_home_never_runs(
 
 
 def test_a_release_name_is_no_option_of_helm(renderers: Path, checkout: Path) -> None:
-    for name in (f"--output-dir={checkout.parent}/written", "--post-renderer=./run.sh"):
+    refused = "is not allowed as an option of Helm"
+    names = ((f"--output-dir={checkout.parent}/written", " leaves "), ("--post-renderer=./run.sh", refused))
+    for name, problem in (*names, ("--output-dir=written", refused)):
         chart = {"charts/web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "charts/web/values.yaml": ""}
         chart["charts/web/templates/pod.yaml"] = POD % ""
         write(checkout, chart | {"kustomization.yaml": f"helmCharts: [{{name: web, releaseName: '{name}'}}]\n"})
         done = run(checkout, renderers, "simulate", "-f", ".", *CLUSTER, "--render-helm")
         assert done.returncode == 2
-        assert "is not allowed as an option of Helm" in done.stderr
+        assert problem in done.stderr
         assert not (checkout.parent / "written").exists()
+        assert not (checkout / "written").exists()
 
 
 def test_functions_do_not_run(renderers: Path, checkout: Path) -> None:
@@ -189,7 +192,7 @@ def test_without_a_repository_a_base_does_not_leave_the_folder_that_is_named(ren
     write(tmp_path, base | {"overlay/kustomization.yaml": "resources: [../base]\n"})
     done = run(tmp_path, renderers, "simulate", "-f", "overlay", *CLUSTER)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"../base leaves {tmp_path}/overlay; name a folder that holds both" in " ".join(done.stderr.split())
+    assert f"../base leaves {tmp_path}/overlay; name {tmp_path}, which holds both" in " ".join(done.stderr.split())
     assert run(tmp_path, renderers, "simulate", "-f", ".", *CLUSTER).returncode == 0
 
 
@@ -281,7 +284,7 @@ def test_a_fetched_chart_is_no_repository(
     done = run(checkout, renderers, "simulate", "-f", ".", *CLUSTER, "--render-helm", "--render-network")
     is_plain = file == "templates/pod.yaml"
     assert (done.returncode, (checkout / "web").exists()) == (0 if is_plain else 2, is_plain), done.stderr
-    assert is_plain or "has a file of git's" in done.stderr
+    assert is_plain or "contains a file of git's" in done.stderr
     assert (checkout / ".git" / "config").read_text() == before
 
 

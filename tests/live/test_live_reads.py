@@ -79,7 +79,7 @@ def test_the_cluster_gives_the_answers_of_its_snapshot(
             each["command"] = command[: len(command) - len(given)]
             assert command == each["command"] + given
         # A snapshot has the PodGroups, and a cluster is not asked for them while their gate is off.
-        answer["warnings"] = [each for each in answer["warnings"] if "a PodGroup plays no part" not in each]
+        answer["warnings"] = [each for each in answer["warnings"] if "a PodGroup has no effect" not in each]
         found.append({key: value for key, value in answer.items() if key != "notes"})
     assert found[0] == found[1]
 

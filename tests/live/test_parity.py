@@ -1,4 +1,4 @@
-"""Two scripts of ``make parity``: ours is never worse than kube-scheduler by more than a fifth."""
+"""Two scripts of ``make parity``: both schedulers bind every pod. Only ``make parity`` compares time and attempts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pyte
 SHORT = ("no fault", "503 on all bindings")
 
 
-def test_a_fault_costs_ours_no_more_than_kube_scheduler(kubectl: Path, tmp_path: Path) -> None:
+def test_both_schedulers_bind_every_pod_behind_the_same_fault(kubectl: Path, tmp_path: Path) -> None:
     chosen = [each for each in SCRIPTS if each.name in SHORT]
     rows = asyncio.run(compare(chosen, kubectl, tmp_path, 150, math.inf))
-    assert len(rows) == len(SHORT)
-    assert [(each, each.worse) for each in rows if each.worse] == []
+    calm, unavailable = rows
+    assert (calm.name, unavailable.name) == SHORT
+    assert (calm.ours.requests, calm.ours.decided_over) == (150, 0)
+    assert min(unavailable.ours.requests, unavailable.theirs.requests) > 150

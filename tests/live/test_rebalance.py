@@ -115,7 +115,8 @@ def shop(own_plane: ControlPlane, tmp_path: Path) -> Iterator[ControlPlane]:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
         own_plane.create([namespace, *nodes[:2], deployment("web", 6), deployment("api", 5), budget])
         until(lambda: per_zone(own_plane, "web")["a"] == 6 and per_zone(own_plane, "api")["a"] == 5)
-        time.sleep(2)
+        words = ("get", "poddisruptionbudget", "web", "-n", "shop", "-o", "jsonpath={.status.currentHealthy}")
+        until(lambda: own_plane.kubectl(*words) == "6")
         own_plane.create(nodes[2:])
         time.sleep(2)
         yield own_plane
@@ -144,5 +145,5 @@ def test_it_stops_where_the_cluster_is_not_as_it_was(shop: ControlPlane, tmp_pat
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     applied = json.loads(done.stdout)["applied"]
-    surprise = f"shop/{first.name}: it is not there any more"
+    surprise = f"shop/{first.name}: it no longer exists"
     assert applied == {"evictions": [], "surprise": surprise, "begun": "", "partial": ""}

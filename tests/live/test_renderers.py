@@ -173,7 +173,7 @@ def test_a_kustomization_that_is_named_is_simulated_alone(renderers: Path, proje
     )
     done = run(project, str(renderers), "simulate", "-f", "base", *CLUSTER)
     assert placed(done) == {"default/web": "0/2"}, done.stderr
-    assert "base/beside: left out, as base does not refer to it" in " ".join(done.stdout.split())
+    assert "base/beside: not built, because base does not refer to it" in " ".join(done.stdout.split())
 
 
 def test_a_finding_points_into_the_template(renderers: Path, project: Path) -> None:
@@ -272,3 +272,30 @@ def test_a_chart_in_a_kustomization(renderers: Path, project: Path) -> None:
     assert "add --render-helm" in done.stderr
     done = run(project, f"{renderers}:/usr/bin:/bin", *words, "--render-helm")
     assert placed(done) == {"default/shop": "2/2"}, done.stderr
+
+
+def test_values_files_are_those_of_each_revision(tmp_path: Path, renderers: Path) -> None:
+    def committed(values: str) -> None:
+        (tmp_path / "web/prod.yaml").write_text(values)
+        for words in (
+            ("init",),
+            ("add", "-A"),
+            ("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-m", "x"),
+        ):
+            subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
+
+    (tmp_path / "web/templates").mkdir(parents=True)
+    (tmp_path / "web/Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    (tmp_path / "web/templates/app.yaml").write_text(
+        CHART["web/templates/deployment.yaml"].replace("{{ .Values.zone }}", "topology.kubernetes.io/zone")
+    )
+    committed("replicas: 6")
+    committed("replicas: 2")
+    words = ("plan", "rev:HEAD~1", "rev:HEAD", "-f", "web", *CLUSTER, "--helm-values", "web/prod.yaml", "--no-lint")
+    done = run(tmp_path, f"{renderers}{os.pathsep}/usr/bin", *words)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "replicas 6 → 2" in done.stdout
+    for command in ("rm -q web/prod.yaml", "-c user.name=a -c user.email=a@example.org commit -qm x"):
+        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True, capture_output=True)
+    done = run(tmp_path, f"{renderers}{os.pathsep}/usr/bin", *words)
+    assert (done.returncode, done.stderr) == (2, "error: web/prod.yaml: the new state does not have this file\n")

@@ -101,7 +101,7 @@ def test_the_mirror_binds_nothing_and_agrees_with_kube_scheduler(own_plane: Cont
                 await api.client.request("POST", path, body={"apiVersion": "v1", "kind": "Binding", **binding})
                 await eventually(lambda: ours.metric("topospread_mirrored_bindings_total") == 31, RECOVERY)
                 log = ours.log.read_text()
-                assert '"bound where it does not fit" pod="default/wrong" node="node-0"' in log
+                assert '"bound to a node where it does not fit" pod="default/wrong" node="node-0"' in log
                 assert "NodeResourcesFit: Insufficient cpu" in log
                 assert ours.metric("rest_client_requests_total") > 0
                 posts = [line for line in ours.get("/metrics")[1].splitlines() if 'method="POST"' in line]

@@ -212,8 +212,8 @@ def connection(plane: ControlPlane) -> tuple[str, str, ssl.SSLContext]:
 def test_heavy_objects_let_nothing_slip_through_and_delay_no_other(asked: Asked) -> None:
     """Objects of 1,000 wrong constraints all the time; meanwhile 200 ordinary ones, of which each second is wrong.
 
-    Their p99 is below a second; on a machine that is busy with other things before, below as many times that as there
-    are processes for each processor.
+    Their p99 is below a second. On a machine that is busy with other things before, it is below as many times that as
+    there are processes for each processor, and a few of the ordinary ones may be denied as not judged in time.
     """
     wrong = [constraint("other", f"example.com/{number}") for number in range(HEAVY)]
     address, token, context = connection(asked.plane)
@@ -249,8 +249,10 @@ def test_heavy_objects_let_nothing_slip_through_and_delay_no_other(asked: Asked)
         beside = [ordinary(number) for number in range(ORDINARY)]
         ended.set()
         refused = [status for each in attacks for status in each.result()]
-    assert {status for status, _ in beside[::2]} == {201}
-    assert {status for status, _ in beside[1::2]} == {403}
+    late = [status for status, _ in beside].count(503)
+    assert late <= (ORDINARY // 20 if busy > 1 else 0)
+    assert {status for status, _ in beside[::2]} <= {201, 503}
+    assert {status for status, _ in beside[1::2]} <= {403, 503}
     assert set(refused) <= {403, 503}
     assert refused
     p99 = sorted(seconds for _, seconds in beside)[int(ORDINARY * 0.99)]
@@ -262,7 +264,7 @@ def test_a_certificate_is_replaced_while_it_runs_and_without_the_webhook_all_is_
 ) -> None:
     wrong = of("default", "wrong", constraint("other"))
     asked.configure(renderers / "helm", asked.certify())
-    eventually(lambda: "the certificate was read anew" in (asked.folder / "log").read_text())
+    eventually(lambda: "the certificate was reloaded" in (asked.folder / "log").read_text())
     eventually(lambda: DENIED in asked.create(wrong, "--dry-run=server").stderr)
     assert asked.stop() == 0
     let_in = asked.create(wrong)

@@ -34,7 +34,7 @@ def merged(web: Json, manifest: str) -> list[Json]:
     web, others = copy.deepcopy(web), []
     for each in yaml.safe_load_all(manifest):
         if each and each["kind"] == "Deployment":
-            spec = dict(each["spec"])
+            spec = dict(each.get("spec", {}))  # of a manifest that only declares there is none
             web["spec"]["template"]["spec"] |= spec.pop("template", {}).get("spec", {})
             web["spec"] |= spec
         elif each:

@@ -169,7 +169,7 @@ def test_the_chart_has_a_part_for_every_mode() -> None:
 def test_each_part_reads_what_is_mounted_and_looks_for_its_cluster(entered: Entered, part: str) -> None:
     code, out, err = ended(entered(*parts()[part]))
     assert code == 2, out + err
-    assert "no API server found" in out + err
+    assert "no cluster found" in out + err
 
 
 def test_the_webhook_answers(entered: Entered, built: Stage) -> None:

@@ -41,7 +41,7 @@ def test_polars_alone_does(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     why: Any = ONCALL.why("deploy/checkout")
-    with pytest.raises(topospread.TopospreadError, match="Why has no list 'pods'; there are causes, remedies"):
+    with pytest.raises(topospread.TopospreadError, match="Why has no list 'pods'; its lists are causes, remedies"):
         why.frame("pods")
     without(monkeypatch, "pandas", "polars")
     with pytest.raises(topospread.TopospreadError, match=r"pip install 'topospread\[frames\]'"):
@@ -73,9 +73,9 @@ def test_placements_hold_the_pods_that_have_nodes() -> None:
 
 def test_a_pod_that_does_not_exist_is_an_input_error() -> None:
     found = ONCALL.simulate()
-    with pytest.raises(topospread.InputError, match=r"there is no pod orders-db-9; did you mean shop/orders-db-\d"):
+    with pytest.raises(topospread.InputError, match=r"pod orders-db-9 not found; did you mean shop/orders-db-\d"):
         found.placement("orders-db-9")
-    with pytest.raises(topospread.InputError, match="there is no pod shop/zzz; there are shop/"):
+    with pytest.raises(topospread.InputError, match="pod shop/zzz not found; the simulation has shop/"):
         found.placement("zzz", "shop")
-    with pytest.raises(topospread.InputError, match="the simulation has none"):
+    with pytest.raises(topospread.InputError, match="the simulation has no pod"):
         topospread.Session("zones=3,nodes=3").simulate().placement("web")

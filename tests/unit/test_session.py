@@ -124,8 +124,16 @@ def test_models_of_clients_are_recognised_by_their_shape() -> None:
         (lambda: topospread.Session(CLUSTER).simulate(autoscale="most"), "autoscale='most': use 'keep' or 'min'"),
         (lambda: topospread.Session(CLUSTER).simulate(scale={"web": "x"}), "scale web='x': use a whole number of at"),
         (lambda: topospread.Session(CLUSTER).status(keys="zone"), "keys='zone': use a list of strings"),
-        (lambda: topospread.Session(CLUSTER).simulate(replicas=3), "replicas: unknown; there are scale, "),
-        (lambda: topospread.Session(CLUSTER).drill("zone=zone-a"), "'zone=zone-a' is no step: write steps.Fail"),
+        (lambda: topospread.Session(CLUSTER).status(keys=5), "keys=5: use a list of strings"),
+        (lambda: topospread.Session(CLUSTER).capacity("web", more=None), "more=None: leave it out for its default"),
+        (lambda: topospread.Session(CLUSTER).capacity("web", pools=5), "pools=5: use a path or a list of paths"),
+        (lambda: topospread.Session(CLUSTER).simulate(scale=5), 'scale=5: use a dict, {"deploy/web": 3}'),
+        (lambda: topospread.Session(CLUSTER).simulate({"kind": "Pod"}), r"got a dict; give objects to Session\(\["),
+        (lambda: topospread.Session(CLUSTER).but(kube_verison="1.30"), "kube_verison: unknown parameter; known "),
+        (lambda: topospread.Session(CLUSTER).with_patch(5), "int: expected a remedy of an answer"),
+        (lambda: topospread.Session(CLUSTER).simulate(replicas=3), "replicas: unknown parameter; known are scale, "),
+        (lambda: topospread.Session(CLUSTER).simulate(ns="shop"), "ns: unknown parameter; known are .*, namespace$"),
+        (lambda: topospread.Session(CLUSTER).drill("zone=zone-a"), "'zone=zone-a' is not a step: write steps.Fail"),
         (lambda: topospread.Session(CLUSTER).drill_each("rack"), "each='rack': use 'zone' or 'node' or 'deploy'"),
         (lambda: Fail("zone=zone-a"), r"Fail\('zone=zone-a'\): write Fail\(NodeChoice\(\"zone\", \"zone-a\"\)\)"),
     ],
@@ -186,7 +194,7 @@ def test_a_command_never_names_standard_input_for_objects() -> None:
     ]
     found = topospread.Session([node("a"), node("b"), controller, *pods]).status()
     assert [(each.code, each.command) for each in found.remedies] == [("rebalance", ())]
-    assert "fix: session.rebalance() (tried: 2 evictions let every hard constraint hold)" in found.text()
+    assert "fix: session.rebalance() (tried: after 2 evictions every hard constraint holds)" in found.text()
 
 
 def test_each_remedy_does_as_a_session_what_its_trial_says() -> None:
@@ -210,9 +218,9 @@ def test_a_remedy_without_a_patch_changes_nothing() -> None:
 
 def test_a_file_that_does_not_exist_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "cluster.json").write_text("{}")
-    with pytest.raises(topospread.InputError, match=r"custer\.json is neither .*; did you mean .*/cluster\.json\?"):
+    with pytest.raises(topospread.InputError, match=r"custer\.json: file not found; did you mean .*/cluster\.json\?"):
         topospread.Session(tmp_path / "custer.json")
-    with pytest.raises(topospread.InputError, match=r"gone/a\.json is neither a file nor"):
+    with pytest.raises(topospread.InputError, match=r"gone/a\.json: file not found"):
         topospread.Session(tmp_path / "gone/a.json")
 
 
@@ -270,7 +278,7 @@ def test_another_version_is_judged_as_if_every_workload_were_rolled_out() -> Non
     assert [each.spec.node_name for each in rolled.inventory.pods].count("a") == 3
     older = rolled.but(kube_version="1.24")
     found = rolled.plan(older)
-    assert (found.verdict, found.reasons) == ("no", ("4 pods newly pending",))
+    assert (found.verdict, found.reasons) == ("no", ("4 pods are newly pending",))
     assert found.assumed == ("every workload is rolled out once on both sides",)
     assert older.plan(rolled).verdict == "yes"
     kept = rolled.plan(older, as_if_rolled_out=False)

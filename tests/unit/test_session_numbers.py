@@ -23,12 +23,12 @@ def test_a_count_is_a_whole_number_of_at_least_one(wrong: Any) -> None:
 
 def test_a_number_is_no_name_or_path() -> None:
     session = Session([*nodes("a"), workload("Deployment", "web", 1)])
-    with pytest.raises(UsageError, match="3 is a number: use a name or a path"):
+    with pytest.raises(UsageError, match="3: expected a name or a path, got a number"):
         session.simulate(3)  # type: ignore[arg-type]
 
 
 def test_steps_of_drills_are_found_where_an_error_says() -> None:
     steps = topospread.steps
-    with pytest.raises(UsageError, match="with from topospread import steps"):
+    with pytest.raises(UsageError, match="with: from topospread import steps"):
         Session(nodes("a")).drill("fail zone-a")  # type: ignore[arg-type]
     assert Session(nodes("a", "b")).drill(steps.Fail(steps.NodeChoice("node", "a1"))).verdict == "yes"

@@ -1,6 +1,6 @@
 """Fields that the API server adds to new objects other than pods: names, uids, namespaces, selectors.
 
-Pods themselves go through `pod_admission`; what controllers make is made by the modules named after them.
+`pod_admission` completes pods. The modules of `controllers` create the pods of workloads.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def completed(inventory: Inventory, names: Names) -> Inventory:
         places=inventory.places.copy(),
         declared=dict(inventory.declared),
         skipped=inventory.skipped.copy(),
+        unmodelled=inventory.unmodelled.copy(),
         unread=dict(inventory.unread),
     )
     result.pods = [_named("Pod", each, result, names) for each in inventory.pods]

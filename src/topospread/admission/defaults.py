@@ -24,7 +24,7 @@ _CONTAINERS_ONLY = RequestRules(pod_level=False)
 
 
 def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
-    """Return the spec with restartPolicy, schedulerName, requests from limits and host ports of the host's network."""
+    """Return the spec with default restartPolicy, schedulerName, requests (the limits) and host ports (hostNetwork)."""
     containers = _each(spec.containers, spec.host_network)
     init_containers = _each(spec.init_containers, spec.host_network)
     overhead = rounded(spec.overhead)

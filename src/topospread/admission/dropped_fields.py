@@ -39,11 +39,11 @@ from topospread.text import listed
 Looked = TypeVar("Looked", bound=Struct)
 
 PathTree = dict[str, "PathTree"]
-"""Attribute → the parts to inspect in its value or list items; {} for the field itself."""
+"""Attribute → tree of the fields below it, also for list items; {} if the attribute itself is wanted."""
 
 
 class _Step(NamedTuple):
-    """One field on the way: its attribute, its name, and whether it is a list."""
+    """One part of a field path: the struct's attribute, the field's name, and whether the field is a list."""
 
     attribute: str
     name: str
@@ -61,7 +61,7 @@ def _steps(path: str) -> tuple[_Step, ...]:
 
 
 def path_tree(paths: Iterable[str]) -> PathTree:
-    """Return paths as a tree; a field that is wanted in full needs no branch."""
+    """Return paths as a tree; a path below another given path is omitted."""
     tree: PathTree = {}
     for path in sorted(paths, key=len):
         *way, last = (step.attribute for step in _steps(path))
@@ -77,7 +77,7 @@ def path_tree(paths: Iterable[str]) -> PathTree:
 
 
 def mentions(value: Any, tree: PathTree) -> bool:
-    """Return whether any field of a tree is given."""
+    """Return whether a struct sets any field of a tree."""
     for attribute, inside in tree.items():
         current = getattr(value, attribute)
         if not current:
@@ -133,9 +133,9 @@ class UnusedField(msgspec.Struct, frozen=True):
     """A field of the input without effect.
 
     Attributes:
-        outcome: what became of it.
-        kind, namespace, name: the object it is in; the namespace is "" for kinds without.
-        path: where, with the indices of lists: ``spec.topologySpreadConstraints[0].minDomains``.
+        outcome: whether the field is dropped or ignored.
+        kind, namespace, name: the object with the field; the namespace is "" for cluster-scoped kinds.
+        path: path of the field with list indices, ``spec.topologySpreadConstraints[0].minDomains``.
         gate: the feature gate that is off, "" for a field that the version does not know.
     """
 
@@ -160,10 +160,9 @@ class GatedField(msgspec.Struct, frozen=True):
 
     Attributes:
         path: the field's Kubernetes path in its own object (for pods: in their spec), with ``[]`` after a list.
-        known_as: the struct from which it is reached, and how.
-        takes_item: the gate whose absence removes the whole list item; "" if only the field is removed.
-        of_template: whether the field is in a template, whose objects are created now even if the object itself is
-            stored.
+        known_as: struct and path of the field in the tables, ``("PodSpec", "volumes[].image")``.
+        takes_item: gate that removes the whole list item if it is off; "" if only the field is removed.
+        of_template: whether the field is in a template: its objects are new even if the API server stored the owner.
     """
 
     path: str
@@ -186,11 +185,11 @@ class GatedField(msgspec.Struct, frozen=True):
         return version >= self.since
 
     def kept(self, gates: Gates) -> bool:
-        """Return whether a new object keeps it."""
+        """Return whether the API server keeps the field in a new object."""
         return gates.enabled(self.gate)
 
     def ignored(self, gates: Gates) -> bool:
-        """Return whether kube-scheduler looks away from it."""
+        """Return whether kube-scheduler ignores the field."""
         return "scheduler" in GATES[self.gate].components and not gates.enabled(self.gate)
 
 
@@ -288,10 +287,10 @@ FIELDS: Mapping[str, tuple[GatedField, ...]] = {
     "priority_classes": (_field("PriorityClass", "preemptionPolicy"),),
     "runtime_classes": (_field("RuntimeClass", "overhead"),),
 }
-"""By list of the inventory."""
+"""List of the inventory → fields of its objects that some versions lack or drop."""
 
 _NAMED = 3
-"""How many objects a sentence names."""
+"""Maximum number of objects that a sentence names."""
 
 
 def unused_sentences(unused: Iterable[UnusedField], version: KubeVersion) -> list[str]:
@@ -327,8 +326,7 @@ def without_dropped_fields(
         scheduler: gates of kube-scheduler, which ignores fields.
 
     Raises:
-        InvalidError: if the API server refuses the object without its dropped fields, such as a volume without a
-            source.
+        InvalidError: if an object is invalid without its dropped fields, such as a volume without a source.
     """
     unused: list[UnusedField] = []
     changed: dict[str, Any] = {}
@@ -350,7 +348,7 @@ def without_dropped_fields(
 
 
 class _Rules(NamedTuple):
-    """The field rules for one list's objects, stored or new; ``paths``: all fields."""
+    """The field rules for the stored or the new objects of one list; ``paths`` is the tree of all their fields."""
 
     unknown: tuple[GatedField, ...]
     disabled: tuple[GatedField, ...]
@@ -360,7 +358,7 @@ class _Rules(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _rules(apiserver: Gates, scheduler: Gates) -> dict[str, tuple[_Rules, _Rules]]:
-    """Return attribute → rules for new and for stored objects, of the lists that have any."""
+    """Return inventory list → (rules for new objects, rules for stored objects); lists without rules are omitted."""
     found = {
         attribute: tuple(_rules_of(given, apiserver, scheduler, stored=stored) for stored in (False, True))
         for attribute, given in FIELDS.items()
@@ -379,12 +377,12 @@ def _rules_of(given: Sequence[GatedField], apiserver: Gates, scheduler: Gates, *
 
 
 class _Kept:
-    """The objects of one list without dropped fields; pods with equal specs are processed once.
+    """Removes dropped fields from the objects of one list; pods with equal specs are processed once.
 
     Args:
-        rules: for new objects, and for stored ones.
+        rules: rules for new objects, and rules for stored objects.
         unused: collects the unused fields.
-        places: places of the objects.
+        places: places of the objects in the input.
     """
 
     def __init__(self, rules: Sequence[_Rules], unused: list[UnusedField], places: Mapping[ObjectKey, Place]) -> None:
@@ -397,7 +395,7 @@ class _Kept:
         """Return an object without its dropped fields.
 
         Raises:
-            InvalidError: if it is new, and the API server refuses it without its dropped fields.
+            InvalidError: if the object is new, and invalid without its dropped fields.
         """
         stored = item.metadata.is_stored
         rules = self._rules[stored]
@@ -435,7 +433,7 @@ class _Found(NamedTuple):
 
 
 def _looked_into(item: Object, rules: _Rules) -> tuple[Object, list[_Found]]:
-    """Return the object without dropped fields, and all fields that were found."""
+    """Return the object without dropped fields, and every dropped or ignored field that it sets."""
     result, listed = item, []
     outcomes: tuple[tuple[tuple[GatedField, ...], FieldOutcome, bool], ...] = (
         (rules.unknown, "dropped", False),

@@ -1,8 +1,8 @@
-"""matchLabelKeys and mismatchLabelKeys written into the selectors, as the API server does when it stores a pod.
+"""Merge matchLabelKeys and mismatchLabelKeys into label selectors, like the API server when it stores a pod.
 
-Spread constraints since 1.34, terms of pod affinity and anti-affinity since 1.31. An existing requirement is not added
-again, so repeating the step changes nothing. Source: pkg/registry/core/pod/strategy.go (``mutatePodAffinity``,
-``mutateTopologySpreadConstraints``).
+The API server does so for spread constraints since 1.34, and for pod affinity and anti-affinity since 1.31. An existing
+requirement is not added again, so repeating the step changes nothing. Source: pkg/registry/core/pod/strategy.go
+(``mutatePodAffinity``, ``mutateTopologySpreadConstraints``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from topospread.api.labels import LabelSelector, LabelSelectorRequirement
 from topospread.api.node_selection import Affinity, PodAffinity, PodAffinityTerm
 from topospread.api.pod import PodSpec
 from topospread.api.pod_defaults import label_key_requirements
-from topospread.api.validation.field import FieldError
+from topospread.api.validation.field import FieldError, invalid
 from topospread.api.validation.selectors import check_label_keys
 from topospread.config.gates import Gates
 
@@ -24,12 +24,7 @@ from topospread.config.gates import Gates
 def with_label_keys_merged(spec: PodSpec, labels: Mapping[str, str], gates: Gates) -> PodSpec:
     """Return the spec with the pod's label values merged into selectors (matchLabelKeys)."""
     constraints = spec.topology_spread_constraints
-    if (
-        constraints
-        and any(each.match_label_keys for each in constraints)
-        and gates.enabled("MatchLabelKeysInPodTopologySpread")
-        and gates.enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge")
-    ):
+    if constraints and any(each.match_label_keys for each in constraints) and merges_spread_keys(gates):
         merged = [
             replace(each, label_selector=_merged(each.label_selector, labels, match=each.match_label_keys))
             for each in constraints
@@ -43,16 +38,32 @@ def with_label_keys_merged(spec: PodSpec, labels: Mapping[str, str], gates: Gate
     return spec
 
 
-def invalid_label_keys(spec: PodSpec, gates: Gates, path: str = "spec") -> Iterator[FieldError]:
-    """Yield the API server's errors for label keys that a selector has too, once the pod's labels are merged into it.
+def merges_spread_keys(gates: Gates) -> bool:
+    """Return whether the API server merges the matchLabelKeys of spread constraints into their selectors."""
+    return gates.enabled("MatchLabelKeysInPodTopologySpread") and gates.enabled(
+        "MatchLabelKeysInPodTopologySpreadSelectorMerge"
+    )
 
-    A template is valid without the merged labels, so only its pods are refused.
+
+def invalid_label_keys(spec: PodSpec, gates: Gates, path: str = "spec") -> Iterator[FieldError]:
+    """Yield the API server's errors for label keys that the selector has, too.
+
+    A template has no merged labels, so the API server accepts the template and refuses its pods. If it does not merge
+    the keys of spread constraints, it refuses the template as well (``validateMatchLabelKeysInTopologySpread`` of
+    Kubernetes 1.27 to 1.33).
     """
-    if gates.enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge"):
-        for index, constraint in enumerate(spec.topology_spread_constraints or ()):
-            if constraint.match_label_keys:
-                at = f"{path}.topologySpreadConstraints[{index}]"
-                yield from check_label_keys(at, msgspec.to_builtins(constraint))
+    for index, constraint in enumerate(spec.topology_spread_constraints or ()):
+        at, selector = f"{path}.topologySpreadConstraints[{index}]", constraint.label_selector
+        if not constraint.match_label_keys:
+            continue
+        if merges_spread_keys(gates):
+            yield from check_label_keys(at, msgspec.to_builtins(constraint))
+        elif gates.enabled("MatchLabelKeysInPodTopologySpread") and selector is not None:
+            known = {*(selector.match_labels or ()), *(each.key for each in selector.match_expressions or ())}
+            for number, key in enumerate(constraint.match_label_keys):
+                if key in known:
+                    words = "exists in both matchLabelKeys and labelSelector"
+                    yield invalid(f"{at}.matchLabelKeys[{number}]", key, words)
     if spec.affinity is None or not gates.enabled("MatchLabelKeysInPodAffinity"):
         return
     affinities = {"podAffinity": spec.affinity.pod_affinity, "podAntiAffinity": spec.affinity.pod_anti_affinity}
@@ -126,7 +137,7 @@ def _merged(
     match: Iterable[str] | None,
     mismatch: Iterable[str] | None = None,
 ) -> LabelSelector | None:
-    """Return the selector with the pod's values of existing keys; a missing selector stays missing."""
+    """Return the selector with the pod's values of the keys that the pod has; None if the selector is None."""
     if selector is None:
         return None
     there = selector.match_expressions or []

@@ -1,6 +1,6 @@
-"""LimitRanges: which new pods the API server refuses because they are outside the bounds of their namespace.
+"""Check new pods against the bounds of the LimitRanges in their namespace.
 
-Their defaults are part of `pod_admission`. Source: plugin/pkg/admission/limitranger/admission.go.
+`pod_admission` applies the defaults of LimitRanges. Source: plugin/pkg/admission/limitranger/admission.go.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MAX_MILLI = (2**63 - 1) // 1000
 
 
 class LimitRanges:
-    """The bounds of all namespaces; ``rules``: how the API server's version counts requests."""
+    """The bounds of all namespaces; ``rules`` are the rules by which the API server counts requests."""
 
     def __init__(self, limit_ranges: Iterable[LimitRange], rules: RequestRules) -> None:
         self._rules = replace(rules, overhead=False, status="ignored", pod_level_huge_pages=False)
@@ -55,7 +55,7 @@ class LimitRanges:
     def invalid_resources(self, pod: Pod) -> list[str]:
         """Return the API server's errors for a new pod whose resources a LimitRange's defaults make invalid.
 
-        Only the defaults can: without them, validation of the manifest has refused the resources.
+        Resources that are invalid without the defaults were refused when the manifest was validated.
         """
         if pod.namespace not in self._with_defaults:
             return []

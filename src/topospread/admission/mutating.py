@@ -1,9 +1,10 @@
-"""MutatingAdmissionPolicies: how they change a new object, or why it is refused, in the API server's words.
+"""MutatingAdmissionPolicies: their changes to new objects, and their refusals in the API server's words.
 
-Policies are called in an order that nobody knows: of objects for which it matters nothing is said. The changes of the
-first round go through the other admission plugins; then policies with ``reinvocationPolicy: IfNeeded`` are called
-again, in the order of before. Sources: k8s.io/apiserver pkg/admission/plugin/policy/mutating/{dispatcher,
-reinvocationcontext}.go, patch/json_patch.go, patch/smd.go, pkg/admission/reinvocation.go.
+The API server calls policies in an unspecified order. If the order changes the result, the result is unknown. After
+the first round, the other admission plugins process the changed object. Then the policies with
+``reinvocationPolicy: IfNeeded`` are called again in the same order. Sources: k8s.io/apiserver
+pkg/admission/plugin/policy/mutating/{dispatcher,reinvocationcontext}.go, patch/json_patch.go, patch/smd.go,
+pkg/admission/reinvocation.go.
 """
 
 from __future__ import annotations
@@ -40,27 +41,27 @@ Json = dict[str, Any]
 Invocation = tuple[AdmissionPolicy, AdmissionPolicyBinding]
 
 _MOST: Final = 4
-"""Policies whose orders are all tried."""
-_ORDER: Final = "policies change it, and their order, which is not known, matters"
+"""Maximum number of policies for one object: every order of them is evaluated."""
+_ORDER: Final = "several policies change it, and the result depends on their order, which is unknown"
 _FOR_PLUGINS: Final = tuple(
     """containers init_containers priority_class_name priority preemption_policy runtime_class_name overhead tolerations
     node_selector resources""".split()  # noqa: SIM905 - a list of strings is harder to read
 )
 """Fields of a pod's spec that other admission plugins change."""
-_UNDECIDED: Final = "a policy that is called again changes what other plugins have decided"
+_UNDECIDED: Final = "a policy that is called again overrides other admission plugins"
 _PROFILES: Final = re.compile(r"(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.kubernetes\.io/")
 _EXACT: Final = 2**53
 _SORTED: Final = msgspec.json.Encoder(enc_hook=str, order="deterministic")
-"""The texts of objects that are equal are equal, too."""
+"""Encodes equal objects to equal texts."""
 
 
 class Admitted(NamedTuple):
-    """The result of policies for a new object.
+    """The result of mutating policies for a new object.
 
     Attributes:
-        item: the object with their changes.
-        denial: why the API server refuses it, "" if it does not.
-        open: why it is not known what they make of it, "" if it is.
+        item: the object with the policies' changes.
+        denial: the API server's reason to refuse the object, "" if it is admitted.
+        open: why the result is unknown, "" if it is known.
     """
 
     item: KubeObject
@@ -69,16 +70,16 @@ class Admitted(NamedTuple):
 
 
 class _RefusedError(Exception):
-    """A request that ends at once; the message is the API server's."""
+    """The API server refuses the request without calling further policies; the message is the API server's."""
 
 
 class MutatingPolicies:
-    """Applies policies.
+    """Applies mutating policies to new objects.
 
     Args:
-        requests: makes requests.
-        parameters: of the policies.
-        admission: the other plugins that change pods.
+        requests: builds the objects that policies read.
+        parameters: parameters of the policies.
+        admission: other admission plugins that change pods.
     """
 
     def __init__(self, requests: Requests, parameters: Parameters, admission: Admission) -> None:
@@ -87,7 +88,7 @@ class MutatingPolicies:
         self._admission = admission
 
     def on_pod(self, pod: Pod, invocations: Sequence[Invocation]) -> Admitted:
-        """Return what policies that match a new pod make of it; it has gone through the other plugins."""
+        """Return the result of the matching policies for a new pod that the other admission plugins have processed."""
 
         def readmitted(plain: Json) -> Pod:
             return self._admission.admit(_typed_pod(pod, plain))
@@ -101,14 +102,14 @@ class MutatingPolicies:
         except (CannotEvaluateError, NotWrittenError) as error:
             return Admitted(pod, open=str(error))
         if any(each != found[0] for each in found):
-            return Admitted(pod, open="what the service account adds is not known")
+            return Admitted(pod, open="it is unknown whether the service account's token is mounted")
         return found[0]
 
     def _again(self, alternative: int, pod: Pod) -> Target:
         return self._requests.of_new_pod(pod)[alternative]
 
     def on_workload(self, kind: str, item: KubeObject, invocations: Sequence[Invocation]) -> Admitted:
-        """Return what policies that match a new workload make of it."""
+        """Return the result of the matching policies for a new workload."""
         try:
             return self._outcome(
                 item,
@@ -121,7 +122,10 @@ class MutatingPolicies:
             return Admitted(item, open=str(error))
 
     def on_replica_set(self, deployment: KubeObject, invocations: Sequence[Invocation]) -> tuple[str, str]:
-        """Return the denial of a new Deployment's ReplicaSet, and why it is not judged, as where they change it."""
+        """Return the denial of a new Deployment's ReplicaSet, and why the result is unknown; "" for each without one.
+
+        A ReplicaSet that a policy changes has an unknown result.
+        """
         denials: set[str] = set()
         try:
             target = self._requests.of_new_replica_set(deployment)
@@ -170,7 +174,7 @@ def _orders(invocations: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...
     """Return every order of the policies.
 
     Raises:
-        CannotEvaluateError: if they are too many.
+        CannotEvaluateError: if there are more than `_MOST` policies.
     """
     if len(invocations) > _MOST:
         raise CannotEvaluateError(f"more than {_MOST} policies change it")
@@ -180,7 +184,10 @@ def _orders(invocations: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...
 def _played(
     course: _Course, item: Any, target: Target, typed: Callable[[Json], Any], again: Callable[[Any], Target]
 ) -> Any:
-    """Return the object after all rounds, or the given one if nothing is changed or it is refused."""
+    """Return the object after all rounds; the given object if no policy changes it or a policy refuses it.
+
+    ``typed`` decodes a changed object, and admits a pod again. ``again`` returns the object for the second round.
+    """
     first = course.run(target)
     if course.denials or not course.is_dirty:
         return item
@@ -208,7 +215,7 @@ class _Course:
     """The policies in one order, over up to two rounds.
 
     Attributes:
-        denials: what they refuse with.
+        denials: messages of the policies that refuse the object.
         is_dirty: whether any mutation was applied.
         again: the positions of policies to call again.
     """
@@ -222,7 +229,7 @@ class _Course:
         self.again: set[int] = set()
 
     def run(self, target: Target, only: Collection[int] | None = None) -> Target:
-        """Return the object after a round; ``only``: the positions of policies that are called."""
+        """Return the object after a round; ``only``: positions of the policies to call, by default all."""
         invoked: set[int] = set()
         only = None if only is None else set(only)
         for at, (policy, binding) in enumerate(self._order):
@@ -266,7 +273,7 @@ def _changed(target: Target, mutation: Mutation, evaluation: Evaluation) -> Targ
     """Return the object after one mutation.
 
     Raises:
-        PatchError: if its expression or its change ends in an error.
+        PatchError: if the mutation's expression fails, or its patch does not apply.
     """
     of_patch = mutation.patch_type == "JSONPatch"
     given = mutation.json_patch if of_patch else mutation.apply_configuration
@@ -295,14 +302,14 @@ def _changed(target: Target, mutation: Mutation, evaluation: Evaluation) -> Targ
 
 def _json_patched(target: Target, value: Any) -> Json:
     if not isinstance(value, list) or not all(isinstance(each, Message) for each in value):
-        raise CannotEvaluateError("its patch is no list of operations")
+        raise CannotEvaluateError("its patch is not a list of operations")
     operations = []
     for each in value:
         texts = [each.get(name, "") for name in ("op", "path", "from")]
         if not all(isinstance(text, str) for text in texts):
-            raise CannotEvaluateError("a path or an operation of its patch is not known")
+            raise CannotEvaluateError("a path or an operation in its patch is unknown")
         if '"' in "".join(texts) or "\\" in "".join(texts) or not "".join(texts).isprintable():
-            raise CannotEvaluateError("the path of its patch is not evaluated")
+            raise CannotEvaluateError("a path in its patch has special characters, which topospread does not evaluate")
         for path in texts[1:]:
             _check_known(target, steps_of(path))
         operation = dict(zip(("op", "path", "from"), texts, strict=True))
@@ -325,7 +332,7 @@ def _json_patched(target: Target, value: Any) -> Json:
 
 def _applied(target: Target, value: Any) -> Json:
     if not isinstance(value, Message) or value.name != "Object":
-        raise CannotEvaluateError("its expression makes no Object")
+        raise CannotEvaluateError("its expression does not return an Object")
     wrong = _check_types(value, "Object")
     if wrong:
         raise PatchError(f"type mismatch: {wrong}")
@@ -339,7 +346,11 @@ def _applied(target: Target, value: Any) -> Json:
 
 
 def _check_types(value: Any, expected: str | None) -> str:
-    """Return the mismatch of an object's type and its place; ``expected`` None: of the outermost its own."""
+    """Return the API server's message if an object's type does not match its field; "" if every type matches.
+
+    ``expected`` is the type of the whole value. With None any type is accepted there, and a mismatch below it raises
+    PatchError.
+    """
     found: list[str] = []
 
     def walk(value: Any, path: str) -> None:
@@ -365,20 +376,24 @@ def _check_types(value: Any, expected: str | None) -> str:
 
 
 def _plain(value: Any, parts: Collection[int]) -> Any:
-    """Return a value of CEL as JSON; ``parts``: ids of the parts of the object, which are of other types for Go."""
+    """Return a CEL value as JSON.
+
+    ``parts``: `id` of each list and map in the object. Go has other types for these, so a patch that contains one is
+    not evaluated.
+    """
     if isinstance(value, Unknown):
         raise CannotEvaluateError(f"not known: {value.what}")
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, dict | list) and id(value) in parts:
-        raise CannotEvaluateError("a part of the object as a value of a patch is not evaluated")
+        raise CannotEvaluateError("its patch copies a part of the object, which topospread does not evaluate")
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {key: _plain(each, parts) for key, each in value.items()}
     if isinstance(value, list):
         return [_plain(each, parts) for each in value]
     if isinstance(value, Uint | int | float) and abs(value) < _EXACT:
         return int(value) if value == int(value) else value
-    raise CannotEvaluateError("a value of its patch is not evaluated")
+    raise CannotEvaluateError("its patch has a value that topospread does not evaluate")
 
 
 def _parts(value: Any) -> set[int]:
@@ -389,9 +404,9 @@ def _parts(value: Any) -> set[int]:
 
 
 def _check_known(target: Target, steps: Sequence[str]) -> None:
-    """Check that a path leads through nothing that is not known."""
+    """Raise CannotEvaluateError if a path leads through an unknown part of the object."""
     if steps[:1] == ["metadata"] and steps[1:2] not in (["labels"], ["annotations"]):
-        raise CannotEvaluateError("a patch of metadata is not evaluated")
+        raise CannotEvaluateError("its patch changes metadata, which topospread does not evaluate")
     if tuple(steps[:2]) in target.partly_known:
         raise CannotEvaluateError(f"not known: {'.'.join(steps[:2])}")
     value: Any = target.seen
@@ -407,7 +422,7 @@ def _check_known(target: Target, steps: Sequence[str]) -> None:
 
 
 def _check_part(seen: Any, part: Any) -> None:
-    """Check that a part is merged with nothing that is not known."""
+    """Raise CannotEvaluateError if a part is merged into an unknown part of the object."""
     if isinstance(seen, Unknown) and not seen.may_be_absent:
         raise CannotEvaluateError(f"not known: {seen.what}")
     if isinstance(part, dict) and isinstance(seen, dict):
@@ -416,7 +431,7 @@ def _check_part(seen: Any, part: Any) -> None:
 
 
 def _seen(seen: Any, old: Any, new: Any) -> Any:
-    """Return the object as expressions see it after a change, with what is not known of its unchanged parts."""
+    """Return the object as expressions see it after a change; its unchanged parts keep their `Unknown` values."""
     if old == new:
         return seen
     if isinstance(seen, dict) and isinstance(old, dict) and isinstance(new, dict):
@@ -438,11 +453,11 @@ def _seen(seen: Any, old: Any, new: Any) -> Any:
 
 
 def _typed_pod(pod: Pod, plain: Json) -> Pod:
-    """Return a pod with the labels, annotations and spec of a changed one."""
+    """Return the pod with the labels, annotations and spec of the changed object ``plain``."""
     metadata, spec = plain["metadata"], without_token(plain["spec"])
     annotations = metadata.get("annotations") or {}
     if any(_PROFILES.match(key) for key in annotations):
-        raise CannotEvaluateError("an annotation of a profile is not evaluated")
+        raise CannotEvaluateError("it sets a seccomp or AppArmor annotation, which topospread does not evaluate")
     kept = {name: metadata[name] for name in ("labels", "annotations") if name in metadata}
     text = _SORTED.encode({"metadata": kept, "spec": spec}).decode()
     made: Json = {"metadata": {**kept, "annotations": {**annotations, WHOLE: text}}, "spec": spec}
@@ -452,7 +467,7 @@ def _typed_pod(pod: Pod, plain: Json) -> Pod:
 
 
 def _typed_workload(kind: str, item: KubeObject, plain: Json) -> KubeObject:
-    """Return a workload with the labels, annotations and spec of a changed one."""
+    """Return the workload with the labels, annotations and spec of the changed object ``plain``."""
     checked: Json = msgspec.json.decode(_SORTED.encode(decoded(plain, kind)))
     checked["metadata"].get("annotations", {}).pop(GENERATION, None)
     note_whole(checked, kind)
@@ -462,10 +477,10 @@ def _typed_workload(kind: str, item: KubeObject, plain: Json) -> KubeObject:
 
 
 def _validate(kind: str, item: KubeObject, plain: Json) -> None:
-    """Check a changed object as the API server does before it stores it.
+    """Check a changed object like the API server before it stores the object.
 
     Raises:
-        _RefusedError: if it is invalid.
+        _RefusedError: if the object is invalid.
     """
     checked = decoded({**plain, "spec": without_token(plain["spec"]) if kind == "Pod" else plain["spec"]}, kind)
     metadata = checked["metadata"]

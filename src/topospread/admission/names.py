@@ -1,8 +1,8 @@
 """Names, hashes and uids of new objects: in the form of the API server and controllers, but repeatable.
 
 Sources: apiserver ``pkg/storage/names/generate.go``, apimachinery ``pkg/util/rand``, pkg/controller/deployment/sync.go.
-The API server draws random suffixes, and the controllers hash fields that topospread does not read. Here both are other
-characters of the same alphabet, equal for equal input.
+The API server draws random suffixes, and the controllers hash fields that topospread does not read. This module makes
+other suffixes of the same alphabet; equal input gives equal suffixes.
 """
 
 from __future__ import annotations

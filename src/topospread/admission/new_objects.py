@@ -1,4 +1,4 @@
-"""Objects that are created, as the constraints of admission policies see them."""
+"""The properties of new objects that admission policies match."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ VALIDATION = "validation"
 
 
 class NewPodRules:
-    """The rules of an inventory for new pods; ResourceQuotas, which add pods up, are apart (`quotas`).
+    """An inventory's rules for single new pods; `quotas` checks ResourceQuotas, which limit the sum of pods.
 
     Args:
-        inventory: the objects.
-        gates: of the API server.
-        admission: other plugins, for what policies change.
+        inventory: the cluster's objects.
+        gates: gates of the API server.
+        admission: other admission plugins, which process pods again after a policy changed them.
     """
 
     def __init__(self, inventory: Inventory, gates: Gates, admission: Admission) -> None:
@@ -34,13 +34,13 @@ class NewPodRules:
         self._any = bool(inventory.limit_ranges or self.policies)
 
     def __bool__(self) -> bool:
-        """True if any pod may be concerned."""
+        """True if a rule may refuse a pod."""
         return self._any or self._admission.made_invalid
 
     def refusal(self, pod: Pod) -> tuple[str, str]:
-        """Return what refuses a new pod, and the API server's message; ("", "") if nothing does.
+        """Return the name of the rule that refuses a new pod, and the API server's message.
 
-        A pod that a mutating policy may change is not judged.
+        Both are "" if no rule refuses the pod, or if a mutating policy may change the pod in an unknown way.
         """
         if pod.spec.refused_admission:
             return "MutatingAdmissionPolicy", pod.spec.refused_admission
@@ -58,7 +58,10 @@ class NewPodRules:
         return (who, status_message(pod, words)) if who else ("", "")
 
     def on_workload(self, kind: str, item: KubeObject) -> tuple[str, list[str]]:
-        """Return the denial of a new workload or its ReplicaSet, "" if none, and the policies that are undecided."""
+        """Return the denial of a new workload or its ReplicaSet ("" if admitted), and policies with unknown decisions.
+
+        The list of policies is empty if the workload is denied.
+        """
         opened = []
         for made, name, decision in self.policies.decisions_on_workload(kind, item):
             if decision.open:

@@ -1,7 +1,7 @@
-"""The two kinds of changes that mutating policies make to an object: JSON patches and merged parts.
+"""The two kinds of changes that mutating policies make to an object: JSON patches and apply configurations.
 
 Sources: gopkg.in/evanphx/json-patch.v4 patch.go; k8s.io/apiserver pkg/admission/plugin/policy/mutating/patch/smd.go,
-sigs.k8s.io/structured-merge-diff typed/merge.go. How lists are merged stands in ``merge_lists.json``.
+sigs.k8s.io/structured-merge-diff typed/merge.go. ``merge_lists.json`` has the merge keys of each list.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from topospread.api.validation.schema import field_struct, fields_of
 Json = dict[str, Any]
 
 OPEN: Final = "…"
-"""Stands for the API server's words where they are not known."""
+"""Replaces an unknown part of an API server message."""
 _MISSING: Final = "missing value"
 _MOST_COPIED: Final = 3 << 20
-"""Bytes that the copies of a JSON patch may add (``JSONPatchMaxCopyBytes``)."""
+"""Maximum number of bytes that the copy operations of a JSON patch may add (``JSONPatchMaxCopyBytes``)."""
 _LIST_DEFAULTS: Final[Mapping[str, Any]] = {"protocol": "TCP", "containerPort": 0}
-"""Keys of items that lack them; of others the empty text."""
+"""Merge key → its default for list items without it; other keys default to ""."""
 
 
 class PatchError(Exception):
-    """A change that does not apply; the message is the API server's."""
+    """A patch that cannot be applied; the message is the API server's."""
 
 
 class TestFailedError(Exception):
-    """A test operation that fails: the whole patch changes nothing."""
+    """A test operation of a JSON patch failed, so the whole patch changes nothing."""
 
 
 # JSON patches.
@@ -41,8 +41,8 @@ def patched(given: Json, operations: Iterable[Json]) -> Json:
     """Return an object after the operations of a JSON patch.
 
     Raises:
-        PatchError: if one does not apply.
-        TestFailedError: if a test fails.
+        PatchError: if an operation cannot be applied.
+        TestFailedError: if a test operation fails.
     """
     found = copy.deepcopy(given)
     copied = 0
@@ -87,7 +87,7 @@ def _move(found: Json, operation: Json) -> None:
 
 
 def _copy(found: Json, operation: Json) -> int:
-    """Copy a value, and return its size."""
+    """Copy a value. Return its size in bytes of JSON."""
     holder, key = _origin(found, operation)
     value = _got(holder, key, f"error in copy for from: '{operation.get('from', '')}'")
     holder, key = _destination(found, operation)
@@ -124,7 +124,7 @@ _OPERATIONS: Final[Mapping[str, Callable[[Json, Json], int | None]]] = {
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Return whether two values are equal as JSON, where true is not 1."""
+    """Return whether two values are equal as JSON; unlike in Python, true differs from 1."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
@@ -138,10 +138,10 @@ def steps_of(path: str) -> list[str]:
 
 
 def _holder(found: Any, path: str, missing: str) -> tuple[Any, Any]:
-    """Return what holds the last key of a path, and the key (``findObject``).
+    """Return the object or list that contains a path's last key, and that key (``findObject``).
 
     Raises:
-        PatchError: if nothing holds it; ``missing`` begins the message.
+        PatchError: if the object or list does not exist; ``missing`` starts the message.
     """
     steps = steps_of(path)
     try:
@@ -158,7 +158,11 @@ def _holder(found: Any, path: str, missing: str) -> tuple[Any, Any]:
 
 
 def _index(key: str, size: int) -> int:
-    """Return the place in a list; a negative one counts from the end."""
+    """Return the index that a key of a JSON pointer stands for; a negative key counts from the end of the list.
+
+    Raises:
+        PatchError: if the key is not a number or is out of range.
+    """
     digits = key.lstrip("+-")
     if not digits.isascii() or not digits.isdigit() or len(key) - len(digits) > 1 or len(digits) > 9:
         raise PatchError(f'strconv.Atoi: parsing "{key}": invalid syntax')
@@ -202,14 +206,14 @@ def _place(holder: list[Any], key: str, head: str) -> int:
         raise PatchError(f"{head}: {error}") from None
 
 
-# Parts that are merged.
+# Apply configurations.
 
 
 def applied(struct: str, given: Json, part: Json) -> Json:
-    """Return an object with a part merged into it.
+    """Return an object with an apply configuration (``part``) merged into it.
 
     Raises:
-        PatchError: if the part does not fit the kind, or replaces what has to be given as a whole.
+        PatchError: if the part does not fit the kind, or sets a field that cannot be merged (an atomic field).
     """
     _check(struct, part, "")
     whole = list(_replaced_as_a_whole(struct, part, ""))
@@ -226,7 +230,7 @@ def _merging() -> Mapping[str, Mapping[str, str]]:
 
 
 def _check(kind: str, value: Any, path: str) -> None:
-    """Check that a part's fields are of the kind."""
+    """Raise PatchError unless a kind has all fields of a part, with matching types and unique merge keys."""
     head = "failed to convert patch object to typed object: "
     known = fields_of(kind, ())
     if known and isinstance(value, dict):
@@ -245,7 +249,7 @@ def _check(kind: str, value: Any, path: str) -> None:
 
 
 def _replaced_as_a_whole(kind: str, value: Any, path: str) -> Iterator[str]:
-    """Yield the paths of lists, maps and structs of a part that are not merged but replaced (``findAtomics``)."""
+    """Yield the paths of a part's atomic lists, maps and structs, which cannot be merged (``findAtomics``)."""
     how = _merging().get(kind, {})
     if isinstance(value, dict) and fields_of(kind, ()):
         if "" in how:
@@ -274,14 +278,14 @@ def _merged(kind: str, left: Any, right: Any) -> Any:
 
 
 def _named(keys: Sequence[str], item: Any) -> str:
-    """Return what names an item of a list that is merged by keys, or by whole items (``=``)."""
+    """Return the identity of a list item as JSON text: the values of its merge keys, or for ``=`` the whole item."""
     if keys == ["="] or not isinstance(item, dict):
         return json.dumps(item)
     return json.dumps([item.get(key, _LIST_DEFAULTS.get(key, "")) for key in keys])
 
 
 def _merged_list(kind: str, keys: Sequence[str], left: list[Any], right: list[Any]) -> list[Any]:
-    """Return the items of both lists, those with the same keys merged (``visitListItems``)."""
+    """Return the items of both lists; items with equal keys are merged (``visitListItems``)."""
     lefts, rights = [_named(keys, each) for each in left], [_named(keys, each) for each in right]
     shared = [each for each in rights if each in lefts]
     found: list[Any] = []

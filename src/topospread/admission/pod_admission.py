@@ -1,11 +1,12 @@
 """Admission of a pod before kube-scheduler sees it: defaults and the admission plugins that are on.
 
-In the API server's order: defaulting, LimitRanger, Priority, DefaultTolerationSeconds, RuntimeClass, then the fields
-that storing the pod adds. `new_pods` refuses pods. Not here: webhooks, quotas, ExtendedResourceToleration
-(off by default). Sources: plugin/pkg/admission/{limitranger,priority,defaulttolerationseconds,runtimeclass},
+The steps are in the API server's order: defaulting, LimitRanger, Priority, DefaultTolerationSeconds, RuntimeClass, then
+the fields that the API server adds when it stores the pod. `new_pods` refuses pods, and `quotas` checks quotas.
+Webhooks and ExtendedResourceToleration (off by default) are not modelled. Sources:
+plugin/pkg/admission/{limitranger,priority,defaulttolerationseconds,runtimeclass},
 pkg/kubeapiserver/options/plugins.go, pkg/registry/core/pod/strategy.go.
 
-Everything is idempotent and changes no object that it is given: parts that stay the same are shared.
+All functions are idempotent. They do not change their arguments; results share unchanged parts with them.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ class Admission:
     """The API server's admission of pods, with the objects of one inventory and the gates of one version.
 
     Attributes:
-        made_invalid: whether an admitted pod is invalid since label keys are merged; `new_pods` refuses it.
-        warnings: pods admitted although the API server would refuse them, each sentence once.
+        made_invalid: whether merging label keys made any admitted pod invalid; `new_pods` refuses such pods.
+        warnings: sentences about pods that were admitted although the API server would refuse them, without repeats.
     """
 
     def __init__(self, inventory: Inventory, gates: Gates) -> None:
@@ -92,7 +93,7 @@ class Admission:
             pod: a pod with namespace and labels; the name is optional.
             place: place of the pod, or of its workload, in the input.
             path: path of the pod in that object, ``spec.template.``; empty for a Pod itself.
-            lenient: whether the pod exists, so it is accepted despite errors.
+            lenient: accept the pod despite errors, because it exists.
 
         Raises:
             InvalidError: if the API server would refuse the pod, in its words.
@@ -177,7 +178,7 @@ class Admission:
             message = f"no PriorityClass with name {name} was found"
             raise _Refusal("spec.priorityClassName", message)
         if not lenient:
-            self.warnings[f"no PriorityClass with name {name} was found: pods keep the priority they give"] = None
+            self.warnings[f"no PriorityClass with name {name} was found: pods keep their own priority"] = None
         return _Class(name, spec.priority or 0, spec.preemption_policy or _PREEMPTS)
 
     def _learnt(self, name: str) -> _Class | None:
@@ -227,12 +228,11 @@ class Admission:
         if not only_warn:
             raise _Refusal(field, message)
         if not silent:
-            self.warnings[f"the API server would refuse {field}: {message}; it is taken as it is"] = None
+            self.warnings[f"the API server would refuse {field}: {message}; topospread accepts it"] = None
 
 
 def _refuse_comparison_operators(spec: PodSpec, gates: Gates) -> None:
-    """Raise InvalidError for tolerations with Lt or Gt while their gate is off; the input may be for several
-    versions."""
+    """Raise _Refusal for tolerations with Lt or Gt if their gate is off; the input may be for several versions."""
     if gates.enabled("TaintTolerationComparisonOperators"):
         return
     known = ("Equal", "Exists", "Lt", "Gt") if gates.kube_version >= _COMPARISON_SINCE else ("Equal", "Exists")
@@ -251,7 +251,7 @@ def status_message(pod: Pod, words: str, *, is_invalid: bool = False) -> str:
 def is_stored(pod: Pod) -> bool:
     """Return whether an API server stored the pod.
 
-    It has a uid or resourceVersion, and a schedulerName, which manifests rarely set and an API server always does.
+    Such a pod has a uid or resourceVersion, and a schedulerName, which manifests rarely set and API servers always set.
     """
     return pod.metadata.is_stored and bool(pod.spec.scheduler_name)
 
@@ -261,7 +261,7 @@ def _class(each: PriorityClass) -> _Class:
 
 
 def _default_class(classes: Iterable[PriorityClass]) -> _Class:
-    """Return the global default, the lowest value of several; priority 0 without one."""
+    """Return the globalDefault class; of several, the one with the lowest value; without one, priority 0."""
     defaults = [each for each in classes if each.global_default]
     return _class(min(defaults, key=lambda each: each.value)) if defaults else _Class("", 0, _PREEMPTS)
 
@@ -269,8 +269,8 @@ def _default_class(classes: Iterable[PriorityClass]) -> _Class:
 def container_defaults(limit_range: LimitRange) -> ResourceRequirements:
     """Return a LimitRange's default limits and requests for containers without their own.
 
-    A maximum is the default limit, a default limit the default request, a minimum the default request, where these
-    are not given. Source: ``SetDefaults_LimitRangeItem``, ``defaultContainerResourceRequirements``.
+    An unset default limit is the maximum. An unset default request is the default limit, or else the minimum. Source:
+    ``SetDefaults_LimitRangeItem``, ``defaultContainerResourceRequirements``.
     """
     requests: ResourceList = {}
     limits: ResourceList = {}

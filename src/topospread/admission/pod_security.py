@@ -60,12 +60,12 @@ _VOLUMES: Final = {
     "scale_io": "scaleIO",
     "storageos": "storageos",
 }
-"""Sources of volumes that `restricted` refuses; one without any is an emptyDir."""
+"""Volume sources that `restricted` refuses: field of the struct → name in messages. No source means an emptyDir."""
 _NONE: Final = SecurityContext()
 
 
 class _Looked(NamedTuple):
-    """A pod, and the minor version of the policy."""
+    """A checked pod's spec and profile annotations, and the minor version of the policy."""
 
     spec: PodSpec
     minor: int
@@ -80,20 +80,20 @@ class _Looked(NamedTuple):
         return [*(self.spec.init_containers or ()), *(self.spec.containers or ())]
 
     def bad(self, test: Callable[[SecurityContext], object]) -> list[str]:
-        """Return the names of the containers whose context a test is true for."""
+        """Return the names of the containers whose security context passes a test."""
         return [each.name for each in self.containers if test(each.security_context or _NONE)]
 
     def setters(self, test: Callable[[SecurityContext], object]) -> str:
-        """Return which parts set a tested field: the pod, containers or both."""
+        """Return in words whether the pod, its containers or both have a security context that passes a test."""
         return " and ".join([*(["pod"] if test(self.context) else []), *_containers(self.bad(test))])
 
     def values(self, value: Callable[[SecurityContext], Iterable[str]]) -> list[str]:
-        """Return the distinct texts that pod and containers have, sorted."""
+        """Return the distinct results of ``value`` for the pod's and the containers' security contexts, sorted."""
         contexts = [self.context, *(each.security_context or _NONE for each in self.containers)]
         return sorted({text for context in contexts for text in value(context)})
 
     def is_exempt(self, since: int) -> bool:
-        """True in a user namespace, if the policy allows it more from this minor version on."""
+        """Return whether a check is skipped: the pod has a user namespace, and the policy is ``since`` or newer."""
         return self.minor >= since and self.spec.host_users is False
 
     @property
@@ -102,13 +102,13 @@ class _Looked(NamedTuple):
 
 
 def refusal(pod: Pod, level: str, version: str, minor: int) -> str:
-    """Return why a level refuses a new pod with its defaults; "" if it does not.
+    """Return the API server's reasons why a level refuses a new pod; "" if the level admits it.
 
     Args:
-        pod: to be created.
+        pod: new pod with its defaults.
         level: ``baseline`` or ``restricted``.
         version: value of the namespace's label, ``latest`` or ``v1.30``.
-        minor: of the API server, from 1.36 on.
+        minor: minor version of the API server, at least 36.
     """
     given = pod.metadata.annotations
     annotations = json.loads(given.profiles) if given is not None and given.profiles else {}
@@ -384,7 +384,7 @@ _BASELINE: Final[tuple[tuple[_Check, int, int], ...]] = (
     (_sysctls, 0, _ALWAYS),
     (_host_process, 0, _ALWAYS),
 )
-"""Check, the minor version of the policy that brought it, and the one from which `restricted` has its own instead."""
+"""(check, minor version that introduced it, minor version from which `restricted` replaces it by a stricter check)."""
 _RESTRICTED: Final[tuple[tuple[_Check, int], ...]] = (
     (_escalation, 8),
     (_capabilities, 22),

@@ -24,6 +24,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
+from topospread.api.served import is_off
 from topospread.api.well_known_labels import NAMESPACE_NAME
 from topospread.api.workload import Deployment
 from topospread.config.gates import Gates
@@ -39,29 +40,29 @@ if TYPE_CHECKING:
 
 _POD_SECURITY_SINCE = KubeVersion(1, 23)
 _LEVELS_JUDGED_SINCE = KubeVersion(1, 36)
-"""What a level refuses depended on feature gates before (ProcMountType, UserNamespacesSupport)."""
+"""Before this version, the checks of a level depended on feature gates (ProcMountType, UserNamespacesSupport)."""
 MUTATING: Final = "MutatingAdmissionPolicy "
-"""Begins the name of a mutating policy that is not judged."""
+"""Prefix that marks an unevaluated mutating policy in ``unjudged_admission``."""
 _POLICIES_SINCE = KubeVersion(1, 30)
 _MUTATING_SINCE = KubeVersion(1, 36)
 _OF_CONTROLLERS: Final = ("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index")
-"""Labels that pods of StatefulSets get after they are made of their template."""
+"""Labels that the StatefulSet controller adds to the labels of the pod template."""
 _ENFORCE = "pod-security.kubernetes.io/enforce"
 _OF_EVERY_CLUSTER: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
-"""Namespaces that the API server creates, without other labels."""
+"""Namespaces that the API server creates; their only label is their name."""
 _is_version = re.compile(r"latest|v1\.(?:[0-9]|[1-9][0-9]*)", re.ASCII).fullmatch
 
 
 class AdmissionPolicies:
-    """The policies of an inventory that are in force, and the labels of its namespaces.
+    """An inventory's policies with a binding, and the labels of its namespaces.
 
     Args:
-        inventory: the objects.
-        gates: of the API server.
-        admission: other plugins, for what mutating policies change.
+        inventory: the cluster's objects.
+        gates: gates of the API server.
+        admission: other admission plugins, which process pods again after a mutating policy changed them.
 
     Attributes:
-        refused_workloads: kind, namespace and name of new workloads that mutating policies refuse → the message.
+        refused_workloads: (kind, namespace, name) of a new workload that a mutating policy refuses → the message.
     """
 
     def __init__(self, inventory: Inventory, gates: Gates, admission: Admission) -> None:
@@ -74,6 +75,7 @@ class AdmissionPolicies:
         self._labels = {each.name: each.labels for each in inventory.namespaces}
         self._inventory = inventory
         self._mutating = list(_bound(inventory.mutating_policies, inventory.mutating_bindings))
+        self._doubts: dict[str, str] = {}
         self._validating = sorted(
             _bound(inventory.validating_policies, inventory.validating_bindings), key=lambda each: each[0].name
         )
@@ -90,12 +92,12 @@ class AdmissionPolicies:
         self._decided: dict[int, tuple[Pod, list[tuple[str, Decision]]]] = {}
 
     def __bool__(self) -> bool:
-        """True if any pod may be concerned."""
+        """True if a policy or a Pod Security level may match a pod."""
         levels = self._has_levels and any(_ENFORCE in each for each in self._labels.values())
         return bool(self._mutating or self._validating or levels)
 
     def concerning(self, pod: Pod) -> list[str]:
-        """Return the policies and Pod Security levels, in words, that concern a new pod and are not evaluated."""
+        """Return in words the policies and Pod Security levels that match a new pod but cannot be evaluated."""
         found = [f"ValidatingAdmissionPolicy {name} ({each.open})" for name, each in self.decisions(pod) if each.open]
         level, version = self._level(pod)
         if level and not version:
@@ -103,9 +105,9 @@ class AdmissionPolicies:
         return found
 
     def refusal(self, pod: Pod) -> tuple[str, str]:
-        """Return what refuses a new pod, and the API server's message; ("", "") if nothing does.
+        """Return the name of the level or policy that refuses a new pod, and the API server's message; both "" if none.
 
-        A pod that a mutating policy may change in unknown ways is not judged (`may_change`).
+        If a mutating policy may change the pod in an unknown way (`may_change`), no validating policy refuses it.
         """
         level, version = self._level(pod)
         words = pod_security.refusal(pod, level, version, self._minor) if version else ""
@@ -115,7 +117,7 @@ class AdmissionPolicies:
         return next(((f"ValidatingAdmissionPolicy {name}", words) for name, words in denials), ("", ""))
 
     def decisions(self, pod: Pod) -> list[tuple[str, Decision]]:
-        """Return the denials and open decisions of validating policies on a new pod, with the policies' names."""
+        """Return (policy name, decision) for each validating policy that denies a new pod or has no known decision."""
         if not self._validating:
             return []
         if id(pod) not in self._decided:
@@ -126,7 +128,10 @@ class AdmissionPolicies:
         return self._decided[id(pod)][1]
 
     def decisions_on_workload(self, kind: str, item: KubeObject) -> Iterator[tuple[NewObject, str, Decision]]:
-        """Yield the denials and open decisions on a new workload, and on a new Deployment's ReplicaSet."""
+        """Yield (object, policy name, decision) for each denial and each unknown decision on a new workload.
+
+        The object is the workload, or the ReplicaSet of a Deployment.
+        """
         made = NewObject(kind, item.namespace or "default", item.name, item.labels)
         is_open = (kind, made.namespace, item.name) in self._open_workloads
         for name, each in self._decide(made, lambda: self._requests.of_workload(kind, item), is_open):
@@ -166,24 +171,42 @@ class AdmissionPolicies:
 
         if not self._evaluates:
             return Decision(open=f"before Kubernetes 1.{_POLICIES_SINCE.minor}")
+        if doubt := self._doubt(policy, binding):
+            return Decision(open=doubt)
         if is_open:
-            return Decision(open="a policy may change the object before")
+            return Decision(open="a mutating policy may change the object first")
         try:
             return decided(policy, binding, request(), self._parameters)
         except NotWrittenError as error:
             return Decision(open=str(error))
 
-    def changed(self, pod: Pod, *, is_indexed: bool = False) -> Pod:
-        """Return a new pod as mutating policies change it; refused or not judged pods are marked so.
+    def _doubt(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding) -> str:
+        """Return why the API server may lack a policy or its binding, "" if it has both."""
+        for each in (policy, binding):
+            kind = type(each).__name__
+            if not each.metadata.is_stored and is_off(each.api_version, kind):
+                return f"{each.api_version} {kind} is served only if enabled"
+        if policy.metadata.is_stored:
+            return ""
+        key = f"{type(policy).__name__}/{policy.name}"
+        if key not in self._doubts:
+            from .compiling import problems
 
-        ``is_indexed``: it is of an indexed Job, whose controller changes each pod.
+            found = next(problems(policy), None)
+            self._doubts[key] = f"the API server refuses {found[0]}: {found[1]}" if found else ""
+        return self._doubts[key]
+
+    def changed(self, pod: Pod, *, is_indexed: bool = False) -> Pod:
+        """Return a new pod with the changes of mutating policies; its spec records a refusal or an unknown result.
+
+        ``is_indexed``: whether the pod belongs to an indexed Job, whose controller changes each pod.
         """
         owner = pod.metadata.controller
         hidden = _OF_CONTROLLERS if owner is not None and owner.kind == "StatefulSet" and not pod.name else ()
         invocations, unsure = self._changing(_new(pod), hidden)
         if not invocations:
             return pod
-        why = "what the controller of Jobs adds is not known" if is_indexed else unsure
+        why = "the Job controller's changes to the pod are unknown" if is_indexed else unsure
         outcome = self._outcome(invocations, why, lambda: self._mutator.on_pod(pod, invocations), pod)
         if outcome.denial:
             return replace(pod, spec=replace(pod.spec, refused_admission=outcome.denial))
@@ -193,7 +216,7 @@ class AdmissionPolicies:
         return outcome.item
 
     def changed_workload(self, kind: str, item: KubeObject) -> tuple[KubeObject, list[str]]:
-        """Return a new workload as mutating policies change it, and why they are not judged."""
+        """Return a new workload with the changes of mutating policies, and the policies whose result is unknown."""
         made = NewObject(kind, item.namespace or "default", item.name, item.labels)
         invocations, unsure = self._changing(made)
         if not invocations:
@@ -229,7 +252,7 @@ class AdmissionPolicies:
         return Admitted(item, open=unsure) if unsure else outcome()
 
     def _level(self, pod: Pod) -> tuple[str, str]:
-        """Return the pod's enforced level, "" for none, and its version, "" if it is not evaluated."""
+        """Return the pod's enforced level, "" for none, and the level's version, "" if it cannot be evaluated."""
         labels = self._labels.get(pod.namespace, {})
         level = labels.get(_ENFORCE, "") if self._has_levels else ""
         if level in ("", "privileged"):
@@ -241,9 +264,9 @@ class AdmissionPolicies:
         return level, version if known and self._judges_levels else ""
 
     def _changing(self, made: NewObject, hidden: Iterable[str] = ()) -> tuple[list[Invocation], str]:
-        """Return the mutating policies and bindings that concern a new object, and why that is not known.
+        """Return the mutating policies and bindings that match a new object, and why a match is unknown, "" if known.
 
-        ``hidden``: keys of labels that the object has besides.
+        ``hidden``: keys of further labels of the object, whose values are unknown.
         """
         found: list[Invocation] = []
         unsure = ""
@@ -255,15 +278,17 @@ class AdmissionPolicies:
                 reads_hidden = any(_selects_by(each, hidden) for each in (of_policy, binding.spec.match_resources))
                 if bound is not False or reads_hidden:
                     found.append((policy, binding))
-                    if reads_hidden:
-                        unsure = "the labels of the pod are not known"
+                    if doubt := self._doubt(policy, binding):
+                        unsure = doubt
+                    elif reads_hidden:
+                        unsure = "the labels of the pod are unknown"
                     elif None in (constrained, bound):
                         unsure = f"the labels of namespace {made.namespace} are not in the input"
         return found, unsure
 
     @cached_property
     def _known(self) -> set[str]:
-        """Namespaces all of whose labels are known."""
+        """Names of the namespaces whose labels are all known."""
         labelled = {name for name, labels in self._labels.items() if labels.keys() - {NAMESPACE_NAME}}
         return {*_OF_EVERY_CLUSTER, *self._inventory.read_namespaces, *labelled}
 
@@ -284,7 +309,7 @@ def may_change(pod: Pod) -> bool:
 
 
 def not_judged(pod: Pod, *who: str) -> Pod:
-    """Return a pod marked as unjudged because the admission of each of ``who`` is not evaluated."""
+    """Return the pod, marked as not judged because each policy (or PodGroup) in ``who`` cannot be evaluated."""
     found = dict.fromkeys([*(pod.spec.unjudged_admission or ()), *who])
     return replace(pod, spec=replace(pod.spec, unjudged_admission=list(found) or None))
 
@@ -316,7 +341,7 @@ def _may_deny(policy: AdmissionPolicy, binding: AdmissionPolicyBinding) -> bool:
 
 
 def _once(request: Callable[[], Request]) -> Callable[[], Request]:
-    """Return the function with its result kept: an object is written once for all policies."""
+    """Return a function that caches the result or error of ``request``, so an object is written only once."""
     from .requests import NotWrittenError
 
     kept: list[Request | NotWrittenError] = []
@@ -353,11 +378,11 @@ def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
     try:
         return selector is None or Selector.from_label_selector(selector).matches(labels)
     except InvalidSelectorError:
-        return True  # The API server would not take the policy: nobody knows whom it means.
+        return True  # The API server refuses such a policy, so its matches are unknown.
 
 
 def _creates(rule: RuleWithOperations, made: NewObject) -> bool:
-    """Return whether a rule is for the creation of an object; no rule names one whose name is generated."""
+    """Return whether a rule matches the creation of an object; ``resourceNames`` never match a generated name."""
     group, version, resource = made.resource
     resources = (each.partition("/")[::2] for each in rule.resources or ())
     return (

@@ -75,7 +75,7 @@ class Quotas:
             self._charge(pod, self._usage(pod, now))
 
     def copy(self) -> Quotas:
-        """Return the same quotas with a usage of their own."""
+        """Return an independent copy with the same quotas and usage."""
         made = copy(self)
         made._by_namespace, made._known = defaultdict(list), {}
         for namespace, quotas in self._by_namespace.items():
@@ -85,7 +85,7 @@ class Quotas:
         return made
 
     def release(self, pod: Pod) -> None:
-        """Take back the usage of a deleted pod."""
+        """Subtract the usage of a deleted pod."""
         freed = {
             name: Quantity(-amount.unscaled, amount.exponent, amount.format, wide=amount.wide)
             for name, amount in self._usage(pod, None).items()
@@ -126,7 +126,10 @@ class Quotas:
         return ""
 
     def lacking(self, namespace: str, pods: Iterable[Pod]) -> dict[str, dict[str, Quantity]]:
-        """Return quota → resource → the least limit that admits new pods, in addition to the pods that are counted."""
+        """Return quota → resource → the lowest limit that admits ``pods`` in addition to the counted pods.
+
+        Resources whose limit suffices are omitted.
+        """
         made = self.copy()
         for pod in pods:
             made._charge(pod, made._usage(pod, None))
@@ -138,7 +141,7 @@ class Quotas:
         return {name: limits for name, limits in found.items() if limits}
 
     def _asked(self, pod: Pod) -> tuple[Requests, list[_Quota], str]:
-        """Return the usage of a pod, its quotas, and why it fails one of them regardless of usage."""
+        """Return the usage of a pod, its quotas, and the reason if a quota refuses it regardless of usage, else ""."""
         quotas = self.concerning(pod)
         for quota in quotas:
             missing = self._missing(pod, _MUST_BE_SET & quota.hard.keys())
@@ -206,7 +209,7 @@ def _charge(quota: _Quota, usage: Requests) -> None:
 
 
 def limits_of(pod: Pod, rules: RequestRules) -> Requests:
-    """Return the limits of all containers, with overhead where there is a limit (``PodLimits``)."""
+    """Return the pod's limits, aggregated like its requests; overhead is added to set limits only (``PodLimits``)."""
     spec = pod.spec
     level = ResourceRequirements(requests=spec.resources.limits) if spec.resources else None
     limited = replace(

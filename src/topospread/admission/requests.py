@@ -1,7 +1,7 @@
 """The creation of a pod or workload as CEL policies receive it: the full object, its namespace and the request.
 
-The full text of the object was kept when it was read. Changes of a pod by admission and controllers come from
-topospread's own pod.
+`whole_text` stores the full text of an object when it is read. The fields that admission and controllers change are
+copied from topospread's typed pod.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _CHANGED: Final = tuple(
 )
 """Fields of a pod's spec that admission plugins and controllers change."""
 _CHANGED_BEFORE: Final = tuple(name for name in _CHANGED if name not in ("affinity", "topologySpreadConstraints"))
-"""Those changed before labels are merged into selectors."""
+"""The fields in `_CHANGED` that change before the API server merges labels into selectors."""
 STORED: Final = frozenset({"uid", "creationTimestamp", "managedFields", "generation"})
-"""Fields of metadata that are set when an object is stored."""
+"""Fields of metadata that the API server sets when it stores an object."""
 _OF_ORDINALS: Final = ("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index")
 _PARTLY: Final = frozenset({("spec", "volumes")})
 GENERATION: Final = "deprecated.daemonset.template.generation"
@@ -44,8 +44,8 @@ _SYNTHETIC: Final = frozenset(
     "pod-template-hash controller-revision-hash controller-uid batch.kubernetes.io/controller-uid".split()  # noqa: SIM905
 )
 _INDEX: Final = "batch.kubernetes.io/job-completion-index"
-_UNREADABLE: Final = "the kept text of its fields is not understood"
-"""As in an anonymous snapshot, whose texts are hashed."""
+_UNREADABLE: Final = "the stored text of its fields is unreadable"
+"""The texts of an anonymous snapshot are hashed, so they cannot be parsed."""
 _TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 _TOKEN_NAME: Final = Unknown("the generated name of a volume", is_sound=True)
 _TOKEN_VOLUME: Final[Json] = {
@@ -71,9 +71,9 @@ class Target(NamedTuple):
     """A new object before it is stored, as mutating policies see and change it.
 
     Attributes:
-        seen: with `Unknown` for what is not known.
-        plain: what of it is known.
-        partly_known: paths of fields to which controllers add more.
+        seen: the object; unknown values are `Unknown`.
+        plain: the object without its unknown values.
+        partly_known: paths of lists to which controllers add unknown items.
     """
 
     kind: str
@@ -85,11 +85,11 @@ class Target(NamedTuple):
 
 
 class NotWrittenError(Exception):
-    """An object with unknown fields; the message names the cause."""
+    """The full object is not known; the message gives the reason."""
 
 
 class Requests:
-    """Makes requests with the namespaces of an inventory."""
+    """Builds the creation requests that policies read, with the namespaces of an inventory."""
 
     def __init__(self, inventory: Inventory) -> None:
         read = inventory.read_namespaces
@@ -105,7 +105,7 @@ class Requests:
         return self._request("Pod", self._alternatives(pod, _CHANGED))
 
     def of_new_pod(self, pod: Pod) -> list[Target]:
-        """Return a pod that is created, one for each that it may be, before labels are merged into its selectors.
+        """Return the possible forms of a new pod before the API server merges labels into its selectors.
 
         Raises:
             NotWrittenError: if a part of the pod is not known.
@@ -134,13 +134,13 @@ class Requests:
         return found
 
     def of_new_workload(self, kind: str, item: KubeObject) -> Target:
-        """Return a workload that is created.
+        """Return a new workload as mutating policies see it.
 
         Raises:
-            NotWrittenError: if a part of it is not known.
+            NotWrittenError: if a part of the workload is not known.
         """
         if kind == "Job":
-            raise NotWrittenError("what the API server adds to a Job is not known")
+            raise NotWrittenError("the fields that the API server adds to a Job are unknown")
         written_item = _written(kind, _whole(item))
         metadata = {name: value for name, value in written_item["metadata"].items() if name not in STORED}
         if kind == "DaemonSet":
@@ -151,10 +151,10 @@ class Requests:
         return _target(seen, plain, labels, self._request(kind, (seen,)), frozenset())
 
     def _alternatives(self, pod: Pod, changed: tuple[str, ...]) -> tuple[Json, ...]:
-        """Return what a pod may be when it is created; ``changed``: fields that are taken from the typed pod."""
+        """Return the possible forms of a new pod; the fields in ``changed`` come from the typed pod."""
         owner = pod.metadata.controller
         if owner is not None and owner.kind == "Job" and _INDEX in pod.labels:
-            raise NotWrittenError("what the controller of Jobs adds is not known")
+            raise NotWrittenError("the Job controller's changes to the pod are unknown")
         found = dict(_written_pod(_text(pod, "pod")))
         found["metadata"] = _metadata(pod, found["metadata"], owner)
         if pod.namespace in self._bounded:
@@ -180,7 +180,7 @@ class Requests:
         """Return the ReplicaSet of a new Deployment, as mutating policies see it.
 
         Raises:
-            NotWrittenError: if a part of it is not known.
+            NotWrittenError: if a part of the ReplicaSet is not known.
         """
         request = self.of_replica_set(deployment)
         made = request.alternatives[0]
@@ -287,7 +287,7 @@ def _whole(item: KubeObject) -> Json:
 
 
 def _parsed(text: str) -> Json:
-    """Return a kept text as plain data."""
+    """Return a stored text as plain data."""
     try:
         found = json.loads(text)
         metadata = found.setdefault("metadata", {})
@@ -348,7 +348,7 @@ def _target(seen: Json, plain: Json, labels: Json, request: Request, partly: fro
 
 
 def _known(value: Any) -> Any:
-    """Return a value without its unknown parts; the token volume gets a fixed name."""
+    """Return a value without its unknown parts; the service account's token volume gets a fixed name."""
     if isinstance(value, dict):
         return {
             key: _TOKEN if each is _TOKEN_NAME else _known(each)
@@ -359,7 +359,7 @@ def _known(value: Any) -> Any:
 
 
 def without_token(spec: Json) -> Json:
-    """Return a pod's spec without the volume with a token, which the admission of service accounts adds."""
+    """Return a pod's spec without the token volume that service account admission adds, and without its mounts."""
     found = dict(spec)
     for name in ("containers", "initContainers"):
         if name in spec:
@@ -402,7 +402,10 @@ def _container(base: Json, typed: Container) -> Json:
 
 
 def _with_account(spec: Json) -> list[Json]:
-    """Return the spec variants after service account admission: with a token mounted, without, or both."""
+    """Return the possible specs after service account admission.
+
+    There are two, with and without a mounted token, if only the unknown service account decides it.
+    """
     account = spec.get("serviceAccountName") or "default"
     spec = {**spec, "serviceAccountName": account, "serviceAccount": account}
     if not spec.get("imagePullSecrets"):

@@ -1,4 +1,4 @@
-"""Tolerations that the API server and the DaemonSet controller add to pods; whether one tolerates is api/taints.py.
+"""Tolerations that the API server and the DaemonSet controller add to pods; `api.taints` matches them with taints.
 
 Sources: plugin/pkg/admission/defaulttolerationseconds, pkg/util/tolerations/tolerations.go (``MergeTolerations``),
 pkg/controller/daemon/util/daemonset_util.go (``AddOrUpdateDaemonPodTolerations``).
@@ -41,7 +41,7 @@ def with_default_toleration_seconds(spec: PodSpec) -> PodSpec:
 
 
 def daemon_tolerations(spec: PodSpec) -> list[Toleration]:
-    """Return the tolerations of a DaemonSet's template, with those of all daemon pods."""
+    """Return the tolerations of a DaemonSet's template with the tolerations that its controller adds."""
     added = [Toleration(key=key, operator="Exists", effect="NoExecute") for key in (NOT_READY, UNREACHABLE)]
     keys = (*_PRESSURES, _NETWORK_UNAVAILABLE) if spec.host_network else _PRESSURES
     added += [Toleration(key=key, operator="Exists", effect="NoSchedule") for key in keys]
@@ -71,7 +71,7 @@ def _parts(each: Toleration) -> tuple[str, str, str, str]:
 
 
 def merged_tolerations(first: list[Toleration], second: list[Toleration]) -> list[Toleration]:
-    """Return both lists without redundant tolerations; of equal ones the first."""
+    """Return both lists without redundant tolerations; the first of several equal tolerations stays."""
     everything = [*first, *second]
     merged: list[Toleration] = []
     for position, each in enumerate(everything):

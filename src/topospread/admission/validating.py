@@ -33,8 +33,8 @@ class Request(NamedTuple):
 
     Attributes:
         alternatives: possible forms of the object as the API server writes it; more than one if uncertain.
-        request: the variable ``request``.
-        namespace: the variable ``namespaceObject``.
+        request: value of the variable ``request``.
+        namespace: value of the variable ``namespaceObject``.
     """
 
     alternatives: tuple[Json, ...]
@@ -43,12 +43,12 @@ class Request(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The decision of a policy and its binding.
+    """The decision of a policy and its binding. The object is admitted if ``denial`` and ``open`` are "".
 
     Attributes:
         denial: the API server's message; "" without a denial.
         open: why the decision is unknown; "" if it is known.
-        may_be_error: whether an unknown expression may also end in an error.
+        may_be_error: for an unknown decision, whether the expression may also fail.
     """
 
     denial: str = ""
@@ -57,11 +57,11 @@ class Decision(NamedTuple):
 
 
 class Parameters:
-    """The parameters of policies, and the steps that are left for expressions.
+    """The parameters of policies, and the remaining evaluation steps for their expressions.
 
     Args:
         parameters: ConfigMaps and custom resources of the input that bindings may name.
-        steps: the most that all expressions together take.
+        steps: maximum number of steps for all expressions of all objects.
     """
 
     def __init__(self, parameters: Iterable[Json], steps: int = 2_000_000) -> None:
@@ -74,10 +74,10 @@ class Parameters:
 
     @contextmanager
     def budget(self) -> Iterator[Budget]:
-        """Give the steps for one object.
+        """Yield the step limit for one object, and subtract the used steps at the end of the block.
 
         Raises:
-            CannotEvaluateError: if none are left.
+            CannotEvaluateError: if no steps are left.
         """
         if not self._left:
             raise CannotEvaluateError("its expressions take too long")
@@ -95,7 +95,7 @@ class Parameters:
             CannotEvaluateError: if the binding's parameter object is not in the input.
         """
         parameters = self._of(policy, binding, request)
-        authorizer = Unknown("what the user may do")
+        authorizer = Unknown("the user's permissions")
         return {"oldObject": None, "params": parameters, "request": request, "authorizer": authorizer}
 
     def _of(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Json) -> Json | None:
@@ -109,7 +109,7 @@ class Parameters:
         if reference is None:
             return None
         if not reference.name:
-            raise CannotEvaluateError("its parameters are chosen by a selector")
+            raise CannotEvaluateError("its binding selects parameters by label, which topospread does not evaluate")
         namespace = reference.namespace or request.get("namespace", "")
         for where in dict.fromkeys((namespace, "")):
             found = self._parameters.get((kind.api_version, kind.kind, where, reference.name))
@@ -121,7 +121,7 @@ class Parameters:
 def decided(
     policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Request, parameters: Parameters
 ) -> Decision:
-    """Return the decision on a request that both match."""
+    """Return the decision on a request that the policy and the binding match."""
     try:
         with parameters.budget() as budget:
             names = parameters.names(policy, binding, request.request)
@@ -136,7 +136,7 @@ def decided(
         return found[0]
     if "" in denials:
         reasons = (each.open for each in found if each.open)
-        return Decision(open=next(reasons, "what the service account adds is not known"))
+        return Decision(open=next(reasons, "it is unknown whether the service account's token is mounted"))
     return Decision(f"{_head(policy, binding)}{OPEN}")
 
 
@@ -144,7 +144,7 @@ class Evaluation:
     """The evaluation of one policy with one binding.
 
     Attributes:
-        perhaps: why it is not known whether the match conditions match, "" if it is.
+        perhaps: why the result of the match conditions is unknown, "" if it is known.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class Evaluation:
         self.ignores = policy.spec.failure_policy == "Ignore"
 
     def decision(self) -> Decision:
-        """Return the decision; of several denials the first."""
+        """Return the decision; if several expressions deny, the first denial."""
         conditions = self.matching(self._policy.spec.match_conditions or ())
         if conditions is not None:
             return conditions if self._denies or (conditions.open and not self.ignores) else Decision()
@@ -173,7 +173,7 @@ class Evaluation:
             if each.denial and self.perhaps:
                 return Decision(open=self.perhaps)
             if each.denial:
-                # What is said hangs on the first expression that denies.
+                # The API server reports the first expression that denies, and an earlier one is unknown.
                 return Decision(_head(self._policy, self._binding) + OPEN) if opened else each
             opened = opened or each.open
         return Decision(open=opened)
@@ -248,7 +248,7 @@ class Evaluation:
         return self.denied(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
 
     def evaluated(self, expression: str, names: Mapping[str, Value]) -> Value:
-        """Return a value, the error that it ends in, or a decision that is open."""
+        """Return the value of an expression, a CelError if it fails, or a Decision if the value is unknown."""
         try:
             value = evaluate(expression, names, self._budget)
         except CelError as error:
@@ -260,7 +260,7 @@ class Evaluation:
         return value
 
     def with_variables(self, namespace: Json | None) -> Mapping[str, Value]:
-        """Return the names that an expression may use; match conditions do not see the namespace."""
+        """Return the variables that an expression may use, by name; pass None for match conditions."""
         names = {**self._names, "namespaceObject": namespace}
         self._budget.spend(len(self._policy.spec.variables or ()))
 
@@ -271,7 +271,7 @@ class Evaluation:
         return names
 
     def spend_on_change(self, target: Json, value: Value, *, merges: bool) -> None:
-        """Take the steps of a mutation: parts of its object and value are copied, and items of lists compared."""
+        """Subtract the steps of a mutation, for copying its object and value and comparing list items."""
         weight = weight_of(value, self._budget.steps + 1)
         self._budget.spend(2 * weight_of(target, self._budget.steps + 1) + weight)
         self._budget.spend(weight * weight // 1_000 if merges else 0)
@@ -287,5 +287,5 @@ def _head(policy: AdmissionPolicy, binding: AdmissionPolicyBinding) -> str:
 
 
 def resulted(expression: str, error: CelError) -> str:
-    """Return the API server's words on an expression that ends in an error."""
+    """Return the API server's message for an expression that fails."""
     return f"expression '{expression}' resulted in error: {error}"

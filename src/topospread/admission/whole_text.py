@@ -1,4 +1,4 @@
-"""The text of all fields of an object, which it carries in an annotation of ours: policies in CEL read every field."""
+"""Store an object's full text in an annotation, because CEL policies read fields that topospread does not decode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 
 
 def note_whole(checked: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """Keep the texts of an object and its template in annotations of ours, for policies in CEL; return these."""
+    """Store the texts of an object and of its pod template in the annotation `WHOLE` of each.
+
+    Returns:
+        The changed ``annotations`` mappings.
+    """
     known = {name: value for name, value in checked.items() if name != "status"}
     holders = [(checked, ENCODER.encode({"spec": {}, **known}).decode())]
     template = pod_template(checked, kind) if kind not in ("Pod", "Namespace") else {}
@@ -26,7 +30,7 @@ def note_whole(checked: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def pod_template(checked: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Return what pods are made of: the pod itself, or the template of a workload."""
+    """Return a workload's pod template; of a Pod, the pod itself."""
     holder = checked if kind == "Pod" else checked.get("spec", {})
     for name in {"Pod": (), "CronJob": ("jobTemplate", "spec", "template")}.get(kind, ("template",)):
         holder = holder.get(name, {})

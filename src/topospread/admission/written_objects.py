@@ -1,4 +1,4 @@
-"""New pods and workloads with every field, as the API server writes them after defaulting: what policies in CEL read.
+"""New pods and workloads with all fields and defaults, in the JSON form that CEL policies read.
 
 Sources: pkg/apis/core/v1/defaults.go, zz_generated.defaults.go, pkg/apis/{apps,batch}/v1/defaults.go (Kubernetes 1.37).
 ``empty_fields.json`` (printed by conformance/oracle/cmd) lists the fields that are omitted if zero.
@@ -58,11 +58,11 @@ _ROLLING: Final[dict[str, tuple[str, Json]]] = {
 
 
 def written(kind: str, given: Json) -> Json:
-    """Return a new object of a kind with defaults, as JSON; names that are made at random are `Unknown`.
+    """Return a new object with defaults, as JSON; values that the API server generates are `Unknown`.
 
     Args:
         kind: key of `STRUCT_OF`.
-        given: the object as plain data, without values that are not known.
+        given: the object as plain data, without `Unknown` values.
     """
     found = completed_fields(kind, given)
     metadata = found["metadata"]
@@ -79,7 +79,7 @@ def written(kind: str, given: Json) -> Json:
 
 
 def completed_fields(kind: str, given: Json) -> Json:
-    """Return an object with defaults, as JSON; what the API server adds when it stores it is left out."""
+    """Return an object with defaults, as JSON, without the fields that the API server sets at storage."""
     made = decoded(given, STRUCT_OF[kind])
     made.pop("status", None)
     _complete(kind, made)
@@ -91,7 +91,10 @@ def completed_fields(kind: str, given: Json) -> Json:
 
 
 def overlaid(kind: str, path: str, value: Any) -> Any:
-    """Return a value of a pod's field as JSON, such as tolerations that an admission plugin added."""
+    """Return a field's value as JSON, such as tolerations that an admission plugin added.
+
+    ``kind`` is the struct of the field, and ``path`` the field's name.
+    """
     holder = decoded({path: value}, kind)
     return _as_json(holder, kind)[path]
 

@@ -44,8 +44,9 @@ def asked_of(inventory: Inventory, options: SimulationOptions) -> Asked:
 
 
 def input_words(inventory: Inventory) -> list[str] | None:
-    """Return the command-line words for the same input; empty if it was not read, ``None`` if it is a session's objects
-    or standard input.
+    """Return the command-line words for the same input.
+
+    Empty if the input was not read from files; ``None`` if it came from standard input.
     """
     read = inventory.read_from
     if not isinstance(read, ReadFrom):

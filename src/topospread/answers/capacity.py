@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, field
+from msgspec.structs import replace
 
 from topospread.answer import Answer, Asked, Cause, Remedy, Tried, Unjudged
 from topospread.api.well_known_labels import ZONE
@@ -32,19 +33,19 @@ class TargetRoom(Base, frozen=True, kw_only=True):
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
     share: Annotated[int, Meta(description="Replicas of the workload in each round.")]
-    replicas: Annotated[int, Meta(description="Replicas that the workload is to have now; 0 for a pod's file.")]
+    replicas: Annotated[int, Meta(description="Desired replicas now; 0 for a pod's file.")]
     there: Annotated[int, Meta(description="Pods of the workload that have nodes now.")]
-    missing: Annotated[int, Meta(description="Replicas that find no node before any more are asked for.")]
-    asked: Annotated[int, Meta(description="Further replicas that have to fit.")]
-    more: Annotated[Bounds, Meta(description="Further replicas that fit, in whole rounds.")]
-    placed: Annotated[int, Meta(description="Pods that were placed until the first found no node.")]
+    missing: Annotated[int, Meta(description="Current replicas that find no node.")]
+    asked: Annotated[int, Meta(description="Required additional replicas.")]
+    more: Annotated[Bounds, Meta(description="Additional replicas that fit, in complete rounds.")]
+    placed: Annotated[int, Meta(description="Pods that were placed before the first found no node.")]
 
 
 class DomainRoom(Base, frozen=True, kw_only=True):
     """A domain of a topology key."""
 
     name: Annotated[str, Meta(description="Value of the topology key; empty for nodes without it.")]
-    more: Annotated[int, Meta(description="Further pods that were placed there.")]
+    more: Annotated[int, Meta(description="Additional pods that were placed there.")]
     nodes: Annotated[int, Meta(description="Nodes of the domain.")]
     rejected: Annotated[dict[str, int], Meta(description="Reason → nodes that reject the next pod.")]
     matching: Annotated[
@@ -65,22 +66,24 @@ class KeyRoom(Base, frozen=True, kw_only=True):
 class Room(Base, frozen=True, kw_only=True):
     """The number of replicas that fit in one state of the cluster."""
 
-    rounds: Annotated[Bounds, Meta(description="Whole rounds that fit.")]
-    limited: Annotated[bool, Meta(description="Whether the search ended before a pod found no node.")]
+    rounds: Annotated[Bounds, Meta(description="Complete rounds that fit.")]
+    limited: Annotated[bool, Meta(description="Whether the limit on rounds was reached before a pod found no node.")]
     nodes: Annotated[int, Meta(description="Number of nodes.")]
-    targets: Annotated[tuple[TargetRoom, ...], Meta(description="Workloads, as they were given.")]
+    targets: Annotated[tuple[TargetRoom, ...], Meta(description="Target workloads, in the order given.")]
     keys: Annotated[tuple[KeyRoom, ...], Meta(description="Topology keys, hard constraints first.")]
-    ends: Annotated[tuple[Cause, ...], Meta(description="Why the next pod finds no node; empty if none was reached.")]
-    message: Annotated[str, Meta(description="kube-scheduler's sentence for the next pod.")]
-    waiting: Annotated[int, Meta(description="Other pods that had no node before; they are left so.")]
-    evicts: Annotated[str, Meta(description="Pods that preemption would evict for the next pod.")]
+    ends: Annotated[
+        tuple[Cause, ...], Meta(description="Why the next pod finds no node; empty if the limit on rounds was reached.")
+    ]
+    message: Annotated[str, Meta(description="kube-scheduler's message for the next pod.")]
+    waiting: Annotated[int, Meta(description="Pods of other workloads that find no node.")]
+    evicts: Annotated[str, Meta(description="Pods that kube-scheduler would evict for the next pod.")]
 
 
 class ZoneLossRoom(Room, frozen=True, kw_only=True):
     """The number of replicas that fit after a zone's loss."""
 
     target: Annotated[str, Meta(description="Zone that is lost.")]
-    pending_after: Annotated[int, Meta(description="Pods that have no node after the loss and had one before.")]
+    pending_after: Annotated[int, Meta(description="Pods that become pending through the loss.")]
     not_replaced: Annotated[
         tuple[str, ...], Meta(description="Pods of StatefulSets that are not replaced, NAMESPACE/NAME.")
     ]
@@ -91,8 +94,8 @@ class NodePurchase(Base, frozen=True, kw_only=True):
 
     shape: Annotated[str, Meta(description="`like NODE`, or the shape that was given.")]
     zone: Annotated[str, Meta(description="Zone of the node; empty if nodes have none.")]
-    gain: Annotated[int, Meta(description="Further pods that are placed with the node.")]
-    rounds: Annotated[int, Meta(description="Whole rounds that fit with the node.")]
+    gain: Annotated[int, Meta(description="Additional pods that are placed with the node.")]
+    rounds: Annotated[int, Meta(description="Complete rounds that fit with the node.")]
 
 
 class SizedPool(Base, frozen=True, kw_only=True):
@@ -113,8 +116,8 @@ class SizedZone(Base, frozen=True, kw_only=True):
     """A zone with the set's nodes."""
 
     name: Annotated[str, Meta(description="Zone; empty for nodes without one.")]
-    nodes: Annotated[int, Meta(description="Nodes, those to add included.")]
-    more: Annotated[int, Meta(description="Pods of the workloads that are placed there.")]
+    nodes: Annotated[int, Meta(description="Nodes, including added nodes.")]
+    more: Annotated[int, Meta(description="Additional replicas that are placed there.")]
 
 
 class Sizing(Base, frozen=True, kw_only=True):
@@ -122,17 +125,17 @@ class Sizing(Base, frozen=True, kw_only=True):
 
     verdict: Annotated[
         Word,
-        Meta(description="Whether the pools can have enough nodes; unknown if that is not judged."),
+        Meta(description="Whether the pools can provide enough nodes."),
     ]
     nodes: Annotated[int, Meta(description="Nodes to add; 0 if no set is known.")]
     price: Annotated[float | None, Meta(description="Price of the set; null if pools have none or no set is known.")]
     cheapest: Annotated[bool, Meta(description="Whether counting or a simulation excluded every cheaper set.")]
-    limited: Annotated[bool, Meta(description="Whether only the pools' largest numbers of nodes exclude every set.")]
-    simulated: Annotated[int, Meta(description="Sets that were simulated; counting excluded all other cheaper ones.")]
-    seconds: Annotated[float | None, Meta(description="Time after which the search ended; null if it sufficed.")]
+    limited: Annotated[bool, Meta(description="Whether only the pools' limits exclude every set.")]
+    simulated: Annotated[int, Meta(description="Simulated sets; counting excluded all other cheaper sets.")]
+    seconds: Annotated[float | None, Meta(description="Time limit of the search, if it was reached; else null.")]
     least: Annotated[
         float | None,
-        Meta(description="With `seconds`: price that every set has at least; nodes if pools have no price."),
+        Meta(description="If `seconds` is set: lower bound on the price of every set; without prices, on its nodes."),
     ]
     pools: Annotated[tuple[SizedPool, ...], Meta(description="Pools in the order of the files.")]
     taken: Annotated[
@@ -148,7 +151,7 @@ class Sizing(Base, frozen=True, kw_only=True):
 
     @property
     def least_words(self) -> str:
-        """The lower bound of every set, behind a semicolon; "" without one."""
+        """The lower bound as text, starting with a semicolon; "" without a bound."""
         if not self.least:
             return ""
         by_price = any(each.price is not None for each in self.pools)
@@ -161,21 +164,21 @@ class Capacity(Answer, frozen=True, kw_only=True):
 
     PAGE: ClassVar[str] = "topospread.render.pages.capacity:page"
 
-    room: Annotated[Room, Meta(description="What fits now.")]
-    losses: Annotated[tuple[ZoneLossRoom, ...], Meta(description="What fits after the loss of each zone, least first.")]
+    room: Annotated[Room, Meta(description="Room in the current cluster.")]
+    losses: Annotated[tuple[ZoneLossRoom, ...], Meta(description="Room after the loss of each zone, smallest first.")]
     purchases: Annotated[
         tuple[NodePurchase, ...], Meta(description="One more node of each shape in each zone, largest gain first.")
     ]
     sizing: Annotated[
         Sizing | None,
         Meta(
-            description="The cheapest nodes of pools, or without pools the fewest nodes like those that exist if no "
-            "single one is enough; null if the replicas fit."
+            description="Cheapest set of pool nodes. Without pools: the fewest copies of existing nodes, if no single "
+            "node is enough. Null if the replicas fit."
         ),
     ] = None
-    warnings: Annotated[tuple[str, ...], Meta(description="Doubts about the input.")] = ()
-    notes: Annotated[tuple[str, ...], Meta(description="What was added or left out.")] = ()
-    partial: Annotated[str, Meta(description="Where it was interrupted; empty if it is whole.")] = ""
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
+    partial: Annotated[str, Meta(description="Where the work was interrupted; empty if it is complete.")] = ""
 
 
 def capacity_answer(report: result.CapacityReport) -> Capacity:
@@ -183,16 +186,14 @@ def capacity_answer(report: result.CapacityReport) -> Capacity:
     room = Room(**_room(report, report.capacity, report.assumed.capacity if report.assumed else None))
     losses = tuple(_losses(report))
     verdict = _verdict(report, [room, *losses])
-    purchases = tuple(
-        NodePurchase(shape=each.shape, zone=each.zone, gain=each.gain, rounds=each.rounds)
-        for each in (report.purchases if verdict != "unknown" else ())
-    )
+    purchases = tuple(NodePurchase.like(each) for each in (report.purchases if verdict != "unknown" else ()))
     sized = _sizing(report.sizing, report.capacity.waiting) if report.sizing is not None else None
-    return Capacity(
+    return Capacity.like(
+        report,
         kind="Capacity",
         verdict=verdict,
         says=_says(room, losses, verdict, report.partial) + _enough_words(sized, bool(purchases)),
-        causes=_causes(room, losses, verdict),
+        causes=_causes(room, losses, verdict) + (_of_quota(report) if verdict == "no" else ()),
         remedies=tuple(_remedies(report, purchases, sized)) if verdict == "no" else (),
         unjudged=merged(report.unjudged, _not_sized(report, sized.least_words if sized else "")),
         assumed=_assumed(report, verdict),
@@ -201,14 +202,11 @@ def capacity_answer(report: result.CapacityReport) -> Capacity:
         losses=losses,
         purchases=purchases,
         sizing=sized,
-        warnings=report.warnings,
-        notes=report.notes,
-        partial=report.partial,
     )
 
 
 def _room(report: result.CapacityReport, found: result.Capacity, assumed: result.Capacity | None) -> dict[str, Any]:
-    """Return the fields of a `Room`. Counts are bounds over both results; other fields come from `found`.
+    """Return the fields of a `Room`. Counts are bounds over both results. All other fields come from `found`.
 
     Args:
         found: the result without assumptions.
@@ -216,27 +214,21 @@ def _room(report: result.CapacityReport, found: result.Capacity, assumed: result
     """
     other = found if assumed is None else assumed
     targets = tuple(
-        TargetRoom(
-            kind=each.kind,
-            namespace=each.namespace,
-            name=each.name,
-            share=each.share,
-            replicas=each.replicas,
-            there=each.there,
+        TargetRoom.like(
+            each,
             missing=min(each.missing, beside.missing),
             asked=pods_asked(report.more, each.share, each.replicas),
-            more=_between(each.more, beside.more),
-            placed=each.placed,
+            more=Bounds.of((each.more, beside.more)),
         )
         for each, beside in zip(found.targets, other.targets, strict=True)
     )
     return {
-        "rounds": _between(found.rounds, other.rounds),
+        "rounds": Bounds.of((found.rounds, other.rounds)),
         "limited": found.pending is None,
         "nodes": found.nodes,
         "targets": targets,
         "keys": tuple(_key(each, found.pending) for each in found.keys),
-        "ends": _ends(found),
+        "ends": _ends(found) or _ends(other),
         "message": found.pending.message if found.pending is not None else "",
         "waiting": found.waiting.total(),
         "evicts": found.evicts,
@@ -248,14 +240,12 @@ def _sizing(found: result.Sizing, waiting: Counter[str]) -> Sizing:
     prices = [each.price * each.add for each in found.pools if each.price is not None]
     keys = found.capacity.keys if found.capacity is not None else ()
     zones = next((each.domains for each in keys if each.topology_key == ZONE), ())
-    return Sizing(
-        verdict=found.verdict,
+    return Sizing.like(
+        found,
         nodes=sum(each.add for each in pools),
         price=float(sum(prices)) if prices and found.verdict == "yes" else None,
         cheapest=found.is_cheapest,
         limited=found.is_limited,
-        simulated=found.simulated,
-        seconds=found.seconds,
         least=None if found.least is None else float(found.least),
         pools=pools,
         taken=dict((waiting - found.capacity.waiting).most_common()) if found.capacity is not None else {},
@@ -268,15 +258,13 @@ def _sized(pool: result.SizedPool, verdict: Word) -> SizedPool:
     if not pool.may_grow:
         why = limit_words(pool.lost, pool.there, pool.most)
     elif pool.alone is not None:
-        why = f"with +{pool.alone[0]} of it alone {pool.alone[1]} more {agreeing('fit', pool.alone[1])}"
+        why = f"with only +{pool.alone[0]} of it, {pool.alone[1]} more {agreeing('fit', pool.alone[1])}"
     elif not pool.add and not why:
         why = "not needed" if verdict == "yes" else "not decided"
-    return SizedPool(
-        name=pool.name,
+    return SizedPool.like(
+        pool,
         zone=pool.zone or None,
         nodes=pool.there,
-        add=pool.add,
-        most=pool.most,
         price=None if pool.price is None else float(pool.price),
         why_not=why,
     )
@@ -287,12 +275,14 @@ def _enough_words(sized: Sizing | None, by_shape: bool) -> str:
         return ""
     if sized.verdict != "yes":
         what = "such nodes" if by_shape else "nodes of the pools"
-        return f"; no set of {what} is enough" if sized.verdict == "no" else f"; whether {what} suffice is open"
+        return (
+            f"; no set of {what} is enough" if sized.verdict == "no" else f"; it is undecided whether {what} are enough"
+        )
     return f"; {sized.nodes} more {'node is' if sized.nodes == 1 else 'nodes are'} enough"
 
 
 def _not_sized(report: result.CapacityReport, least: str) -> tuple[Unjudged, ...]:
-    """Return why it is unknown whether the pools can provide enough nodes. ``least``: the bound of every set."""
+    """Return why it is unknown whether the pools can provide enough nodes. ``least``: text of the lower bound."""
     sized = report.sizing
     if sized is None or sized.verdict != "unknown":
         return ()
@@ -300,10 +290,6 @@ def _not_sized(report: result.CapacityReport, least: str) -> tuple[Unjudged, ...
         return sized.unjudged
     because = f"{sized.seconds:g} s (--seconds) ended after {counted(sized.simulated, 'simulated set')} of nodes{least}"
     return (Unjudged(what="budget", because=because),)
-
-
-def _between(one: int, other: int) -> Bounds:
-    return Bounds(least=min(one, other), most=max(one, other))
 
 
 def _losses(report: result.CapacityReport) -> Iterator[ZoneLossRoom]:
@@ -319,19 +305,18 @@ def _losses(report: result.CapacityReport) -> Iterator[ZoneLossRoom]:
 
 def _key(key: result.KeyRoom, pending: PendingGroup | None) -> KeyRoom:
     tells = key.arithmetic is not None and pending is not None and pending.verdict is not None
+    outcomes = {} if pending is not None and is_unjudged(pending) else key.outcomes
     return KeyRoom(
         topology_key=key.topology_key,
         max_skew=key.arithmetic.max_skew if key.arithmetic is not None else None,
-        domains=tuple(_domain(each, key.outcomes.get(each.name), tells=tells) for each in key.domains),
+        domains=tuple(_domain(each, outcomes.get(each.name), tells=tells) for each in key.domains),
     )
 
 
 def _domain(room: result.DomainRoom, outcome: DomainOutcome | None, *, tells: bool) -> DomainRoom:
     domain = outcome.domain if outcome is not None else None
-    return DomainRoom(
-        name=room.name,
-        more=room.more,
-        nodes=room.nodes,
+    return DomainRoom.like(
+        room,
         rejected=dict(room.rejected),
         matching=domain.matching if domain is not None else None,
         skew=domain.skew if domain is not None else None,
@@ -355,20 +340,25 @@ def _verdict(report: result.CapacityReport, rooms: list[Room]) -> Word:
 
 
 def _says(room: Room, losses: tuple[ZoneLossRoom, ...], verdict: Word, partial: str) -> str:
-    missing = [f"{counted(each.missing, 'replica')} of {_name(each)}" for each in room.targets if each.missing]
+    missing = [f"{counted(each.missing, 'current replica')} of {_name(each)}" for each in room.targets if each.missing]
     if missing:
-        find = "find" if len(missing) > 1 or room.targets[0].missing > 1 else "finds"
-        unless = " unless what is not judged lets them in" if verdict == "unknown" else ""
+        find = "finds" if sum(each.missing for each in room.targets) == 1 else "find"
+        unless = " unless filters that are not judged admit them" if verdict == "unknown" else ""
         return f"{' and '.join(missing)} {find} no node{unless}"
     least = "at least " if room.limited else ""
     if len(room.targets) > 1:
         round_ = " and ".join(f"{each.share} {_name(each)}" for each in room.targets)
-        text = f"{least}{room.rounds} more {'round' if str(room.rounds) == '1' else 'rounds'} of {round_} fit"
+        asked = max(-(-each.asked // each.share) for each in room.targets)
+        noun, of, counts = "round", round_, [each.rounds for each in (room, *losses[:1])]
     else:
         (target,) = room.targets
-        asked = f" of {target.asked}" if verdict == "no" and target.asked > max(target.more.most, 1) else ""
-        text = f"{least}{target.more}{asked} more of {_name(target)} fit{'s' if str(target.more) == '1' else ''}"
-    text += "".join(f", {each.rounds} after the loss of {each.target}" for each in losses[:1])
+        asked, noun, of = target.asked, "replica", _name(target)
+        counts = [each.targets[0].more for each in (room, *losses[:1])]
+    fit, *left = (
+        f"{each} of {asked}" if verdict == "no" and asked > max(each.most, 1) else str(each) for each in counts
+    )
+    text = f"{least}{fit} more {noun} of {of} fits" if fit == "1" else f"{least}{fit} more {noun}s of {of} fit"
+    text += "".join(f", {left[0]} after the loss of {each.target}" for each in losses[:1])
     return f"{text}; {partial}" if partial else text
 
 
@@ -377,10 +367,14 @@ def _name(target: TargetRoom) -> str:
 
 
 def _causes(room: Room, losses: tuple[ZoneLossRoom, ...], verdict: Word) -> tuple[Cause, ...]:
-    """Return what limits the current room, or the room after the first loss that leaves too little."""
+    """Return the causes that limit the current room, or the room after the first loss that leaves too little.
+
+    It is not known what limits the room if only unjudged filters may reject the first pod.
+    """
     short = (each for each in (room, *losses) if any(not _enough(one) for one in each.targets))
-    decisive = next(short, room) if verdict == "no" else room
-    return decisive.ends
+    if verdict == "no":
+        return next(short, room).ends
+    return room.ends if room.rounds.known or room.rounds.least else ()
 
 
 def _enough(target: TargetRoom) -> bool:
@@ -390,11 +384,15 @@ def _enough(target: TargetRoom) -> bool:
 def _remedies(
     report: result.CapacityReport, purchases: Iterable[NodePurchase], sized: Sizing | None
 ) -> Iterator[Remedy]:
-    """Yield the cheapest set of pool nodes, and single nodes that are enough."""
+    """Yield the change that needs no node, the cheapest set of pool nodes, and single nodes that are enough."""
     asked = [(each, pods_asked(report.more, each.share, each.replicas)) for each in report.capacity.targets]
     rounds = max(-(-pods // each.share) for each, pods in asked)
     wanted = sum(each.replicas + pods for each, pods in asked)
     tried = Tried(verdict="yes", places=wanted, of=wanted)
+    free = report.honoring
+    if free is not None and free.rounds >= rounds and not any(each.missing for each in free.targets):
+        names = listed([f"{each.namespace}/{each.name}" for each in free.targets], _NAMES)
+        yield Remedy(code="nodeTaintsPolicy", says=f"nodeTaintsPolicy: Honor in {names}", tried=tried)
     if sized is not None and sized.verdict == "yes":
         yield Remedy(code="add-nodes", says=sized.words, tried=tried)
     for each in purchases:
@@ -405,10 +403,25 @@ def _remedies(
 
 def _assumed(report: result.CapacityReport, verdict: Word) -> tuple[str, ...]:
     parts = listed([each.what for each in report.unjudged], _NAMES)
-    return (f"the same without and with a node for every pod with {parts}",) if parts and verdict != "unknown" else ()
+    return (f"the same whether pods with {parts} find no node or any node",) if parts and verdict != "unknown" else ()
 
 
 def _ends(found: result.Capacity) -> tuple[Cause, ...]:
-    """Return why the next pod finds no node. Empty if the limit was not reached or the pod cannot be judged."""
+    """Return why the next pod finds no node; empty if all rounds fit, or if only unjudged filters reject the pod."""
     pending = found.pending
     return () if pending is None or is_unjudged(pending) else causes_of(pending)
+
+
+def _of_quota(report: result.CapacityReport) -> tuple[Cause, ...]:
+    """Return the quota that denies some of the required pods even if all nodes had room."""
+    found = report.capacity
+    asked = max(-(-pods_asked(report.more, each.share, each.replicas) // each.share) for each in found.targets)
+    if found.created is None or found.denied is None or found.created >= asked or is_refusal(_last(found)):
+        return ()
+    (cause,) = causes_of(found.denied)
+    what = "more" if len(found.targets) == 1 else "more rounds"
+    return (replace(cause, says=f"ResourceQuotas admit {found.created} of {asked} {what}: {cause.says}"),)
+
+
+def _last(found: result.Capacity) -> str:
+    return found.pending.message if found.pending is not None else ""

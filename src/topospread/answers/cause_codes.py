@@ -1,4 +1,4 @@
-"""Stable codes for causes, which answers, `status` and alerts share, with a paragraph that explains each."""
+"""Stable codes for causes, with a paragraph that explains each. Answers, `status` and alerts share them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CODES: dict[str, str] = {
     ),
     "pods-full": "A node already runs as many pods as its allocatable pods allow.",
     "resource-short": (
-        "A node has less free ephemeral storage, huge pages or extended resources than the pod requests, or none."
+        "A node has too little free ephemeral storage, huge pages or extended resources for the pod's requests."
     ),
     "label-missing": (
         "A node lacks the labels that the pod's nodeSelector or required node affinity asks for. Correct the "
@@ -69,15 +69,19 @@ CODES: dict[str, str] = {
         "A hard constraint also counts pods of other workloads, which do not obey it. Narrow the constraint's selector."
     ),
     "no-nodes": "The cluster has no node.",
-    "nominated": "The node's free room is reserved for pods that preemption evicts other pods for.",
+    "nominated": "The node's free room is reserved for a pod that preempted other pods there.",
     "filter": "Another filter plugin rejects the node.",
     "one-domain": "A DoNotSchedule constraint admits the pod to certain domains only.",
+    "uneven": (
+        "A domain has at least two pods more than another. Either the constraint permits it and scores chose the "
+        "nodes, or filters close the emptier domains. Only DoNotSchedule with a smaller maxSkew forces an even spread."
+    ),
     "best-score": "Of the feasible nodes this node has the highest score.",
     "tie": "Several feasible nodes have the highest score; kube-scheduler takes one of them.",
     "only-node": "A single node is feasible, so kube-scheduler does not score it.",
-    "lower-score": "The pod is on a node that another feasible node exceeds in score now.",
+    "lower-score": "Another feasible node now has a higher score than the pod's node.",
     "node-rejects": "The pod's own node rejects it now. Pods that run stay where they are.",
-    "node-changed": "A change of a node began it: without the change the pod had found a node.",
+    "node-changed": "A change of a node caused the rejection. Without the change, the pod would have found a node.",
     "promise-broken": (
         "A state or an order of pods is known in which a promise of a workload fails. topospread promise check -o wide "
         "shows the order; topospread promise design searches for constraints that keep the promise."

@@ -6,13 +6,14 @@ nodes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
 from topospread.answer import Cause
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.controllers.planned import is_refusal
 from topospread.text import one_line
 
@@ -39,7 +40,8 @@ _WAITS = {
     "waits for its scheduling gates": "scheduling-gate",
     "not created": "not-created",
 }
-_OF_SPREAD = frozenset({"spread-domain-full", "zone-gone-counts", "min-domains", "topology-key-missing"})
+_FULL = "spread-domain-full"
+_OF_SPREAD = frozenset({_FULL, "zone-gone-counts", "min-domains", "topology-key-missing"})
 
 
 def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
@@ -56,7 +58,7 @@ def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
     ]
     causes = []
     for arithmetic, domains in binding:
-        closed = {each.domain.name: _tainted(each.rejected, each.domain.nodes) for each in domains}
+        closed = {each.domain.name: all_tainted(each.rejected, each.domain.nodes) for each in domains}
         causes.append(_of_constraint(arithmetic, [each.domain for each in domains], closed))
     if binding:
         admitted = [each for each in binding[0][1] if each.domain.allowed]
@@ -71,7 +73,7 @@ def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
     plugin_of = {reason: each.plugin for each in verdict.rejections for reason in each.reasons}
     rejections = [(plugin_of.get(each, ""), each, nodes) for each, nodes in counts.items()]
     rest = list(_of_reasons((each for each in rejections if not binding or each[0] != SPREAD), scope, verdict))
-    return _chosen(causes, rest, "any-of" if len(binding) == 1 else "")
+    return _chosen(causes, _explained(rest, verdict), "any-of" if len(binding) == 1 else "")
 
 
 def causes_of_pod(found: Explanation) -> tuple[Cause, ...]:
@@ -98,7 +100,17 @@ def causes_of_pod(found: Explanation) -> tuple[Cause, ...]:
         together = "any-of"
     elif len(sets) == 1 and not causes:
         together = "all-of"
-    return _chosen(causes, rest, together)
+    return _chosen(causes, _explained(rest, verdict), together)
+
+
+def _explained(causes: Sequence[Cause], verdict: Verdict) -> list[Cause]:
+    """Return the causes with the explanation that kube-scheduler's message lacks."""
+    if not verdict.because:
+        return [*causes]
+    from topospread.plugins.dynamic_resources.claims import NOT_ALLOCATED
+
+    words, because = f"({NOT_ALLOCATED})", f"({one_line(verdict.because)})"
+    return [replace(each, says=each.says.replace(words, because)) for each in causes]
 
 
 def core_of(found: Explanation) -> tuple[Cause, ...]:
@@ -123,8 +135,10 @@ def _core_words(each: CoreObstacle) -> str:
 
 def why_words(causes: Sequence[Cause]) -> str:
     """Return causes as one sentence without a full stop."""
-    spread = [each.says for each in causes if each.code in _OF_SPREAD]
-    nodes = [each.says for each in causes if each.code not in _OF_SPREAD]
+    # A count of nodes that spread excludes is one of several kinds of rejected nodes.
+    leading = [each.code in _OF_SPREAD and (each.code, each.nodes is None) != (_FULL, False) for each in causes]
+    spread = [each.says for each, leads in zip(causes, leading, strict=True) if leads]
+    nodes = [each.says for each, leads in zip(causes, leading, strict=True) if not leads]
     if any(each.code == "zone-gone-counts" for each in causes):
         nodes = [each for each in nodes if not each.endswith(_PHRASES["taint"].removeprefix("have "))]
         return "; ".join([", and ".join(spread), *([joined(nodes)] if nodes else [])])
@@ -134,7 +148,7 @@ def why_words(causes: Sequence[Cause]) -> str:
 
 
 def node_words(obstacles: Sequence[NodeObstacle]) -> str:
-    """Return what a node lacks: ``is cordoned and lacks 700m cpu``."""
+    """Return a node's obstacles as words: ``is cordoned and lacks 700m cpu``."""
     return joined([_one(each) for each in _told(obstacles)])
 
 
@@ -168,7 +182,7 @@ def _without_filters(message: str, verdict: Verdict | None) -> tuple[Cause, ...]
 
 
 def _of_table(table: ConstraintTable) -> Cause:
-    closed = {row.name: not row.open and _tainted(row.rejected, row.nodes) for row in table.domains}
+    closed = {row.name: not row.open and all_tainted(row.rejected, row.nodes) for row in table.domains}
     return _of_constraint(table.arithmetic, table.arithmetic.domains, closed)
 
 
@@ -190,25 +204,29 @@ def _of_constraint(arithmetic: ConstraintArithmetic, domains: Iterable[Domain], 
     least = "" if len({each.skew for each in refused}) == 1 else "at least "
     own = arithmetic.counts_itself
     sums = f"{nearest.matching} + {own} − {arithmetic.minimum} = {nearest.skew} > maxSkew {limit}"
-    to = f"{listed(admitted, _NAMES)}{' alone' if len(admitted) <= _NAMES + 1 else ''}"
+    to = _domains(admitted)
     if arithmetic.lacks_domains:
         few = f"{counted(len(domains), noun)} {'is' if len(domains) == 1 else 'are'} fewer than minDomains"
-        says = f"{few} {arithmetic.min_domains}, so the minimum counts as 0: "
+        says = f"{few} {arithmetic.min_domains}, so the minimum counts as 0; "
         if admitted:
-            says += f"maxSkew {limit} admits it to {to}"
+            says += f"maxSkew {limit} admits only {to}"
         else:
-            says += f"{least}{nearest.matching} + {own} in every {noun} is skew {nearest.skew} > maxSkew {limit}"
+            says += f"in every {noun} the skew would be {least}{sums}"
         return Cause(code="min-domains", says=says, objects=tuple(admitted))
     gone = [each for each in domains if each.allowed and not each.matching and closed.get(each.name)]
     if gone and len(gone) == len(admitted):
-        verbs = ("takes", "sets") if len(gone) == 1 else ("take", "set")
+        verb = "takes no pod, but its" if len(gone) == 1 else "take no pod, but their"
         says = (
-            f"{listed(admitted, _NAMES)} {verbs[0]} no pod but still {verbs[1]} the minimum, 0 pods (nodeTaintsPolicy: "
-            f"Ignore); in every other {noun} the skew would be {least}{sums}"
+            f"{listed(admitted, _NAMES)} {verb} 0 pods are still the minimum (nodeTaintsPolicy: Ignore); "
+            f"in every other {noun} the skew would be {least}{sums}"
         )
         return Cause(code="zone-gone-counts", says=says, objects=tuple(admitted))
-    says = f"maxSkew {limit} over {noun}s admits it to {to}"
+    says = f"maxSkew {limit} over {noun}s admits only {to}"
     return Cause(code="spread-domain-full", says=says, objects=tuple(admitted))
+
+
+def _domains(domains: Sequence[str]) -> str:
+    return joined(domains) if 0 < len(domains) <= _NAMES + 1 else listed(domains, _NAMES)
 
 
 def _is_narrowed(arithmetic: ConstraintArithmetic) -> bool:
@@ -223,7 +241,7 @@ def _without_label(hard: Iterable[ConstraintTable]) -> Iterator[Cause]:
             if each.reason.startswith("no label "):
                 verb = "has" if len(each.nodes) == 1 else "have"
                 says = f"{_subject(each.nodes, len(each.nodes))} {verb} {each.reason}"
-                names = _few(each.nodes)
+                names = tuple(in_order(each.nodes)) if len(each.nodes) <= _NAMES else ()
                 yield Cause(code="topology-key-missing", says=says, nodes=len(each.nodes), objects=names)
 
 
@@ -238,7 +256,7 @@ def _rejected_nodes(verdict: Verdict) -> dict[str, int]:
 
 
 def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict: Verdict) -> Iterator[Cause]:
-    """Yield a cause for each kind of rejection, most nodes first. Nodes are named if the names of all are known."""
+    """Yield a cause for each kind of rejection, most nodes first. It names its nodes if there are at most three."""
     found: dict[tuple[str, str], list[str]] = {}
     nodes_of: dict[tuple[str, str], int] = {}
     for plugin, reason, nodes in rejections:
@@ -263,8 +281,8 @@ def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict:
 def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[Cause]:
     """Yield a cause for each kind of obstacle on nodes that the constraints admit, most nodes first.
 
-    Each node counts once, under the first plugin that rejects it. If all these nodes have an obstacle in common, it
-    comes first, and the most frequent other obstacle follows. Up to three nodes are named with all obstacles.
+    Each node counts once, under the first plugin that rejects it. An obstacle that all these nodes share comes first,
+    followed by the most frequent other obstacle. If there are at most three nodes, all obstacles are listed by node.
     """
     kinds = _kinds(found, every=True)
     named = scope <= _NAMES and len(found.admitted) == scope
@@ -385,18 +403,14 @@ def _subject(names: Sequence[str], nodes: int, scope: int = 0) -> str:
     return counted(nodes, "node")
 
 
-def _few(names: Collection[str]) -> tuple[str, ...]:
-    return tuple(in_order(names)) if len(names) <= _NAMES else ()
-
-
 def _rejects(rejected: Mapping[str, int], reasons: Sequence[str]) -> bool:
     return any(each in rejected for each in reasons)
 
 
-def _tainted(rejected: Mapping[str, int], nodes: int) -> bool:
+def all_tainted(rejected: Mapping[str, int], nodes: int) -> bool:
     """Return whether all nodes of a domain have untolerated taints other than a cordon's.
 
-    ``rejected`` has nodes that the constraint does not count, too; ``nodes`` has none of them.
+    ``rejected`` also has nodes that the constraint does not count; ``nodes`` is the number of counted nodes.
     """
     return 0 < nodes <= sum(rejected.values()) and all(
         each.startswith("node(s) had untolerated taint") for each in rejected
@@ -404,7 +418,7 @@ def _tainted(rejected: Mapping[str, int], nodes: int) -> bool:
 
 
 def causes_of_node(found: Explanation) -> tuple[Cause, ...]:
-    """Return up to three causes for a pod's node. For a placed pod: as if it were scheduled again now."""
+    """Return up to four causes for a pod's node. For a placed pod: as if it were scheduled again now."""
     if found.verdict is None or found.verdict.error:
         return ()
     causes = [cause for table in found.constraints for cause in _narrowing(table)][:2]
@@ -413,7 +427,8 @@ def causes_of_node(found: Explanation) -> tuple[Cause, ...]:
         causes.append(Cause(code="node-rejects", says=f"{near.node} would reject it now: it {words}", nodes=1))
     if found.scores is not None and found.scores.nodes:
         causes.append(_of_scores(found.scores, from_batch=found.from_batch))
-    return tuple(causes[:3])
+    uneven = (cause for table in found.constraints for cause in _uneven(table, found.state))
+    return (*causes[:3], *islice(uneven, 1))
 
 
 def _narrowing(table: ConstraintTable) -> Iterator[Cause]:
@@ -421,10 +436,34 @@ def _narrowing(table: ConstraintTable) -> Iterator[Cause]:
     arithmetic = table.arithmetic
     admitted = in_order(each.name for each in table.domains if each.allowed)
     if arithmetic.hard and 0 < len(admitted) < len(table.domains):
-        alone = " alone" if len(admitted) <= _NAMES + 1 else ""
         noun = noun_of(arithmetic.topology_key)
-        says = f"maxSkew {arithmetic.max_skew} over {noun}s admits it to {listed(admitted, _NAMES)}{alone}"
+        says = f"maxSkew {arithmetic.max_skew} over {noun}s admits only {_domains(admitted)}"
         yield Cause(code="one-domain", says=says, objects=tuple(admitted) if len(admitted) <= _NAMES else ())
+
+
+def _uneven(table: ConstraintTable, state: str) -> Iterator[Cause]:
+    """Yield whether the constraint or the scores put two pods more into a domain than into another."""
+    arithmetic, hard = table.arithmetic, table.arithmetic.hard
+    counts = {each.name: each.matching + arithmetic.counts_itself * (each.name == table.own) for each in table.domains}
+    taking = [counts[each.name] for each in table.domains if each.open or counts[each.name]]
+    if arithmetic.topology_key == HOSTNAME or not taking or max(taking) - min(taking) < 2:
+        return
+    fullest = max(in_order(counts), key=counts.__getitem__)
+    most, noun, skew = counts[fullest], noun_of(arithmetic.topology_key), arithmetic.max_skew
+    limit = skew + (0 if arithmetic.lacks_domains else min(counts.values()))
+    permits = (
+        f"maxSkew {skew} over {noun}s permits up to {limit}" if hard else f"ScheduleAnyway over {noun}s forbids nothing"
+    )
+    emptier = (each for each in table.domains if counts[each.name] < most - 1 and each.open)
+    others = in_order(each.name for each in emptier if each.allowed or not hard)
+    chose = f"filters close every emptier {noun}"
+    if hard and most > limit:
+        chose = "pods or nodes have changed since they were placed"
+    elif others:
+        chose = f"{listed(others, 2)} {'is' if len(others) == 1 else 'are'} open too, so scores chose"
+        chose += "" if state == "placed" else " (or the cluster as it was)"
+    says = f"{fullest} has {most} of {counted(sum(counts.values()), 'pod')}: {permits}; {chose}"
+    yield Cause(code="uneven", says=says, objects=(fullest,))
 
 
 def _of_scores(table: NodeScores, *, from_batch: bool) -> Cause:
@@ -435,19 +474,19 @@ def _of_scores(table: NodeScores, *, from_batch: bool) -> Cause:
     best = max(table.nodes, key=lambda each: each.total)
     if table.chosen not in table.best:
         own = next((each for each in table.nodes if each.node == table.chosen), None)
-        rest = f", {own.node} {own.total}" if own is not None else ""
+        rest = f"; {own.node} scores {own.total}" if own is not None else ""
         if from_batch:
-            rest += f": the equal pods before had {table.chosen} next (OpportunisticBatching)"
-        says = f"{of} {best.node} scores most now, {best.total}{rest}"
+            rest += ", and earlier equal pods left it as their next best node (OpportunisticBatching)"
+        says = f"{of}, {best.node} scores highest now: {best.total}{rest}"
         return Cause(code="lower-score", says=says, objects=(best.node,))
     if len(table.best) > 1:
         others = counted(len(table.best) - 1, "other node")
         takes = "draws one of them" if table.draws else "takes the first in its own order"
-        says = f"{of} {table.chosen} and {others} score most, {first.total}: kube-scheduler {takes}"
+        says = f"{of}, {table.chosen} and {others} score highest: {first.total}; kube-scheduler {takes}"
         return Cause(code="tie", says=says, nodes=len(table.best), objects=(table.chosen,))
     rival = table.nodes[1]
     leads = {plugin: first.points.get(plugin, 0) - rival.points.get(plugin, 0) for plugin in table.weights}
     plugin = max(leads, key=leads.__getitem__, default="")
-    detail = f" ({plugin} {first.points.get(plugin, 0)} to {rival.points.get(plugin, 0)})" if plugin else ""
-    says = f"{of} {first.node} scores {first.total}, {rival.node} {rival.total}{detail}"
+    detail = f" ({plugin}: {first.points.get(plugin, 0)} against {rival.points.get(plugin, 0)})" if plugin else ""
+    says = f"{of}, {first.node} scores highest: {first.total}; {rival.node} scores {rival.total}{detail}"
     return Cause(code="best-score", says=says, objects=(first.node, rival.node))

@@ -10,6 +10,7 @@ from msgspec.structs import asdict, replace
 
 from topospread.answer import Answer
 from topospread.base import Base, Word
+from topospread.drill.drill import within
 from topospread.drill.result import (
     BrokenBudget,
     DrillAutoscaler,
@@ -18,17 +19,20 @@ from topospread.drill.result import (
     StepBounds,
     UnevictedPod,
 )
+from topospread.errors import UsageError
 from topospread.simulation.unknown import is_unjudged
+from topospread.text import not_in_namespace
 from topospread.traffic.result import ExpectedTraffic
 
 from .remedies import DrillRemedy, remedy_of
 from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
-from .words import counted, listed
+from .words import agreeing, counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from topospread.drill.result import Drill, DrillEvent, StepOutcome, WorkloadState
+    from topospread.answer import Unjudged
+    from topospread.drill.result import Drill, DrillEvent, Harm, StepOutcome, WorkloadState
     from topospread.rebalance.result import Rebalance
     from topospread.why.drill_fixes import DrillFix
 
@@ -39,13 +43,13 @@ class DrilledWorkload(Base, frozen=True, kw_only=True):
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
-    replicas: Annotated[int, Meta(description="Pods that it wants.")]
+    replicas: Annotated[int, Meta(description="Desired pods.")]
     ready_before: Annotated[int, Meta(description="Ready pods when the step began.")]
     ready: Annotated[int, Meta(description="Ready pods after the step.")]
-    fewest: Annotated[int, Meta(description="Ready pods at the worst moment of the step.")]
+    fewest: Annotated[int, Meta(description="Fewest ready pods at any moment of the step.")]
     pending: Annotated[int, Meta(description="Pods without a node.")]
-    unjudged: Annotated[int, Meta(description="Those of the pending pods that are not judged: they may have a node.")]
-    terminating: Annotated[int, Meta(description="Pods that are deleted on nodes that are down.")]
+    unjudged: Annotated[int, Meta(description="Pending pods that topospread cannot judge; they may have a node.")]
+    terminating: Annotated[int, Meta(description="Terminating pods on NotReady nodes.")]
     spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Its constraints, before and after the step.")]
 
 
@@ -54,7 +58,7 @@ class DrilledPods(Base, frozen=True, kw_only=True):
 
     namespace: Annotated[str, Meta(description="Namespace of the pods.")]
     workload: Annotated[str, Meta(description="`Deployment/web`; empty for pods without a workload.")]
-    nodes: Annotated[dict[str, str], Meta(description="Name of a pod → node that it was on, or that it gets.")]
+    nodes: Annotated[dict[str, str], Meta(description="Pod name → its old node, or its new node if it is placed.")]
 
 
 class DrilledEvent(Base, frozen=True, kw_only=True):
@@ -79,23 +83,23 @@ class DrillStep(Base, frozen=True, kw_only=True):
     """The state at the beginning, or after one step."""
 
     step: Annotated[str, Meta(description="The step as it was given; empty for the beginning.")]
-    begins: Annotated[float, Meta(description="Seconds since the drill began.")]
-    ends: Annotated[float, Meta(description="Seconds since the drill began at the last event.")]
+    begins: Annotated[float, Meta(description="Start of the step, in seconds since the drill began.")]
+    ends: Annotated[float, Meta(description="Time of the last event, in seconds since the drill began.")]
     ready: Annotated[int, Meta(description="Ready pods of workloads after the step.")]
     events: Annotated[tuple[DrilledEvent, ...], Meta(description="What happened, in order.")]
     workloads: Annotated[
         tuple[DrilledWorkload, ...],
-        Meta(description="Workloads that the step changed; at the beginning, those that a step changes."),
+        Meta(description="Workloads that the step changed; for the beginning, those that any step changes."),
     ]
     pending: Annotated[tuple[PendingPods, ...], Meta(description="Pending pods after the step, grouped.")]
-    breaches: Annotated[tuple[BrokenBudget, ...], Meta(description="Budgets that the step broke.")]
+    breaches: Annotated[tuple[BrokenBudget, ...], Meta(description="Violated PodDisruptionBudgets in the step.")]
     not_evicted: Annotated[tuple[UnevictedPod, ...], Meta(description="Pods that a drain did not evict.")]
     lost: Annotated[
         tuple[LostReplicas, ...],
         Meta(description="StatefulSets with pods that are not replaced after the step, fewest ready first."),
     ]
     rollouts: Annotated[tuple[DrillRollout, ...], Meta(description="Rollouts under way or completed.")]
-    remarks: Annotated[tuple[str, ...], Meta(description="Sentences on what decides and is easily missed.")]
+    remarks: Annotated[tuple[str, ...], Meta(description="Important facts that are easily missed.")]
     autoscaled: Annotated[DrillAutoscaler | None, Meta(description="The autoscaler of the step; null if none.")]
     traffic: Annotated[ExpectedTraffic | None, Meta(description="Expected traffic, with `--traffic`.")] = None
 
@@ -109,18 +113,18 @@ class MendingEviction(Base, frozen=True, kw_only=True):
 
 
 class FallbackGain(Base, frozen=True, kw_only=True):
-    """Pods of a workload after a step: without the fallback to soft constraints while a domain is lost, and with it."""
+    """A workload after a step, with and without soft constraints while a domain is lost (``--fallback``)."""
 
     step: Annotated[int, Meta(description="Number of the step, from 1.")]
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
-    replicas: Annotated[int, Meta(description="Pods that it wants.")]
+    replicas: Annotated[int, Meta(description="Desired pods.")]
     ready: Annotated[int, Meta(description="Ready pods without the fallback.")]
-    ready_soft: Annotated[int, Meta(description="Ready pods with it.")]
-    pending: Annotated[int, Meta(description="Pending pods without it.")]
-    pending_soft: Annotated[int, Meta(description="Pending pods with it.")]
-    spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Its constraints with it.")]
+    ready_soft: Annotated[int, Meta(description="Ready pods with the fallback.")]
+    pending: Annotated[int, Meta(description="Pending pods without the fallback.")]
+    pending_soft: Annotated[int, Meta(description="Pending pods with the fallback.")]
+    spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="The workload's constraints with the fallback.")]
 
 
 class DrillResult(Answer, frozen=True, kw_only=True):
@@ -131,29 +135,46 @@ class DrillResult(Answer, frozen=True, kw_only=True):
     holds: Annotated[bool, Meta(description="Whether the verdict is yes.")]
     nodes: Annotated[int, Meta(description="Number of nodes at the end.")]
     steps: Annotated[tuple[DrillStep, ...], Meta(description="The beginning, and each step.")]
-    breaches: Annotated[tuple[BrokenBudget, ...], Meta(description="Budgets that were broken, each at its worst.")]
-    runs: Annotated[int, Meta(description="Drills that differ only in what is drawn; the steps are the first's.")]
+    breaches: Annotated[
+        tuple[BrokenBudget, ...], Meta(description="Violated PodDisruptionBudgets, each at its worst moment.")
+    ]
+    runs: Annotated[int, Meta(description="Runs with different random choices; `steps` are those of the first run.")]
     ranges: Annotated[tuple[StepBounds, ...], Meta(description="Each step over all runs; empty for one run.")]
     partial: Annotated[str, Meta(description="Why the drill ended early; empty if it is complete.")]
     pools: Annotated[tuple[Pool, ...], Meta(description="The pools of `--pools`, by name.")]
-    pending_before: Annotated[int, Meta(description="Pods that were pending at the beginning; they are no harm.")]
+    namespace: Annotated[str | None, Meta(description="Namespace of `-n` that the answer is about; null for all.")] = (
+        None
+    )
+    elsewhere: Annotated[
+        str, Meta(description="With `-n`: harm in other namespaces, which the verdict leaves out; empty if none.")
+    ] = ""
+    pending_before: Annotated[
+        int, Meta(description="Pods that were already pending at the beginning, which is no harm.")
+    ]
+    newly_pending: Annotated[
+        tuple[str, ...],
+        Meta(description="NAMESPACE/KIND/NAME of workloads with newly pending pods at the end."),
+    ] = ()
     remedies: Annotated[
         tuple[DrillRemedy, ...], Meta(description="Changes that leave fewer pods newly pending, fewest first.")
     ] = ()
-    untried: Annotated[int, Meta(description="Changes that were not tried because the work has a limit.")] = 0
+    untried: Annotated[int, Meta(description="Changes that were not tried because of the limit on work.")] = 0
     mending: Annotated[
-        tuple[MendingEviction, ...], Meta(description="Evictions that remove the skew that stays, in this order.")
+        tuple[MendingEviction, ...], Meta(description="Evictions that remove the remaining skew, in order.")
     ] = ()
     fallback: Annotated[
         tuple[FallbackGain, ...] | None,
-        Meta(description="With `--fallback`: workloads that it changes, after each step; null without the option."),
+        Meta(description="Workloads that `--fallback` changes, for each step; null without the option."),
     ] = None
-    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
-    notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings for the user.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes for the user.")] = ()
 
 
 def drill_answer(
-    drill: Drill, traffic: Sequence[ExpectedTraffic] = (), mending: Rebalance | None = None
+    drill: Drill,
+    traffic: Sequence[ExpectedTraffic] = (),
+    mending: Rebalance | None = None,
+    namespace: str | None = None,
 ) -> DrillResult:
     """Return the answer for a drill.
 
@@ -161,31 +182,39 @@ def drill_answer(
         drill: the drill.
         traffic: expected traffic after each step.
         mending: evictions that remove the remaining skew.
+        namespace: namespace that the answer is about; by default all.
+
+    Raises:
+        UsageError: if the namespace has no workload.
     """
+    there = {each.namespace for each in drill.workloads}
+    if namespace is not None and namespace not in there and not drill.partial:
+        raise UsageError(not_in_namespace(namespace, there))
+    whole, drill = drill, within(drill, namespace)
     verdict = drill.verdict
+    # Pods of other namespaces that are not judged compete for the same nodes.
+    unjudged = whole.unjudged if verdict == "unknown" else drill.unjudged
     moved = [*traffic, *[None] * len(drill.steps)]
     steps = tuple(_step(each, told) for each, told in zip(drill.steps, moved, strict=False))
-    new = {(each.namespace, each.workload) for each in drill.harm.pending}
+    new = tuple(f"{each.namespace}/{each.workload}" for each in drill.harm.pending)
     remedies, untried = _fixes(drill)
-    causes = next((each.causes for each in steps[-1].pending if (each.namespace, each.workload) in new), ())
-    return DrillResult(
+    causes = next((each.causes for each in steps[-1].pending if f"{each.namespace}/{each.workload}" in new), ())
+    return DrillResult.like(
+        drill,
         kind="DrillResult",
         verdict=verdict,
-        says=_says(drill, verdict),
+        says=_says(drill, verdict, unjudged),
+        unjudged=unjudged,
+        elsewhere="" if drill.elsewhere is None else "; ".join(harm_words(drill.elsewhere, verdict, " newly")),
         causes=causes,
+        newly_pending=new,
         remedies=remedies,
         untried=untried,
-        unjudged=drill.unjudged,
-        assumed=("unjudged pods take no node, and any node",)
+        assumed=("the same whether unjudged pods find no node or any node",)
         if drill.assumed is not None and verdict != "unknown"
         else (),
         holds=verdict == "yes",
-        nodes=drill.nodes,
         steps=steps,
-        breaches=drill.breaches,
-        runs=drill.runs,
-        ranges=drill.ranges,
-        partial=drill.partial,
         pools=tuple(map(pool_of, drill.pools)),
         pending_before=sum(len(each.pods) for each in drill.steps[0].pending),
         mending=tuple(
@@ -207,12 +236,9 @@ def _gains(drill: Drill, soft: Drill) -> Iterator[FallbackGain]:
                 states.setdefault((each.kind, each.namespace, each.name), [each, each])[which] = each
         for was, now in states.values():
             if _compared(was) != _compared(now):
-                yield FallbackGain(
+                yield FallbackGain.like(
+                    now,
                     step=number,
-                    kind=now.kind,
-                    namespace=now.namespace,
-                    name=now.name,
-                    replicas=now.replicas,
                     ready=was.ready,
                     ready_soft=now.ready,
                     pending=was.pending,
@@ -226,7 +252,7 @@ def _compared(state: WorkloadState) -> tuple[int, ...]:
 
 
 def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:
-    if drill.begun is None or not drill.harm.pending:
+    if drill.begun is None or not (drill.harm.pending or drill.harm.not_evicted):
         return (), 0
     from topospread.why.drill_fixes import fixes_of
 
@@ -245,34 +271,52 @@ def _fix(found: DrillFix) -> DrillRemedy:
     )
 
 
-def _says(drill: Drill, verdict: Word) -> str:
-    """Return the verdict's sentence: the harm, or the ready pods if there is none."""
-    harm, end = drill.harm, drill.steps[-1]
-    parts = []
+def harm_words(harm: Harm, verdict: Word, newly: str) -> Iterator[str]:
+    """Yield each kind of harm in words.
+
+    Args:
+        newly: " newly" if pods were pending before.
+    """
     if harm.pending:
         pods = sum(each.pods for each in harm.pending)
         names = listed([f"{each.namespace}/{each.workload.partition('/')[2]}" for each in harm.pending], 2)
-        newly = " newly" if drill.steps[0].pending else ""
-        parts.append(f"{counted(pods, 'pod')} of {names} {_are(pods)}{newly} pending at the end")
-    if end.lost:
-        pods = sum(each.pods for each in end.lost)
-        stay = f"{counted(pods, 'pod')} of StatefulSets {'stays' if pods == 1 else 'stay'} lost"
-        parts.append(f"{stay}: {listed([str(each) for each in end.lost], 2)}")
+        yield f"{counted(pods, 'pod')} of {names} {_are(pods)}{newly} pending at the end"
+    if harm.lost:
+        pods = sum(each.pods for each in harm.lost)
+        stay = f"{counted(pods, 'pod')} of {'a StatefulSet is' if pods == 1 else 'StatefulSets are'} not replaced"
+        yield f"{stay}: {listed([str(each) for each in harm.lost], 2)}"
     if harm.stuck:
         names = listed([f"{each.namespace}/{each.name}" for each in harm.stuck], 2)
-        parts.append(f"the rollout of {names} {'may be' if verdict == 'unknown' else 'is'} stuck")
+        yield f"the rollout of {names} {'may be' if verdict == 'unknown' else 'is'} stuck"
     if harm.breaches:
         names = listed([each.budget for each in harm.breaches], 2)
-        parts.append(f"{counted(len(harm.breaches), 'PodDisruptionBudget')} broken: {names}")
+        yield f"{counted(len(harm.breaches), 'PodDisruptionBudget')} broken: {names}"
     if harm.not_evicted:
-        parts.append(f"{counted(len(harm.not_evicted), 'pod')} not evicted")
-    unjudged = len({pod for each in drill.unjudged for pod in each.pods})
+        yield f"{counted(len(harm.not_evicted), 'pod')} not evicted"
+
+
+def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
+    """Return the verdict's sentence: the harm, or the ready pods without harm."""
+    end, newly = drill.steps[-1], " newly" if drill.steps[0].pending else ""
+    # Pods that stay lost are named even where they are no harm.
+    parts = [*harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
+    pods = {pod for each in open_parts for pod in each.pods}
+    unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
     if unjudged:
-        parts.append(f"{counted(unjudged, 'pod')} {_are(unjudged)} not judged")
+        of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
+        where = of if drill.namespace is not None else ""
+        parts.append(f"{counted(unjudged, 'pod')}{where} {_are(unjudged)} not judged")
     if not parts or (verdict == "yes" and not unjudged):
         steps = counted(len(drill.steps) - 1, "step")
         ready = f"{counted(end.ready, 'pod')} {_are(end.ready)} ready after {steps}, and no pod is newly pending"
         parts.insert(0, ready)
+    before = {f"{group.namespace}/{pod}" for group in drill.steps[0].pending for pod in group.pods}
+    events = (event for step in drill.steps for event in step.events if event.kind == "placed")
+    placed = before.intersection(f"{pod.namespace}/{pod.name}" for event in events for pod in event.pods)
+    placed -= {f"{group.namespace}/{pod}" for group in end.pending for pod in group.pods}
+    if placed:
+        of = f"{counted(len(before), 'pod')} that {agreeing('were', len(before))} pending"
+        parts.append(f"{len(placed)} of {of} now {agreeing('have', len(placed))} a node")
     if drill.partial:
         parts.append(f"partial: {drill.partial}")
     return "; ".join(parts)
@@ -286,20 +330,11 @@ def _step(each: StepOutcome, traffic: ExpectedTraffic | None) -> DrillStep:
     unjudged: Counter[tuple[str, str]] = Counter()
     for group in filter(is_unjudged, each.pending):
         unjudged[group.namespace, group.workload] += len(group.pods)
-    return DrillStep(
-        step=each.step,
-        begins=each.begins,
-        ends=each.ends,
-        ready=each.ready,
+    return DrillStep.like(
+        each,
         events=tuple(map(_event, each.events)),
         workloads=tuple(_workload(one, unjudged[one.namespace, f"{one.kind}/{one.name}"]) for one in each.changed),
         pending=tuple(map(pending_pods, each.pending)),
-        breaches=each.breaches,
-        not_evicted=each.not_evicted,
-        lost=each.lost,
-        rollouts=each.rollouts,
-        remarks=each.remarks,
-        autoscaled=each.autoscaled,
         traffic=traffic,
     )
 
@@ -308,31 +343,14 @@ def _event(each: DrillEvent) -> DrilledEvent:
     pods: dict[tuple[str, str], dict[str, str]] = {}
     for pod in each.pods:
         pods.setdefault((pod.namespace, pod.workload), {})[pod.name] = pod.node
-    return DrilledEvent(
-        at=each.at,
-        kind=each.kind,
-        detail=each.detail,
-        nodes=each.nodes,
+    return DrilledEvent.like(
+        each,
         pods=tuple(
             DrilledPods(namespace=namespace, workload=workload, nodes=nodes)
             for (namespace, workload), nodes in pods.items()
         ),
-        ready=each.ready,
-        pending=each.pending,
     )
 
 
 def _workload(each: WorkloadState, unjudged: int) -> DrilledWorkload:
-    return DrilledWorkload(
-        kind=each.kind,
-        namespace=each.namespace,
-        name=each.name,
-        replicas=each.replicas,
-        ready_before=each.ready_before,
-        ready=each.ready,
-        fewest=each.fewest,
-        pending=each.pending,
-        unjudged=unjudged,
-        terminating=each.terminating,
-        spread=tuple(map(spread_outcome, each.spread)),
-    )
+    return DrilledWorkload.like(each, unjudged=unjudged, spread=tuple(map(spread_outcome, each.spread)))

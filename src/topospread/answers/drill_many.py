@@ -25,8 +25,8 @@ class DrillEach(Answer, frozen=True, kw_only=True):
     each: Annotated[str, Meta(description="`zone`, `node` or `deploy`.")]
     holds: Annotated[bool, Meta(description="Whether the verdict is yes.")]
     outcomes: Annotated[tuple[DrillOutcome, ...], Meta(description="The drills, worst first.")]
-    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")]
-    partial: Annotated[str, Meta(description="Why drills are missing; empty if none is.")]
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings for the user.")]
+    partial: Annotated[str, Meta(description="Why drills are missing; empty if all ran.")]
     part: Annotated[DrillPart | None, Meta(description="The part of `--shard`; null for all drills.")]
 
 
@@ -37,7 +37,7 @@ class DrillCheck(Answer, frozen=True, kw_only=True):
 
     passed: Annotated[bool, Meta(description="Whether the verdict is yes.")]
     drills: Annotated[tuple[DrillOfFile, ...], Meta(description="The drills in the order of their files.")]
-    partial: Annotated[str, Meta(description="Why drills are missing; empty if none is.")]
+    partial: Annotated[str, Meta(description="Why drills are missing; empty if all ran.")]
     part: Annotated[DrillPart | None, Meta(description="The part of `--shard`; null for all drills.")]
 
     def findings(self, drill: DrillOfFile) -> tuple[Finding, ...]:
@@ -63,39 +63,33 @@ def each_answer(found: EachDrill) -> DrillEach:
     unknown = [each for each in found.outcomes if each.verdict == "unknown"]
     number = len(found.outcomes)
     noun = {"zone": "zone failure", "node": "node failure", "deploy": "rollout"}[found.kind]
-    says = f"all {counted(number, noun)} end without harm"
+    says = f"none of {counted(number, noun)} does harm"
     lost = max((len(each.not_replaced) for each in found.outcomes), default=0)
     if lost and not bad:
-        says = f"no pod is newly pending after any of {counted(number, noun)}, but up to {counted(lost, 'pod')} "
+        says = (
+            f"no pod is newly pending after {counted(number, noun)}, one at a time, but up to {counted(lost, 'pod')} "
+        )
         says += f"{agreeing('are', lost)} not replaced"
     if bad:
-        says = f"{len(bad)} of {counted(number, noun)} {agreeing('end', len(bad))} with harm"
+        says = f"{len(bad)} of {counted(number, noun)} {agreeing('do', len(bad))} harm"
         least, most = min(each.pending for each in bad), max(each.pending for each in bad)
         range_ = counted(most, "pod") if least == most else f"{least} to {most} pods"
         lost = max(len(each.lost_quorum) for each in bad)
-        what = [f"{range_} pending"] if most else []
+        what = [f"{range_} newly pending"] if most else []
         what += [f"up to {counted(lost, 'StatefulSet')} without a quorum"] if lost else []
+        broken, stuck = max(len(each.broken) for each in bad), sum(each.stuck for each in bad)
+        what += [f"up to {counted(broken, 'broken PodDisruptionBudget')}"] if broken else []
+        what += [counted(stuck, "stuck rollout")] if stuck else []
         says += f": {', '.join(what)}" if what else ""
     elif unknown:
         says = (
             f"{len(unknown)} of {counted(number, noun)} {agreeing('depend', len(unknown))} on pods that are not judged"
         )
-    return DrillEach(
-        kind="DrillEach",
-        verdict=found.verdict,
-        says=says + _rest(found.partial, found.part),
-        unjudged=found.unjudged,
-        each=found.kind,
-        holds=found.holds,
-        outcomes=found.outcomes,
-        warnings=found.warnings,
-        partial=found.partial,
-        part=found.part,
-    )
+    return DrillEach.like(found, kind="DrillEach", says=says + _rest(found.partial, found.part), each=found.kind)
 
 
 def check_answer(found: Checked) -> DrillCheck:
-    """Return the answer for Drill files."""
+    """Return the answer of ``drill --check``."""
     verdict = worst(each.verdict for each in found.drills)
     short = sum(each.verdict == "no" for each in found.drills)
     unknown = sum(each.verdict == "unknown" for each in found.drills)
@@ -106,14 +100,8 @@ def check_answer(found: Checked) -> DrillCheck:
         says = f"{short} of {number} {'misses' if short == 1 else 'miss'} expectations"
     elif unknown:
         says = f"{unknown} of {number} depend on pods that are not judged"
-    return DrillCheck(
-        kind="DrillCheck",
-        verdict=verdict,
-        says=says + _rest(found.partial, found.part),
-        passed=verdict == "yes",
-        drills=found.drills,
-        partial=found.partial,
-        part=found.part,
+    return DrillCheck.like(
+        found, kind="DrillCheck", verdict=verdict, says=says + _rest(found.partial, found.part), passed=verdict == "yes"
     )
 
 

@@ -15,7 +15,7 @@ Level = Literal["error", "warning", "hint"]
 class Finding(Base, frozen=True, kw_only=True):
     """A problem, certain or probable, and its place."""
 
-    level: Annotated[Level, Meta(description="How bad it is.")]
+    level: Annotated[Level, Meta(description="Severity of the problem.")]
     rule: Annotated[str, Meta(description="Rule or check that found it.")]
     says: Annotated[str, Meta(description="The problem in one sentence.")]
     file: Annotated[str, Meta(description="File as it was given; `-` for standard input.")]
@@ -25,8 +25,8 @@ class Finding(Base, frozen=True, kw_only=True):
 
     @property
     def where(self) -> str:
-        """The place as ``file:line:column``, which editors can open."""
-        return f"{self.file}:{self.line or 1}:{self.column or 1}"
+        """The place as ``file:line:column``, which editors can open. A colon in the file's name is escaped."""
+        return f"{self.file.replace(':', chr(92) + 'u003a')}:{self.line or 1}:{self.column or 1}"
 
     def __str__(self) -> str:
         of = f" ({self.object})" if self.file == "-" and self.object else ""

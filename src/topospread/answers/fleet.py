@@ -30,7 +30,7 @@ class ClusterStatus(Base, frozen=True, kw_only=True):
     ]
     verdict: Annotated[Word, Meta(description="Verdict of its own status; `unknown` if it cannot be read.")]
     says: Annotated[str, Meta(description="The verdict in one sentence.")]
-    problem: Annotated[str, Meta(description="Why the cluster cannot be read or asked; empty if it was.")] = ""
+    problem: Annotated[str, Meta(description="Why the cluster cannot be read or judged; empty if it can.")] = ""
     nodes: Annotated[int, Meta(description="Number of nodes.")] = 0
     workloads: Annotated[int, Meta(description="Number of chosen workloads.")] = 0
     pending: Annotated[int, Meta(description="Pods that no node takes.")] = 0
@@ -46,7 +46,7 @@ class DriftValue(Base, frozen=True, kw_only=True):
     """A value of a workload, and the clusters that have it."""
 
     value: Annotated[str, Meta(description="The value in words.")]
-    clusters: Annotated[tuple[str, ...], Meta(description="The clusters, in the order in which they were named.")]
+    clusters: Annotated[tuple[str, ...], Meta(description="Names of the clusters, in the order given.")]
 
 
 class Drift(Base, frozen=True, kw_only=True):
@@ -54,8 +54,8 @@ class Drift(Base, frozen=True, kw_only=True):
 
     workload: Annotated[str, Meta(description="The workload, NAMESPACE/KIND/NAME.")]
     what: Annotated[str, Meta(description="`constraints`, `replicas`, or `skew` over the topology key.")]
-    topology_key: Annotated[str, Meta(description="Topology key of `skew`; empty for the others.")] = ""
-    values: Annotated[tuple[DriftValue, ...], Meta(description="Two values or more, that of most clusters first.")]
+    topology_key: Annotated[str, Meta(description="Topology key, if `what` is `skew`; else empty.")] = ""
+    values: Annotated[tuple[DriftValue, ...], Meta(description="At least two values, most frequent first.")]
 
 
 class Fleet(Answer, frozen=True, kw_only=True):
@@ -68,8 +68,8 @@ class Fleet(Answer, frozen=True, kw_only=True):
     drift: Annotated[
         tuple[Drift, ...], Meta(description="Differences of workloads: constraints, replicas, then skew.")
     ] = ()
-    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
-    partial: Annotated[str, Meta(description="Why clusters are missing; empty if none is.")] = ""
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings for the user.")] = ()
+    partial: Annotated[str, Meta(description="Why clusters are missing; empty if all were read.")] = ""
 
 
 class Member(Struct, frozen=True):
@@ -90,18 +90,12 @@ class Member(Struct, frozen=True):
 
 def member(cluster: str, status: Status) -> Member:
     """Return the facts of a cluster from its status."""
-    row = ClusterStatus(
+    row = ClusterStatus.like(
+        status,
         cluster=cluster,
-        verdict=status.verdict,
-        says=status.says,
-        nodes=status.nodes,
         workloads=len(status.workloads),
         pending=sum(len(each.pods) for each in status.pending if each.verdict == "no"),
         unknown=sum(len(each.pods) for each in status.pending if each.verdict == "unknown"),
-        exceeded=status.exceeded,
-        causes=status.causes,
-        remedies=status.remedies,
-        unjudged=status.unjudged,
         taken=status.on.taken,
     )
     facts = {key: value for each in status.workloads for key, value in _facts(each)}
@@ -156,18 +150,16 @@ def _says(rows: list[ClusterStatus], *, waiting: bool) -> str:
     unknown = [each.cluster for each in rows if each.verdict == "unknown" and not each.problem]
     parts = []
     if harmed:
-        verb = "has" if len(harmed) == 1 else "have"
         pods, exceeded = sum(each.pending for each in harmed), sum(each.exceeded for each in harmed)
         what = [counted(pods, "pending pod")] if pods else []
         what += [f"{counted(exceeded, 'workload')} beyond maxSkew"] if exceeded else []
-        in_all = " in all" if len(harmed) > 1 and what else ""
-        parts.append(f"{len(harmed)} of {clusters} {verb} {' and '.join(what) or 'a problem'}{in_all}")
+        parts.append(f"{' and '.join(what) or 'a problem'} in {len(harmed)} of {clusters}")
     if lost:
         verb = "is" if len(lost) == 1 else "are"
         parts.append(f"{len(lost)} of {clusters} {verb} not judged: {listed(lost, _NAMES)}")
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
-        parts.append(f"{len(unknown)} of {clusters} {verb} not judged whole: {listed(unknown, _NAMES)}")
+        parts.append(f"{len(unknown)} of {clusters} {verb} judged only in part: {listed(unknown, _NAMES)}")
     if not parts:
         holds = "" if waiting else " and every hard constraint holds"
         parts.append(f"every pod has or finds a node{holds} in {'each of ' * (len(rows) > 1)}{clusters}")

@@ -1,4 +1,4 @@
-"""The answer of `lint`: is a manifest right?"""
+"""The answer of `lint`: are the manifests free of errors and warnings?"""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .finding import Finding
 from .words import counted, listed
 
 _NO_RULE = {
-    "resourceClaims": ("resource claims", "spec.resourceClaims"),
-    "podGroups": ("pod groups beyond spread constraints", "spec.schedulingGroup"),
+    "resourceClaims": ("the devices of resource claims", "spec.resourceClaims"),
+    "podGroups": ("pod groups, except for their spread constraints", "spec.schedulingGroup"),
 }
 _NAMES = 3
 _LONGEST_LINE = 200
@@ -48,8 +48,8 @@ class LintFinding(Finding, frozen=True, kw_only=True):
         default="", name="field"
     )
     text: Annotated[str, Meta(description="The line, shortened; empty if it is not known.")] = ""
-    rendered: Annotated[RenderedPlace | None, Meta(description="Place in what Helm or kustomize made.")] = None
-    fix: Annotated[tuple[FieldEdit, ...], Meta(description="What `--fix` does; empty if it takes a decision.")] = ()
+    rendered: Annotated[RenderedPlace | None, Meta(description="Place in the output of Helm or kustomize.")] = None
+    fix: Annotated[tuple[FieldEdit, ...], Meta(description="What `--fix` changes; empty if a person must decide.")] = ()
     link: Annotated[str, Meta(description="Page of the Kubernetes documentation.")] = ""
 
 
@@ -62,7 +62,7 @@ class LintSummary(Base, frozen=True, kw_only=True):
     warnings: Annotated[int, Meta(description="Number of warnings.")]
     hints: Annotated[int, Meta(description="Number of hints.")]
     ignored: Annotated[int, Meta(description="Number of findings that comments or settings ignore.")]
-    fixable: Annotated[int, Meta(description="Number of findings that `--fix` mends.")]
+    fixable: Annotated[int, Meta(description="Number of findings that `--fix` fixes.")]
 
 
 class LeftOut(Base, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ class Lint(Answer, frozen=True, kw_only=True):
     findings: Annotated[tuple[LintFinding, ...], Meta(description="Findings in the order of the input.")]
     summary: Annotated[LintSummary, Meta(description="Numbers.")]
     left_out: Annotated[tuple[LeftOut, ...], Meta(description="Files that were not linted, with the reason.")]
-    rules: Annotated[tuple[str, ...], Meta(description="Rules that were asked; some need nodes.")]
+    rules: Annotated[tuple[str, ...], Meta(description="Rules that ran; some rules need nodes.")]
 
 
 def lint_answer(report: LintReport) -> Lint:
@@ -93,7 +93,7 @@ def lint_answer(report: LintReport) -> Lint:
         errors=counts["error"],
         warnings=counts["warning"],
         hints=counts["hint"],
-        ignored=report.ignored,
+        ignored=len(report.ignored),
         fixable=sum(bool(each.fix) for each in report.findings),
     )
     return Lint(
@@ -128,15 +128,12 @@ def lint_finding(found: FoundProblem, text: Text | None = None) -> LintFinding:
         text: the file with the finding.
     """
     place = found.place
-    return LintFinding(
+    return LintFinding.like(
+        place,
         level=found.severity,
         rule=found.rule,
         says=found.message,
         file=place.source,
-        line=place.line,
-        column=place.column,
-        document=place.document,
-        object=place.object,
         field_path=place.field,
         text=_line(text, found.rendered or place),
         rendered=_rendered(found.rendered),
@@ -189,8 +186,9 @@ def _says(report: LintReport, summary: LintSummary) -> str:
     parts = [counted(number, level) for number, level in numbers if number]
     text = f"{', '.join(parts) or 'no findings'} in {_judged(report.read)}"
     text += f", {summary.ignored} ignored" if summary.ignored else ""
+    text += f"; {counted(report.read.unread, 'file')} with manifests left out" if report.read.unread else ""
     text += f"; {counted(len(report.read.broken), 'file')} could not be read" if report.read.broken else ""
-    return text + (f" (--fix mends {summary.fixable})" if summary.fixable else "")
+    return text + (f" (--fix corrects {summary.fixable})" if summary.fixable else "")
 
 
 def _judged(read: Read) -> str:

@@ -11,6 +11,7 @@ from topospread.base import Bounds
 from topospread.errors import UsageError
 from topospread.simulation.orders import Orders as TriedOrders
 from topospread.simulation.orders import WorkloadBounds
+from topospread.text import not_in_namespace
 
 from .words import counted
 
@@ -27,8 +28,8 @@ class Orders(Answer, frozen=True, kw_only=True):
     all_placed: Annotated[int, Meta(description="Orders in which no pod is pending.")]
     nodes: Annotated[int, Meta(description="Number of nodes.")]
     workloads: Annotated[tuple[WorkloadBounds, ...], Meta(description="Workloads in input order.")]
-    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
-    notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings for the user.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes for the user.")] = ()
 
 
 def orders_answer(found: TriedOrders, namespace: str | None = None) -> Orders:
@@ -36,25 +37,18 @@ def orders_answer(found: TriedOrders, namespace: str | None = None) -> Orders:
 
     Args:
         found: the orders.
-        namespace: namespace to show; by default all. The verdict is about all pods.
+        namespace: namespace to show; by default all, as for the orders.
 
     Raises:
         UsageError: if the namespace has no pods.
     """
     known = {each.namespace for each in found.workloads}
     if namespace is not None and namespace not in known:
-        there_are = f"there are {', '.join(sorted(known))}" if known else "there are no workloads at all"
-        raise UsageError(f'-n {namespace}: there is no workload in the namespace "{namespace}"; {there_are}')
-    return Orders(
+        raise UsageError(f"-n {namespace}: {not_in_namespace(namespace, known)}")
+    return Orders.like(
+        found,
         kind="Orders",
-        verdict=found.verdict,
         says=_says(found),
-        unjudged=found.unjudged,
-        orders=found.orders,
-        seed=found.seed,
-        pending=found.pending,
-        evicted=found.evicted,
-        all_placed=found.all_placed,
         nodes=found.given.nodes,
         workloads=tuple(each for each in found.workloads if namespace in (None, each.namespace)),
         warnings=tuple(found.given.warnings),

@@ -25,14 +25,14 @@ from .remedies import remedy_of
 class Pending(Base, frozen=True, kw_only=True):
     """Pods without a node that share their causes."""
 
-    verdict: Annotated[Word, Meta(description="`no`: no node takes them; `unknown`: that cannot be judged.")]
+    verdict: Annotated[Word, Meta(description="`no`: no node takes the pods; `unknown`: topospread cannot judge this.")]
     workloads: Annotated[tuple[str, ...], Meta(description="Their workloads, NAMESPACE/KIND/NAME, most pods first.")]
     pods: Annotated[tuple[str, ...], Meta(description="The pods, NAMESPACE/NAME.")]
     says: Annotated[str, Meta(description="The cause in one sentence.")]
     causes: Annotated[tuple[Cause, ...], Meta(description="The causes of the first workload's pods.")] = ()
     searched: Annotated[bool, Meta(description="Whether every change that may help was simulated.")] = False
     remedies: Annotated[
-        tuple[Remedy, ...], Meta(description="Changes that were simulated and help the first workload, best first.")
+        tuple[Remedy, ...], Meta(description="Simulated changes that help the first workload, best first.")
     ] = ()
 
 
@@ -64,10 +64,12 @@ def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[Obj
 
 
 _LIMIT: Final = re.compile(r"maxSkew \d+")
+_AMOUNTS: Final = re.compile(r" \([^()]* missing\)|(?<=lacks )[\d.]+\w* ")
+"""Amounts that a node lacks, which depend on a workload's requests."""
 
 Fixes = tuple[tuple[Remedy, ...], int, bool, dict[str, tuple[Cause, ...]]]
-"""The first working fix for each cause of pending pods, the number of causes without an attempt, whether changes were
-tried, and NAMESPACE/NAME of a pod → its causes."""
+"""First working fix for each cause of pending pods; number of causes with untried changes; whether changes were tried;
+NAMESPACE/NAME of a pod → its causes."""
 
 
 def fixes_of(simulation: Simulation, namespace: str | None) -> Fixes:
@@ -128,13 +130,16 @@ def _rejected(pending: Iterable[PendingPods]) -> Iterator[Pending]:
         by_cause.setdefault(key, []).append((each, causes))
     for members in sorted(by_cause.values(), key=lambda one: -sum(len(each.pods) for each, _ in one)):
         first, causes = members[0]
+        says = why_words(causes) if causes else first.explanation.message
+        if any(other and why_words(other) != says for _, other in members):
+            says = _AMOUNTS.sub("", says)
         yield Pending(
             verdict="no",
             workloads=tuple(
                 dict.fromkeys(f"{one.workload.namespace}/{one.workload.kind}/{one.workload.name}" for one, _ in members)
             ),
             pods=tuple(f"{one.workload.namespace}/{name}" for one, _ in members for name in one.pods),
-            says=why_words(causes) if causes else first.explanation.message,
+            says=says,
             causes=causes,
             remedies=tuple(map(remedy_of, first.explanation.suggestions)),
             searched=first.explanation.searched and not first.explanation.untried,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace as with_fields
+from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
@@ -11,33 +13,56 @@ from msgspec.structs import replace
 
 from topospread.answer import Answer, Asked, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.kinds import KINDS
+from topospread.api.promises import Want
 from topospread.base import Base, Bounds, Word, worst
 from topospread.config.gates import PREVIEWS
 from topospread.config.load import default_configuration
 from topospread.config.show import SettingSides, differences
 from topospread.controllers.planned import Workload
+from topospread.controllers.scale import short_target
+from topospread.errors import Place, UsageError
 from topospread.lint.rule import Finding
 from topospread.lint.settings import DeclaredPromise
-from topospread.plan.changed_lines import ChangedLine, ChangedLines
+from topospread.plan.changed_lines import ADMISSION_POLICIES, ChangedLine, ChangedLines
 from topospread.plan.review import Review, only_in
-from topospread.promise.compared import Event, Ground, PromiseChange, default_changes, promise_changes
-from topospread.promise.fresh import without_placed_pods
+from topospread.plan.version_changes import deciding_changes
+from topospread.promise.compared import (
+    Event,
+    Ground,
+    PromiseChange,
+    default_changes,
+    lost_promises,
+    promise_changes,
+    uncompared,
+)
+from topospread.promise.fresh import LISTS, Designed, without_placed_pods
 from topospread.promise.orders import SearchBudget
-from topospread.promise.wants import Want
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import PlacementChange, SpreadChange, compare, restricted
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.outcome import IN_ONE_ORDER
 from topospread.simulation.placing import Progress
-from topospread.simulation.result import Simulation
+from topospread.simulation.result import Simulation, WorkloadResult
 from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
 
 from .asked import about
 from .lint import LintFinding, lint_finding, not_placed
-from .promise_check import declared_wants
+from .promise_check import PromiseRemedy, declared_wants, promise_check, wants_of_item
+from .undeclared import UndeclaredPromise, undeclared
 from .words import counted, joined, listed
 
 _MOST_CAUSES = 3
+_MOST_FIXED = 3
+"""Maximum number of workloads for which fixes are tried."""
+_WRITTEN_BY_NODES = ("Node", "ResourceSlice", "CSINode", "CSIStorageCapacity")
+"""Kinds with the room of nodes, which nodes and their drivers write."""
+_DECIDING = (
+    *ADMISSION_POLICIES,
+    *("HorizontalPodAutoscaler", "PodDisruptionBudget"),
+)
+"""Kinds that may make up for a weaker workload."""
 EVENT_WORDS: Mapping[Event, str] = {
     "zone-loss": "losing a zone leaves",
     "zone-rolled": "losing a zone after a rollout leaves",
@@ -71,23 +96,26 @@ class PromiseSides(Base, frozen=True, kw_only=True):
         Event,
         Meta(
             description="`zone-loss`, `node-loss`: pods that any loss leaves. `zone-rolled`, `node-rolled`: pods that "
-            "it leaves after any rollout, if that differs. `zone-after`, `node-after`: pods that are ready in the end "
-            "after it. `drains`: pods that budgets keep ready while nodes drain. `rollout`: pods that a rollout keeps "
-            "ready. `skew`, `never-waits`: declared promises without a count."
+            "a loss leaves after any rollout, if that differs. `zone-after`, `node-after`: pods that are ready once "
+            "lost pods are replaced. `drains`: pods that budgets keep ready while nodes drain. `rollout`: pods that a "
+            "rollout keeps ready. `skew`, `never-waits`: declared promises without a count."
         ),
     ]
     before: Annotated[Bounds, Meta(description="Pods before the change.")]
     after: Annotated[Bounds, Meta(description="Pods after the change.")]
     replicas: Annotated[tuple[int, int], Meta(description="Replicas before and after.")]
     ground: Annotated[
-        Ground, Meta(description="`proved`: in every order. `played`: one course simulated. `none`: not decided.")
+        Ground, Meta(description="`proved`: true in every order. `played`: one simulation. `none`: undecided.")
     ]
     declared: Annotated[str, Meta(description="Declared promise that decides the verdict; empty without one.")]
     verdict: Annotated[
         Word,
-        Meta(description="Whether the declared promise is kept or, if there is none, as many pods are left as before."),
+        Meta(description="Whether the declared promise is kept; without one, whether no fewer pods are left."),
     ]
     better: Annotated[bool, Meta(description="Whether more pods are left than before.")]
+    blocks: Annotated[
+        bool, Meta(description="Whether budgets let no pod be evicted, unlike before, so a drain does not end.")
+    ] = False
     lines: Annotated[tuple[ChangedField, ...], Meta(description="Changed fields that make it worse.")]
 
 
@@ -98,7 +126,8 @@ class MoveCause(Base, frozen=True, kw_only=True):
     plugin: Annotated[str, Meta(description="Plugin of the filter or score; empty for a tie.")]
     says: Annotated[str, Meta(description="The cause in a sentence.")]
     points: Annotated[
-        tuple[int, int] | None, Meta(description="Lead in points of the new node, before and after; of a score.")
+        tuple[int, int] | None,
+        Meta(description="For a score: points of the new node minus those of the old node, before and after."),
     ]
 
 
@@ -110,8 +139,8 @@ class MovedPod(Base, frozen=True, kw_only=True):
     workload: Annotated[str, Meta(description="`KIND/NAME` of its workload.")]
     exists: Annotated[tuple[bool, bool], Meta(description="Whether it exists before and after.")]
     nodes: Annotated[tuple[str | None, str | None], Meta(description="Node before and after; null without one.")]
-    message: Annotated[str, Meta(description="kube-scheduler's sentence if it is pending after; empty otherwise.")]
-    why: Annotated[MoveCause | None, Meta(description="The cause, for the first pods of each workload.")]
+    message: Annotated[str, Meta(description="kube-scheduler's message if it is pending after the change; else empty.")]
+    why: Annotated[MoveCause | None, Meta(description="The cause; only for the first pods of each workload.")]
 
 
 class SkewSides(Base, frozen=True, kw_only=True):
@@ -141,8 +170,8 @@ class WorkloadSides(Base, frozen=True, kw_only=True):
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
     placed: Annotated[tuple[Bounds, Bounds], Meta(description="Pods with a node, before and after.")]
-    moved: Annotated[tuple[MovedPod, ...], Meta(description="Pods that are elsewhere, or on one side only.")]
-    skews: Annotated[tuple[SkewSides, ...], Meta(description="Constraints that come out differently.")]
+    moved: Annotated[tuple[MovedPod, ...], Meta(description="Pods that have another node, or exist on one side only.")]
+    skews: Annotated[tuple[SkewSides, ...], Meta(description="Constraints whose fields or counts changed.")]
 
 
 class Plan(Answer, frozen=True, kw_only=True):
@@ -150,31 +179,60 @@ class Plan(Answer, frozen=True, kw_only=True):
 
     PAGE: ClassVar[str] = "topospread.render.pages.plan:page"
 
+    remedies: Annotated[
+        tuple[PromiseRemedy, ...],
+        Meta(description="For the first workload that breaks a declared promise: tried changes of the new state."),
+    ] = ()
     names: Annotated[tuple[str, str], Meta(description="The two states.")]
-    reasons: Annotated[tuple[str, ...], Meta(description="What gets worse, in a few words each.")]
+    reasons: Annotated[tuple[str, ...], Meta(description="Reasons why the change is worse, a few words each.")]
     promises: Annotated[
-        tuple[PromiseSides, ...], Meta(description="What losses leave of workloads whose spread or replicas change.")
+        tuple[PromiseSides, ...],
+        Meta(description="Pods left after losses, for workloads whose spread or replicas change."),
     ]
-    workloads: Annotated[tuple[WorkloadSides, ...], Meta(description="Workloads that come out differently.")]
+    undeclared: Annotated[
+        tuple[UndeclaredPromise, ...], Meta(description="Promises that only the old state declares.")
+    ] = ()
+    workloads: Annotated[tuple[WorkloadSides, ...], Meta(description="Workloads whose placement changed.")]
     newly_pending: Annotated[tuple[str, ...], Meta(description="Pods that are pending only after the change.")]
     newly_placed: Annotated[tuple[str, ...], Meta(description="Pods that are pending only before the change.")]
-    newly_gone: Annotated[tuple[str, ...], Meta(description="Pods that are evicted only after, for good.")]
+    newly_gone: Annotated[
+        tuple[str, ...], Meta(description="Pods that are evicted only after the change and not recreated.")
+    ]
     new_findings: Annotated[tuple[LintFinding, ...], Meta(description="Findings that only the new state has.")]
     gone_findings: Annotated[tuple[LintFinding, ...], Meta(description="Findings that only the old state has.")]
     settings: Annotated[tuple[SettingSides, ...], Meta(description="Settings of the configuration that differ.")] = ()
-    warnings: Annotated[tuple[str, ...], Meta(description="Doubts that only one state gives.")] = ()
-    notes: Annotated[tuple[str, ...], Meta(description="Notes on reading that only the new state gives.")] = ()
+    rules: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="For two versions: the feature gates and rules, with their version, that move pods, oldest "
+            "first. A gate is proved alone; rules are those of the plugins that moved pods."
+        ),
+    ] = ()
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings about only one of the states.")] = ()
+    notes: Annotated[
+        tuple[str, ...],
+        Meta(description="Notes on reading the new state alone, and promise annotations that are not valid."),
+    ] = ()
 
 
+_NEW_NODES = Unjudged(what="nodes of NEW", because="a manifest creates no machine")
+_OTHER_CONFIG = Unjudged(
+    what="changes of --config",
+    because="the file differs in NEW, and plan reads it from OLD",
+    to_know="topospread plan --config OLD --to-config NEW",
+)
 _ENDED_EARLY = Unjudged(what="budget", because="the search of all orders ended early (--seconds)")
 
 
-def plan_answer(
+def plan_answer(  # noqa: PLR0913 - keyword arguments
     review: Review,
     promises: Iterable[PromiseChange] = (),
     *,
     lines: ChangedLines | None = None,
     is_same_input: bool = False,
+    told: Sequence[str] = (),
+    dropped: Sequence[UndeclaredPromise] = (),
+    unjudged: Sequence[Unjudged] = (),
 ) -> Plan:
     """Return the answer for a review.
 
@@ -183,32 +241,53 @@ def plan_answer(
         promises: guaranteed pods of changed workloads after losses and drains.
         lines: the changed lines of the manifests.
         is_same_input: whether both states have the same objects. Then unjudged parts affect both states equally.
+        told: sentences on unjudged differences, for the first line.
+        dropped: promises that only the old state declares.
+        unjudged: differences between the states that are not judged, so the answer is not yes.
     """
     changes = tuple(promises)
-    fields = {each: tuple(lines.of(each.key, each.parts)) if lines and each.parts else () for each in changes}
+    fields = {
+        each: tuple(lines.of(each.key, each.parts) or lines.of_policies()) if lines and each.parts else ()
+        for each in changes
+    }
     comparison = review.comparison
     open_pods = {*comparison.before.open_pods, *comparison.after.open_pods}
     pending = [each for each in review.pending if _key(each) not in open_pods]
-    kept_less, others = [*_promise_reasons(changes)], [*_reasons(review, len(pending))]
-    reasons = [*kept_less, *others]
-    unjudged = merged(
+    kept_less, others = [*_promise_reasons(changes)], [*_undeclared_reasons(dropped), *_reasons(review, len(pending))]
+    refused = [*lines.refused()] if lines else []
+    denied = [
+        f"the API server refuses the update of {namespace}/{name}: {path} is immutable"
+        for (_, namespace, name), path, _ in refused[:_MOST_CAUSES]
+    ]
+    reasons = [*denied, *kept_less, *others]
+    everything = merged(
         *(each.unjudged for each in (comparison.before, comparison.after)),
         *(each.unjudged or (_ENDED_EARLY,) for each in changes if each.verdict == "unknown"),
         tuple(not_placed(review.left_out)),
+        tuple(unjudged),
     )
     words: list[Word] = ["no" if reasons else "yes", *(each.verdict for each in changes)]
     words += _open(review, is_same_input)
-    verdict = worst([*words, "unknown"] if review.left_out and not is_same_input else words)
+    verdict = worst([*words, "unknown"] if unjudged or (review.left_out and not is_same_input) else words)
+    lowered = (
+        f"{each.namespace}/{each.name} declares {each.weaker} instead of {each.promise}"
+        for each in dropped
+        if each.weaker
+    )
+    causes = (*_refusals(refused), *_undeclared_causes(dropped), *_causes(review, fields, lines))
     return Plan(
         kind="Plan",
         verdict=verdict,
-        says=_says(verdict, _shortened(kept_less, others), changes, unjudged),
-        causes=tuple(_causes(review, fields))[:_MOST_CAUSES] if verdict == "no" else (),
-        unjudged=unjudged,
+        says="; ".join(
+            [_says(verdict, [*denied, *_shortened(kept_less, others)], changes, everything), *lowered, *told]
+        ),
+        causes=causes[:_MOST_CAUSES] if verdict == "no" else (),
+        unjudged=everything,
         on=Asked(nodes=comparison.after.nodes, pods=len(comparison.after.placements)),
         names=comparison.names,
         reasons=tuple(reasons),
         promises=tuple(_promise(each, fields[each]) for each in changes),
+        undeclared=tuple(dropped),
         workloads=tuple(_workloads(review)),
         newly_pending=tuple(map(_key, pending)),
         newly_placed=tuple(map(_key, comparison.newly_placed)),
@@ -217,7 +296,7 @@ def plan_answer(
         gone_findings=tuple(map(lint_finding, review.gone)),
         settings=comparison.settings,
         warnings=tuple(each for side in comparison.warnings for each in side),
-        notes=review.notes,
+        notes=(*review.notes, *(each for each in comparison.after.notes if IN_ONE_ORDER in each and review.pending)),
     )
 
 
@@ -230,22 +309,27 @@ def plan(  # noqa: PLR0913 - keyword arguments
     rolled_out: bool = False,
     findings: tuple[Sequence[Finding], Sequence[Finding]] = ((), ()),
     left_out: tuple[str, ...] = (),
+    ignored: int = 0,
+    changed: Mapping[str, bool] | None = None,
     declared: Sequence[DeclaredPromise] = (),
     lines: ChangedLines | None = None,
     seconds: float = 5.0,
     source: str = "",
     progress: Progress | None = None,
 ) -> Plan:
-    """Return yes if a change of objects or of the control plane makes nothing worse.
+    """Compare the states before and after a change of objects or of the control plane.
 
     Args:
         inventories: the objects before and after; one inventory twice for a change of the control plane alone.
         sides: the control planes before and after.
         names: names of both states; by default the difference between the control planes.
         namespace: the namespace that is shown.
-        rolled_out: if both states have the same objects, place the pods of all workloads again in both.
+        rolled_out: whether to place the pods of all workloads again in both states, if both have the same objects.
         findings: lint's findings before and after.
         left_out: workloads that lint did not place because that took too long.
+        ignored: number of findings that comments and annotations of the new state ignore, and those of the old do not.
+        changed: file that options name, read from the old state although the new one differs → whether it is the
+            configuration.
         declared: promises of a project's settings.
         lines: the changed lines of the manifests.
         seconds: time limit in seconds for the count of each loss.
@@ -277,23 +361,140 @@ def plan(  # noqa: PLR0913 - keyword arguments
         left_out=left_out,
     )
 
+    unreadable: dict[str, None] = {}
+
     def wants_of(workload: Workload, inventory: Inventory) -> Sequence[Want]:
-        return [*declared_wants(inventory, workload, declared)]
+        try:
+            return [*declared_wants(inventory, workload, declared)]
+        except UsageError as error:
+            unreadable[str(error)] = None
+            return ()
+
+    def wants_at(inventory: Inventory, key: ObjectKey, item: Designed) -> Mapping[Want, Place]:
+        return wants_of_item(inventory, key, item, item.spec.template.metadata.labels or {}, declared)
+
+    def declares(inventory: Inventory, key: ObjectKey, item: Designed) -> bool:
+        with suppress(UsageError):
+            return bool(wants_at(inventory, key, item))
+        return False
 
     unscaled = with_fields(sides[0], scale=None), with_fields(sides[1], scale=None)
+    dropped: list[UndeclaredPromise] = []
+    budget, gone = SearchBudget(seconds=seconds), _gone(review, lines) if old is not new else {}
+    if old is not new:
+        both = undeclared(old, new, wants_at, gone, unreadable)
+        dropped = [each for each in both if namespace in (None, each.namespace)]
     every_change = (
         default_changes(new, unscaled, wants_of)
         if old is new
-        else promise_changes(old, new, unscaled[1], SearchBudget(seconds=seconds), wants_of)
+        else chain(
+            (
+                each
+                for each in promise_changes(old, new, unscaled[1], budget, wants_of, declares=declares)
+                if each.key not in gone
+            ),
+            lost_promises(old, [each for each in gone if each[0] in LISTS], unscaled[0], budget, wants_of),
+        )
     )
     changes = [each for each in every_change if namespace in (None, each.key[1])]
     is_same = old is new or [*old.objects()] == [*new.objects()]
-    answer = plan_answer(review, changes, lines=lines, is_same_input=is_same)
+    made = [*_made(old, new, _WRITTEN_BY_NODES)]
+    told = [*_told(review, gone, [*made, *_made(old, new, _DECIDING, changed=False)])]
+    told += _told_of_input(old, new, ignored, changed or {})
+    nodes = bool(made) and lines is not None  # a session changes its own cluster
+    unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values()))]
+    answer = plan_answer(
+        review, changes, lines=lines, is_same_input=is_same, told=told, dropped=dropped, unjudged=unjudged
+    )
+    remedies, untried = ((), ()) if old is new else _remedies(new, changes, unscaled[1], seconds)
+    answer = replace(answer, notes=(*unreadable, *untried, *answer.notes), remedies=remedies)
+    if old is new and comparison.why and not _is_set(sides):
+        plugins = {each.plugin for each in comparison.why.values()}
+        answer = replace(answer, rules=tuple(deciding_changes(new, sides, plugins, seconds)))
     assumed = ["every workload is rolled out once on both sides"] if rolled_out else []
     if preview := sides[1].in_force[0].preview:
         assumed.append(f"{preview} is {PREVIEWS[preview]}")
         answer = replace(answer, says=f"{answer.says} ({preview})")
     return about(replace(answer, assumed=tuple(assumed)), new, sides[1], source)
+
+
+def _made(old: Inventory, new: Inventory, kinds: Sequence[str], *, changed: bool = True) -> Iterator[str]:
+    """Yield the objects that only the new state has, and with ``changed`` those that differ."""
+    for kind in kinds:
+        known = {(each.namespace, each.name): each for each in getattr(old, KINDS[kind].attribute)}
+        for each in getattr(new, KINDS[kind].attribute):
+            before = known.get((each.namespace, each.name))
+            if before is None or (changed and each != before):
+                yield f"{kind} {each.name}"
+
+
+def _unjudged(old: Inventory, new: Inventory, *, nodes: bool, config: bool) -> Iterator[Unjudged]:
+    """Yield the differences between the states that are not judged."""
+    if nodes:
+        yield _NEW_NODES
+    if config:
+        yield _OTHER_CONFIG
+    for each in () if old is new else uncompared(old, new):
+        because = "plan compares the promises of Deployments and StatefulSets"
+        yield Unjudged(what=f"promises of {each}", because=because, to_know="topospread promise check -f NEW")
+
+
+def _remedies(
+    new: Inventory, changes: Sequence[PromiseChange], options: SimulationOptions, seconds: float
+) -> tuple[tuple[PromiseRemedy, ...], tuple[str, ...]]:
+    """Return tried changes of workloads that break declared promises, and a note on those without tried changes.
+
+    A change keeps the workload's other promises. It is tried without other changes.
+    """
+    keys = [*dict.fromkeys(each.key for each in changes if each.verdict == "no" and each.declared and each.replicas[1])]
+    found: list[PromiseRemedy] = []
+    for key in keys[:_MOST_FIXED]:
+        want = " ".join(dict.fromkeys(each.declared for each in changes if each.key == key))
+        found += promise_check(new, [short_target(key)], options, want=want, seconds=seconds / _MOST_FIXED).remedies
+    left = ["/".join(each[1:]) for each in keys[_MOST_FIXED:]]
+    return tuple(found), (f"no fix was tried for {listed(left, _MOST_CAUSES)}",) if left else ()
+
+
+def _gone(review: Review, lines: ChangedLines | None) -> dict[ObjectKey, None]:
+    """Return the workloads that have no pods after the change, or that only the old state's manifests have."""
+    before, after = review.comparison.before.workloads, review.comparison.after.workloads
+    left = {_workload(each) for each in after if each.placed or each.pending} - (
+        lines.removed if lines else frozenset()
+    )
+    return {_workload(each): None for each in before if each.placed and _workload(each) not in left}
+
+
+def _told(review: Review, gone: Collection[ObjectKey], made: Sequence[str]) -> Iterator[str]:
+    """Yield sentences on workloads without pods, new workloads, and objects that only the new state has."""
+    if gone:
+        known = {_workload(each) for each in review.comparison.before.workloads}
+        found = [key for each in review.comparison.after.workloads if (key := _workload(each)) not in known]
+        for keys, words in ((gone, "without pods"), (found, "new")):
+            if keys:
+                yield f"{words}: {listed(['/'.join(each[1:]) for each in keys], _MOST_CAUSES)}"
+    if made:
+        yield f"counts what only NEW has: {listed(made, _MOST_CAUSES)}"
+
+
+def _told_of_input(old: Inventory, new: Inventory, ignored: int, changed: Collection[str]) -> Iterator[str]:
+    """Yield sentences on differing objects and files that do not count, and on findings that only NEW ignores."""
+    if unmodelled := [each for each, known in new.unmodelled.items() if old.unmodelled.get(each) != known]:
+        yield f"not modelled, and other than in OLD: {listed(unmodelled, _MOST_CAUSES)}"
+    if ignored > 0:
+        yield f"NEW ignores {counted(ignored, 'more finding')}"
+    if changed:
+        yield f"read from OLD, although NEW differs: {listed([*changed], _MOST_CAUSES)}"
+
+
+def _workload(each: WorkloadResult) -> ObjectKey:
+    return each.kind, each.namespace, each.name
+
+
+def _is_set(sides: tuple[SimulationOptions, SimulationOptions]) -> bool:
+    """Return whether the versions are equal, or not the version alone decides."""
+    return sides[0].kube_version == sides[1].kube_version or any(
+        each.config is not None or each.in_force[0].overridden or each.in_force[0].preview for each in sides
+    )
 
 
 def _names(sides: tuple[SimulationOptions, SimulationOptions]) -> tuple[str, str]:
@@ -322,7 +523,7 @@ def _reasons(review: Review, pending: int) -> Iterator[str]:
         if "newly pending" not in each:
             yield each
         elif pending:
-            yield f"{counted(pending, 'pod')} newly pending"
+            yield f"{counted(pending, 'pod')} {'is' if pending == 1 else 'are'} newly pending"
 
 
 def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
@@ -333,13 +534,41 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
             first.setdefault(each.key, each)
     for each in first.values():
         name = f"{each.key[1]}/{each.key[2]}"
+        if not each.replicas[1]:
+            yield f"{name} has no pods for its promise {each.declared}"
+            continue
         if each.kept is not None and each.kept[1] == "no":
             yield f"{name} does not keep its promise {each.declared}"
+            continue
+        if each.blocks:
+            yield f"{name}: a drain does not end, because budgets keep all {each.replicas[1]} pods"
             continue
         least = "" if each.ground == "played" else "at least "
         left = f"{least}{each.after} of {each.replicas[1]}, not {each.before}"
         left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
         yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"
+
+
+def _undeclared_reasons(dropped: Sequence[UndeclaredPromise]) -> Iterator[str]:
+    wants: dict[str, list[str]] = {}
+    for each in dropped:
+        if not each.weaker:
+            wants.setdefault(f"{each.namespace}/{each.name}", []).append(each.promise)
+    for name, some in [*wants.items()][:_MOST_CAUSES]:
+        yield f"{name} no longer declares its promise{'s' * (len(some) > 1)} {' '.join(some)}"
+    if len(wants) > _MOST_CAUSES:
+        yield f"{counted(len(wants) - _MOST_CAUSES, 'more workload')} no longer declare promises"
+
+
+def _undeclared_causes(dropped: Sequence[UndeclaredPromise]) -> Iterator[Cause]:
+    lines: dict[tuple[str, str], list[str]] = {}
+    for each in dropped:
+        if not each.weaker:
+            where = ":".join(map(str, filter(None, (each.file, each.line))))
+            lines.setdefault((f"{each.kind}/{each.namespace}/{each.name}", where), []).append(each.promise)
+    for (name, where), wants in lines.items():
+        says = f"only OLD declares {' '.join(wants)} for {name.partition('/')[2]}"
+        yield Cause(code="promise-undeclared", says=f"{where}  {says}" if where else says, objects=(name,))
 
 
 def _shortened(kept_less: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -351,7 +580,7 @@ def _shortened(kept_less: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def _open(review: Review, is_same_input: bool) -> Iterator[Word]:
-    """Yield for each workload with unjudged pods: does it keep its number of nodes?"""
+    """Yield for each workload with unjudged pods whether as many pods have nodes as before."""
     before, after = review.comparison.before, review.comparison.after
     if is_same_input and before.open_pods == after.open_pods and before.bounds == after.bounds:
         return
@@ -379,13 +608,20 @@ def _says(verdict: Word, reasons: Sequence[str], changes: Sequence[PromiseChange
     if verdict == "yes":
         return "nothing gets worse"
     names = dict.fromkeys(f"{each.key[1]}/{each.key[2]}" for each in changes if each.verdict == "unknown")
-    hangs = f"what losses leave of {joined(names)} is not decided" if names else ""
+    hangs = f"the pods that losses leave of {joined(names)} are undecided" if names else ""
     whats = [each.what for each in unjudged if each.what != "budget"]
     parts = f"{joined(whats)} are not judged" if whats else ""
     return "nothing is proved to get worse; " + " and ".join(each for each in (hangs, parts) if each)
 
 
-def _causes(review: Review, fields: Mapping[PromiseChange, Sequence[ChangedLine]]) -> Iterator[Cause]:
+def _refusals(refused: Iterable[tuple[ObjectKey, str, ChangedLine]]) -> Iterator[Cause]:
+    for key, _, line in refused:
+        yield Cause(code="update-refused", says=str(line), objects=("/".join(key),))
+
+
+def _causes(
+    review: Review, fields: Mapping[PromiseChange, Sequence[ChangedLine]], changed: ChangedLines | None
+) -> Iterator[Cause]:
     worse: dict[ObjectKey, dict[str, None]] = {}
     objects = set[str]()
     for each, lines in fields.items():
@@ -395,27 +631,32 @@ def _causes(review: Review, fields: Mapping[PromiseChange, Sequence[ChangedLine]
             objects |= {f"{kind} {each.key[1]}/{name}" for kind, name in _named(each)}
     faults = [lint_finding(each) for each in review.new if each.severity != "hint"]
     own = [each for each in faults if each.object in objects]
-    for found in own:  # a misspelt field, for example, is why fewer pods are left
+    for found in own:  # for example, a misspelt field leaves fewer pods
         yield Cause(code="new-finding", says=f"{found.where} {found.rule}: {found.says}", objects=(found.object,))
     ranked = [(rank, key, each) for key, words in worse.items() for rank, each in enumerate(words)]
     same: dict[str, list[str]] = {}
     for _, key, said in sorted(ranked, key=lambda one: one[0]):  # the first cause of every workload comes first
         same.setdefault(said, []).append("/".join(key))
-    for said, keys in same.items():
-        yield Cause(code="keeps-less", says=said, objects=tuple(keys))
+    lineless = {_allowed(each) for each in fields}
+    less = {said: Cause(code="keeps-less", says=said, objects=tuple(keys)) for said, keys in same.items()}
+    yield from (each for said, each in less.items() if said not in lineless)
     messages: dict[str, list[str]] = {}
     for pod in review.pending:
         if pod.after is not None:
             messages.setdefault(pod.after.message, []).append(_key(pod))
     for message, pods in messages.items():
-        yield Cause(code="newly-pending", says=f"{listed(pods, 1)}: {message}", objects=tuple(pods))
+        says = f"{listed(pods, 1)}: {message}"
+        if where := changed.of_policies(message) if changed else []:
+            says = f"{where[0]}; {says}"
+        yield Cause(code="newly-pending", says=says, objects=tuple(pods))
+    yield from (each for said, each in less.items() if said in lineless)
     for found in faults:
         if found not in own:
             yield Cause(code="new-finding", says=f"{found.where} {found.rule}: {found.says}", objects=(found.object,))
 
 
 def _named(change: PromiseChange) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of the workload, and of the budgets whose change makes it worse."""
+    """Yield (kind, name) of the workload and of each budget whose change makes it worse."""
     yield change.key[0], change.key[2]
     for part in change.parts:
         kind, slash, name = part.partition("/")
@@ -424,7 +665,7 @@ def _named(change: PromiseChange) -> Iterator[tuple[str, str]]:
 
 
 def _allowed(change: PromiseChange) -> str:
-    if not change.event.endswith("loss"):
+    if not change.event.endswith("loss") or not change.replicas[1]:
         return f"{change.key[2]}: {EVENT_WORDS[change.event]} {change.after} of {change.replicas[1]}"
     what = change.event.removesuffix("-loss")
     return (
@@ -435,17 +676,11 @@ def _allowed(change: PromiseChange) -> str:
 
 def _promise(change: PromiseChange, lines: Sequence[ChangedLine]) -> PromiseSides:
     kind, namespace, name = change.key
-    return PromiseSides(
+    return PromiseSides.like(
+        change,
         kind=kind,
         namespace=namespace,
         name=name,
-        event=change.event,
-        before=change.before,
-        after=change.after,
-        replicas=change.replicas,
-        ground=change.ground,
-        declared=change.declared,
-        verdict=change.verdict,
         better=change.is_better,
         lines=tuple(ChangedField(file=each.place.source, line=each.place.line, says=each.says) for each in lines),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
@@ -11,6 +12,7 @@ from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.promises import PROMISE, QUORUM, Want, read_declared, read_wants
 from topospread.api.selector_text import parse_selector
 from topospread.base import Base, Word, worst
 from topospread.controllers.planned import Workload
@@ -20,12 +22,13 @@ from topospread.drill.steps import TurnKind
 from topospread.errors import Place, UsageError
 from topospread.lint.settings import DeclaredPromise
 from topospread.promise.fixes import Fix, fixes
-from topospread.promise.fresh import LISTS, workload_of
+from topospread.promise.fresh import LISTS, Designed, workload_of
 from topospread.promise.kept import Ground, Kept, WorkloadPromises, likeness_of, told
 from topospread.promise.orders import SearchBudget
-from topospread.promise.wants import Want, default_wants, read_wants
+from topospread.promise.wants import default_wants
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.run import prepare
+from topospread.text import did_you_mean
 
 from .asked import asked_of
 from .finding import Finding
@@ -34,8 +37,9 @@ from .words import PODS_ANYWHERE, agreeing, counted
 _OF_ANY_KIND = ("never-waits", "skew")
 """Promises that Jobs and bare pods can declare. The other promises count the pods that survive a loss."""
 _FIX = SearchBudget(states=300, seconds=0.5)
-"""The limits of a search with a changed workload, if those of the check are not lower."""
-_KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
+"""Limits of a search with a changed workload, unless the check has lower limits."""
+KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
+"""Kinds of workloads that have promises."""
 
 
 class OrderedPod(Base, frozen=True, kw_only=True):
@@ -44,7 +48,7 @@ class OrderedPod(Base, frozen=True, kw_only=True):
     namespace: Annotated[str, Meta(description="Namespace of the pod.")]
     workload: Annotated[str, Meta(description="KIND/NAME of the pod's workload.")]
     name: Annotated[str, Meta(description="Name of the pod; empty if it may be any new pod.")]
-    node: Annotated[str | None, Meta(description="Node that it goes to or leaves; null for a pod that is pending.")]
+    node: Annotated[str | None, Meta(description="Node that the pod gets or leaves; null for a pending pod.")]
     equal: Annotated[tuple[str, ...], Meta(description="Other nodes that kube-scheduler may choose.")] = ()
     does: Annotated[TurnKind, Meta(description="What happens to the pod.")] = "placed"
 
@@ -54,29 +58,29 @@ class CheckedPromise(Base, frozen=True, kw_only=True):
 
     workload: Annotated[str, Meta(description="NAMESPACE/KIND/NAME.")]
     want: Annotated[str, Meta(description="The promise as it is declared, for example `zone-loss>=4`.")]
-    declared: Annotated[str, Meta(description="Where the promise is declared; empty if it is not.")] = ""
+    declared: Annotated[str, Meta(description="Where the promise is declared; empty for a requested promise.")] = ""
     file: Annotated[str, Meta(description="File of the declaration, else of the workload; empty if not known.")] = ""
     line: Annotated[int | None, Meta(description="Line in the file; null if it is not known.")] = None
     column: Annotated[int | None, Meta(description="Column in the line; null if it is not known.")] = None
     verdict: Annotated[Word, Meta(description="Whether the promise is kept.")]
     ground: Annotated[
         Ground,
-        Meta(description="`proved`: all orders counted or searched. `seen`: so now. `drawn`: random orders hold."),
+        Meta(description="`proved`: from all orders. `seen`: from the current state. `drawn`: from random orders."),
     ]
     when: Annotated[
         str,
-        Meta(description="What decides: `now`, `in every order`; of a broken promise `in some order`; or a rollout."),
+        Meta(description="State or order that decides: `now`, `in every order`, `in some order` or a rollout."),
     ]
-    says: Annotated[str, Meta(description="The proof, what is wrong at the end of the order, or what is missing.")]
+    says: Annotated[str, Meta(description="The proof, the problem at the end of the order, or why it is undecided.")]
     states: Annotated[int, Meta(description="States of the cluster that were searched.")] = 0
     ends: Annotated[int, Meta(description="Searched states in which no further pod can be placed.")] = 0
-    drawn: Annotated[int, Meta(description="Orders that were drawn at random and played to their end.")] = 0
+    drawn: Annotated[int, Meta(description="Random orders that were completed.")] = 0
     order: Annotated[tuple[OrderedPod, ...], Meta(description="The counterexample; empty if there is none.")] = ()
     drill: Annotated[str, Meta(description="The counterexample as a `kind: Drill` file; empty if there is none.")] = ""
 
 
 class PromiseRemedy(Remedy, frozen=True, kw_only=True):
-    """A change of a workload with which its promises were checked again."""
+    """A simulated change: a workload's promises were checked again with it."""
 
     keeps: Annotated[tuple[str, ...], Meta(description="Broken promises that it keeps; it breaks no other.")]
 
@@ -110,12 +114,12 @@ def promise_check(  # noqa: PLR0913 - keyword arguments
     sources: Mapping[str, object] | None = None,
     declared: Sequence[DeclaredPromise] = (),
 ) -> PromiseCheck:
-    """Check promises of workloads in every order of pods; only kube-scheduler's filters are assumed.
+    """Check promises of workloads in every order of pods. kube-scheduler may choose any node that its filters admit.
 
     Args:
         inventory: the input, which is not changed.
         targets: workloads, ``[NAMESPACE/]KIND/NAME``; by default all that have replicas.
-        want: promises such as ``zone-loss>=66% never-waits``; by default those that workloads declare in the
+        want: promises such as ``zone-loss>=66% never-waits``; by default the promises that workloads declare in the
             annotation ``topospread.dev/promise``, else that no single loss takes all pods.
         options: the control plane; nothing is evicted.
         namespace: namespace of targets without one.
@@ -142,6 +146,8 @@ def promise_check(  # noqa: PLR0913 - keyword arguments
     if by_key:
         chosen = [each for each in chosen if (each.kind, each.namespace, each.name) in by_key]
     checking = _Checking(inventory, options, wants, by_key, SearchBudget(states, seconds), sources or {})
+    if not wants and not targets and namespace is None and selector is None:
+        checking.unselecting += _unselecting(inventory, plan.workloads, declared)
     for number, workload in enumerate(chosen, 1):
         try:
             checking.check(workload)
@@ -168,16 +174,16 @@ def chosen_workloads(
     by_key: dict[ObjectKey, Workload] = {(each.kind, each.namespace, each.name): each for each in workloads}
     if targets:
         keys = dict.fromkeys(the_workload(each, list(by_key), namespace) for each in targets)
-        wrong = next((each for each in keys if each[0] not in _KINDS and not of_any_kind), None)
+        wrong = next((each for each in keys if each[0] not in KINDS and not of_any_kind), None)
         if wrong:
             raise UsageError(
-                f"{wrong[1]}/{wrong[0]}/{wrong[2]}: promises are for {', '.join(_KINDS)}, not a {wrong[0]}"
+                f"{wrong[1]}/{wrong[0]}/{wrong[2]}: a {wrong[0]} cannot have promises; name a {' or '.join(KINDS)}"
             )
         return [by_key[each] for each in keys]
     found = [
         each
         for key, each in by_key.items()
-        if (of_any_kind or key[0] in _KINDS)
+        if (of_any_kind or key[0] in KINDS)
         and each.replicas
         and each.template is not None
         and namespace in (None, key[1])
@@ -209,39 +215,86 @@ def _declared(inventory: Inventory, chosen: Sequence[Workload], declared: Sequen
 def declared_wants(
     inventory: Inventory, workload: Workload, declared: Sequence[DeclaredPromise]
 ) -> Mapping[Want, Place]:
-    """Return the promises of a workload's annotations and of the first settings that select it, and where they stand.
+    """Return promise → place of its declaration: annotations, and the first settings that select the workload.
 
-    An annotation cannot remove a promise of the settings, and neither can labels of the workload that differ from those
-    of its pods: whoever changes the manifest would choose what it is judged by.
+    Neither an annotation nor labels that only the workload has can remove a promise of the settings. Otherwise the
+    author of a manifest could choose the promises that are checked.
+
+    Raises:
+        UsageError: if a declared promise is not valid, or the annotation is misspelt or the pod template's.
+    """
+    key = workload.kind, workload.namespace, workload.name
+    item = workload_of(inventory, key) if workload.kind in LISTS else None
+    if item is not None:
+        refuse_unread_annotations(inventory, key, item)
+    return wants_of_item(inventory, key, item, workload.template.labels if workload.template else {}, declared)
+
+
+def refuse_unread_annotations(inventory: Inventory, key: ObjectKey, item: Designed) -> None:
+    """Raise UsageError if a workload declares promises by a misspelt annotation, or by one of its pod template."""
+    annotations, of_pods = item.metadata.annotations, item.spec.template.metadata.annotations
+    if annotations is not None and annotations.misspelt:
+        where = inventory.declared.get(key, Place(field="annotation"))
+        hint = did_you_mean(annotations.misspelt, (PROMISE, QUORUM))
+        raise UsageError(f"{_place(where)}: {key[1]}/{key[2]}: unknown annotation {annotations.misspelt}{hint}")
+    if of_pods is not None and of_pods.declares and not (annotations is not None and annotations.declares):
+        where, name = inventory.places.get(key, Place(field="annotation")), PROMISE if of_pods.promise else QUORUM
+        words = f"{name} belongs to the {key[0]}, not to its pod template"
+        raise UsageError(f"{_place(where)}: {key[1]}/{key[2]}: {words}")
+
+
+def wants_of_item(
+    inventory: Inventory,
+    key: ObjectKey,
+    item: Designed | None,
+    of_pods: Mapping[str, str],
+    declared: Sequence[DeclaredPromise],
+) -> Mapping[Want, Place]:
+    """Return the same for a workload's object and the labels of its pods.
 
     Raises:
         UsageError: if a declared promise is not valid.
     """
-    key = workload.kind, workload.namespace, workload.name
-    item = workload_of(inventory, key) if workload.kind in LISTS else None
-    of_pods = workload.template.labels if workload.template else {}
-    every = {*of_pods.items(), *((item.metadata.labels if item else None) or {}).items()}
+    every = _labels(of_pods, item)
     chosen = [one for labels in (of_pods.items(), every) for one in declared if one.select.items() <= labels]
-    given = [(one.want, one.where) for one in chosen[:1]]
+    given: list[tuple[str | None, str | None, Place]] = [(one.want, None, one.where) for one in chosen[:1]]
     annotations = None if item is None else item.metadata.annotations
-    if annotations is not None and (annotations.promise or annotations.quorum):
-        text = " ".join(part for part in (annotations.promise, _quorum(annotations.quorum)) if part)
-        given.append((text, inventory.declared.get(key, Place(field="annotation"))))
+    if annotations is not None and annotations.declares:
+        where = inventory.declared.get(key, Place(field="annotation"))
+        given.append((annotations.promise, annotations.quorum, where))
     found: dict[Want, Place] = {}
-    for text, where in given:
+    for promise, quorum, where in given:
         try:
-            found |= dict.fromkeys(read_wants(text), where)
+            found |= dict.fromkeys(read_declared(promise, quorum), where)
         except UsageError as error:
-            raise UsageError(f"{_place(where)}: {workload.namespace}/{workload.name}: {error}") from None
+            raise UsageError(f"{_place(where)}: {key[1]}/{key[2]}: {error}") from None
     return found
+
+
+def _labels(of_pods: Mapping[str, str], item: Designed | None) -> AbstractSet[tuple[str, str]]:
+    """Return the labels of a workload and of its pods."""
+    return {*of_pods.items(), *((item.metadata.labels if item else None) or {}).items()}
+
+
+def _unselecting(
+    inventory: Inventory, workloads: Iterable[Workload], declared: Sequence[DeclaredPromise]
+) -> Iterator[str]:
+    """Yield a warning for each entry of the settings that selects no workload."""
+    items = (each for name in LISTS.values() for each in getattr(inventory, name)) if declared else ()
+    own = {(each.kind, each.namespace, each.name): each for each in items}
+    labels = [
+        _labels(each.template.labels, own.get((each.kind, each.namespace, each.name)))
+        for each in workloads
+        if each.template is not None and each.kind in KINDS
+    ]
+    for one in declared:
+        if not any(one.select.items() <= each for each in labels):
+            select = ",".join(f"{name}={value}" for name, value in one.select.items())
+            yield f"{_place(one.where)}: no workload has the labels {select}, so {one.want} is not checked"
 
 
 def _place(where: Place) -> str:
     return str(Place(where.source, line=where.line)) or where.field
-
-
-def _quorum(number: str | None) -> str:
-    return f"zone-loss>={number} node-loss>={number}" if number else ""
 
 
 @dataclass
@@ -260,6 +313,7 @@ class _Checking:
     fixing: float = 0.0
     worked: dict[Hashable, str] = field(default_factory=dict)
     starting: list[str] = field(default_factory=list)
+    unselecting: list[str] = field(default_factory=list)
 
     def check(self, workload: Workload) -> None:
         key = workload.kind, workload.namespace, workload.name
@@ -287,7 +341,7 @@ class _Checking:
                 self.fixing += time.monotonic() - begun
 
     def _fix(self, workload: Workload, key: ObjectKey, found: Sequence[Kept]) -> None:
-        """Add the first change for each broken promise with which it is kept, and every other kept promise as well."""
+        """For each broken promise, add the first change that keeps it and every promise that was kept before."""
         budget = SearchBudget(min(self.budget.states, _FIX.states), min(self.budget.seconds, _FIX.seconds))
         kept = [each.want for each in found if each.verdict == "yes"]
         keeping: dict[str, tuple[Fix, list[str]]] = {}
@@ -303,13 +357,14 @@ class _Checking:
                     keeping.setdefault(fix.says, (fix, []))[1].append(str(broken.want))
                     break
         for fix, keeps in keeping.values():
+            number = fix.replicas or workload.replicas
             self.remedies.append(
                 PromiseRemedy(
                     code=fix.code,
                     says=f"{key[1]}/{key[2]}: {fix.says}",
                     patch=fix.patch,
                     object={"kind": key[0], "namespace": key[1], "name": key[2]},
-                    tried=Tried(verdict="yes", places=workload.replicas, of=workload.replicas),
+                    tried=Tried(verdict="yes", places=number, of=number),
                     keeps=tuple(keeps),
                 )
             )
@@ -344,7 +399,7 @@ class _Checking:
             on=asked_of(inventory, self.options),
             promises=tuple(promises),
             partial=partial,
-            warnings=(*inventory.warnings, *self.starting, *self._not_fixed()),
+            warnings=(*inventory.warnings, *self.unselecting, *self.starting, *self._not_fixed()),
             notes=tuple(inventory.notes),
         )
 
@@ -362,7 +417,8 @@ def _short(workload: str) -> str:
 def _checked(workload: str, kept: Kept, where: str, place: Place) -> CheckedPromise:
     part, found = kept.part, kept.part.answer
     order = () if found is None or kept.verdict != "no" else found.order
-    return CheckedPromise(
+    return CheckedPromise.like(
+        part,
         workload=workload,
         want=str(kept.want),
         declared=where,
@@ -370,31 +426,18 @@ def _checked(workload: str, kept: Kept, where: str, place: Place) -> CheckedProm
         line=place.line,
         column=place.column,
         verdict=kept.verdict,
-        ground=part.ground,
-        when=part.when,
-        says=part.says,
         states=found.states if found else 0,
         ends=found.ends if found else 0,
         drawn=found.drawn if found else 0,
-        order=tuple(
-            OrderedPod(
-                namespace=step.namespace,
-                workload=step.workload,
-                name=step.name,
-                node=step.node or None,
-                equal=step.equal,
-                does=step.does,
-            )
-            for step in order
-        ),
+        order=tuple(OrderedPod.like(step, node=step.node or None) for step in order),
         drill=found.drill if found and kept.verdict == "no" else "",
     )
 
 
 def finding_of(each: CheckedPromise) -> Finding | None:
-    """Return an error finding for a broken promise, or a warning for an undecided one.
+    """Return an error for a broken promise, or a warning for an undecided promise; None if it is kept.
 
-    Its place is the declaration or workload.
+    The place is the declaration or the workload.
     """
     if each.verdict == "yes":
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
@@ -11,20 +12,26 @@ from msgspec.structs import replace as with_fields
 
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.meta import Annotations
+from topospread.api.promises import PROMISE, Want, read_wants
 from topospread.base import Base, Word, worst
 from topospread.controllers.scale import short_target, the_workload
 from topospread.drill.placed_pods import without_pods_of
-from topospread.errors import UsageError
+from topospread.errors import Place, UsageError
+from topospread.lint.settings import DeclaredPromise
 from topospread.promise.asking import unjudged_classes, unjudged_parts
 from topospread.promise.design import Design, design
-from topospread.promise.fresh import LISTS, autoscaling_of, simulated_replicas, without_unjudged
+from topospread.promise.fresh import LISTS, autoscaling_of, simulated_replicas, without_unjudged, workload_of
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
+from topospread.promise.questions import LOSSES
 from topospread.promise.wants import wanted_of
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.run import prepare
+from topospread.text import did_you_mean
 
 from .asked import asked_of
+from .promise_check import refuse_unread_annotations, wants_of_item
 from .words import agreeing, counted
 
 Progress = Callable[[int, int | None], None]
@@ -34,7 +41,7 @@ class DesignLine(Base, frozen=True, kw_only=True):
     """A part of the design, with its reason."""
 
     line: Annotated[str, Meta(description="The part, for example `nodeTaintsPolicy: Honor`.")]
-    reason: Annotated[str, Meta(description="What fails without it.")]
+    reason: Annotated[str, Meta(description="The failure without this line.")]
 
 
 class DesignedWorkload(Base, frozen=True, kw_only=True):
@@ -43,22 +50,26 @@ class DesignedWorkload(Base, frozen=True, kw_only=True):
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
-    replicas: Annotated[int, Meta(description="Pods that it is to have.")]
+    replicas: Annotated[int, Meta(description="Desired pods.")]
     verdict: Annotated[Word, Meta(description="Whether a design keeps everything that is wanted.")]
     asked: Annotated[tuple[str, ...], Meta(description="What is wanted, a phrase each.")]
     lines: Annotated[tuple[DesignLine, ...], Meta(description="Added lines, each with the want that fails without it.")]
     manifest: Annotated[str, Meta(description="The lines as YAML for server-side apply; empty if nothing is added.")]
     file: Annotated[str, Meta(description="Name of the manifest's file with `--out`.")]
-    checked: Annotated[tuple[str, ...], Meta(description="What the design was checked for, a phrase each.")]
+    checked: Annotated[tuple[str, ...], Meta(description="Checks that the design passed, a phrase each.")]
     unmet: Annotated[
         tuple[str, ...],
-        Meta(description="Wants that fail if the verdict is not yes; with yes, wishes that are not kept."),
+        Meta(description="Wants that fail; if the verdict is yes, side effects that remain."),
     ]
     conflict: Annotated[
         tuple[str, ...],
         Meta(description="The smallest set of wants that no tried design keeps together; empty if it is not known."),
     ] = ()
     tried: Annotated[int, Meta(description="Designs that were checked.")]
+    declare: Annotated[
+        str,
+        Meta(description="The annotation that the manifest adds to declare the kept promises; empty if none."),
+    ] = ""
 
 
 class PromiseDesign(Answer, frozen=True, kw_only=True):
@@ -70,7 +81,7 @@ class PromiseDesign(Answer, frozen=True, kw_only=True):
     workloads: Annotated[tuple[DesignedWorkload, ...], Meta(description="Each workload with its design.")]
     edited: Annotated[tuple[str, ...], Meta(description="Files that were edited with `--in-place`.")] = ()
     folder: Annotated[str, Meta(description="Folder of `--out`; empty without it.")] = ""
-    check: Annotated[tuple[str, ...], Meta(description="Words of the command that checks the files of `--out`.")] = ()
+    check: Annotated[tuple[str, ...], Meta(description="Words of the command that checks the written promises.")] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
 
@@ -81,6 +92,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     options: SimulationOptions = PLAIN,
     *,
     want: str = "",
+    declared: Sequence[DeclaredPromise] = (),
     survive: Sequence[str] = (),
     left: Sequence[int] = (),
     replicas: int | None = None,
@@ -97,8 +109,9 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     Args:
         inventory: the input, which is not changed.
         targets: Deployments and StatefulSets, ``[NAMESPACE/]KIND/NAME``; by default all with two pods or more.
-        want: promises: ``zone-loss>=4``, ``drain>=66%`` …; by default the loss of one zone takes only its share of the
-            pods.
+        want: promises besides those that the workload declares: ``zone-loss>=4``, ``drain>=66%`` …; without any, the
+            loss of one zone may take only its share of the pods.
+        declared: promises in the project's settings (`topospread.find_settings`), which select workloads by labels.
         survive: topology keys, or ``zone`` or ``node``: the loss of any one domain must leave enough pods.
         left: number of pods that must survive, one for each item of `survive`.
         replicas: replicas of each workload; by default the manifest's.
@@ -118,20 +131,28 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         UsageError: if a target does not exist, or a wanted promise is not valid.
     """
     designs: list[tuple[Design, DesignedWorkload]] = []
+    asked_for, of_key = read_wants(want), dict[ObjectKey, Mapping[Want, Place]]()
     parts: dict[str, Unjudged] = {}
     given, like = inventory, dict[Hashable, Design]()
     for key in _chosen(inventory, targets, namespace):
         unjudged = _unjudged(inventory, options, key)
         parts |= {each.what: each for each in unjudged}
-        wanted = wanted_of(inventory, key, want, replicas) if want or not (survive or unnoticed) else ((), (), ())
         number = replicas or simulated_replicas(given, key)
-        asked = tuple(f"a loss leaves {least} of {number}" for least in wanted[1] if least >= number)
+        item = workload_of(inventory, key)
+        refuse_unread_annotations(inventory, key, item)
+        own = of_key[key] = wants_of_item(inventory, key, item, item.spec.template.metadata.labels or {}, declared)
+        wants = tuple(dict.fromkeys((*asked_for, *(each for each in own if not _is_replaced(each, asked_for, number)))))
+        losses, others = wanted_of(inventory, wants, number) if wants or not (survive or unnoticed) else ({}, ())
+        least_of = [
+            max(least, losses.pop(LOSSES.get(each, each), 0)) for each, least in zip(survive, left, strict=False)
+        ]
+        asked = tuple(f"a loss leaves {least} of {number}" for least in losses.values() if least >= number)
         # A domain that has a pod takes it.
         unmet = tuple(f"the loss of a domain with a pod leaves {number - 1} of {number} at most" for _ in asked[:1])
-        blocked = [str(each) for each in wanted[2] if each.about == "drain" and each.least(number) >= number]
+        blocked = [str(each) for each in others if each.about == "drain" and each.least(number) >= number]
         if asked or blocked:
             asked, unmet = (*asked, *blocked), unmet or (f"if all {number} pods have to stay, no node can be drained",)
-            one = Design(*key, number, asked, False, (), "", (), unmet, 0, given, is_impossible=True)
+            one = Design(*key, number, asked, False, (), (), (), unmet, 0, given, is_impossible=True)
             designs.append((one, _designed(one, is_judged=True, is_open=False)))
             continue
         # Each design takes the previous designs into account.
@@ -140,9 +161,9 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             known,
             short_target(key),
             options,
-            survive=(*survive, *wanted[0]),
-            left=(*left, *wanted[1]),
-            others=wanted[2],
+            survive=(*survive, *losses),
+            left=(*least_of, *left[len(survive) :], *losses.values()),
+            others=others,
             replicas=replicas,
             unnoticed=unnoticed,
             tries=tries,
@@ -158,13 +179,18 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         found = [_beside_others(one, each, given, options, states) for one, each in designs]
     for each in found:
         if each.verdict == "unknown" and not parts:
-            because = f"{counted(each.tried, 'checked design')} (--tries) did not suffice, and more are possible"
+            because = (
+                f"{counted(each.tried, 'checked design')} (--tries) were not enough, and more designs are possible"
+            )
             parts["budget"] = Unjudged(what="budget", because=because)
             if not each.manifest and each.tried < tries:
                 parts["budget"] = Unjudged(what="designs", because="other changes of the manifest are not tried")
             elif each.manifest:
                 parts["budget"] = Unjudged(what="budget", because=each.unmet[-1])
     kept = sum(each.verdict == "yes" for each in found)
+    found = [_declaring(inventory, one, each, asked_for, of_key) for (one, _), each in zip(designs, found, strict=True)]
+    names = Counter(each.file for each in found)
+    found = [with_fields(each, file=_whole_name(each)) if names[each.file] > 1 else each for each in found]
     return PromiseDesign(
         verdict=worst(each.verdict for each in found),
         says=_says(found, kept),
@@ -173,9 +199,51 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         assumed=tuple(f"{each.what} let every node pass" for each in parts.values() if each.pods),
         on=asked_of(inventory, options),
         workloads=tuple(sorted(found, key=lambda each: {"no": 0, "unknown": 1, "yes": 2}[each.verdict])),
-        warnings=(*inventory.warnings, *_fewer_replicas(found, inventory), *_without_design(inventory, found, targets)),
+        warnings=(
+            *inventory.warnings,
+            *_fewer_replicas(found, inventory),
+            *_without_design(inventory, found, targets),
+            *(
+                f"promise check does not check the loss of {each}: only the loss of zones and nodes can be declared"
+                for each in survive
+                if LOSSES.get(each, each) not in LOSSES.values()
+            ),
+        ),
         notes=tuple(inventory.notes),
     )
+
+
+def _declaring(
+    inventory: Inventory,
+    one: Design,
+    designed: DesignedWorkload,
+    wants: Sequence[Want],
+    declared: Mapping[ObjectKey, Mapping[Want, Place]],
+) -> DesignedWorkload:
+    """Return a kept design with the annotation that declares its promises beside those of the workload."""
+    if designed.verdict != "yes":
+        return designed
+    key = one.kind, one.namespace, one.name
+    annotations = workload_of(inventory, key).metadata.annotations or Annotations()
+    new: list[Want] = []
+    for each in (*wants, *one.wants):
+        if not any(mine.includes(each, one.replicas) for mine in (*declared[key], *new)):
+            new.append(each)
+    if not new:
+        return designed
+    by = [each for each in new if each in wants]
+    kept = (each for each in read_wants(annotations.promise or "") if not _is_replaced(each, by, one.replicas))
+    declare = " ".join(map(str, (*kept, *new)))
+    metadata = {"name": one.name, "namespace": one.namespace, "annotations": {PROMISE: declare}}
+    own_part = next((each for each in one.objects if each["kind"] == one.kind), {})
+    budgets = [each for each in one.objects if each is not own_part]
+    objects = {"apiVersion": "apps/v1", "kind": one.kind, **own_part, "metadata": metadata}, *budgets
+    return with_fields(designed, declare=declare, manifest=replace(one, objects=objects).manifest)
+
+
+def _is_replaced(declared: Want, wants: Sequence[Want], replicas: int) -> bool:
+    """Return whether a wanted promise is at least as strict as a declared promise on the same event."""
+    return any(each.about == declared.about and each.includes(declared, replicas) for each in wants)
 
 
 def _fewer_replicas(found: Iterable[DesignedWorkload], inventory: Inventory) -> Iterator[str]:
@@ -214,7 +282,11 @@ def _chosen(inventory: Inventory, targets: Sequence[str], namespace: str | None)
         if simulated_replicas(inventory, key) > 1 and namespace in (None, key[1])
     ]
     if not found:
-        raise UsageError("no Deployment or StatefulSet with two pods or more")
+        spaces = {key[1] for key in keys}
+        if namespace is None or namespace in spaces:
+            raise UsageError("no Deployment or StatefulSet with two pods or more")
+        hint = did_you_mean(namespace, spaces, f"namespaces with such workloads: {', '.join(sorted(spaces))}")
+        raise UsageError(f'no Deployment or StatefulSet in the namespace "{namespace}"{hint}')
     return found
 
 
@@ -235,27 +307,23 @@ def _designed(one: Design, *, is_judged: bool, is_open: bool) -> DesignedWorkloa
     verdict: Word = "yes" if one.promises else "no"  # a failed search alone proves nothing
     if (not is_judged or one.is_open) if one.promises else is_open or not one.is_impossible:
         verdict = "unknown"
-    return DesignedWorkload(
-        kind=one.kind,
-        namespace=one.namespace,
-        name=one.name,
-        replicas=one.replicas,
+    return DesignedWorkload.like(
+        one,
         verdict=verdict,
-        asked=one.asked,
         lines=tuple(DesignLine(line=each.line, reason=each.reason) for each in one.lines),
-        manifest=one.manifest,
         file=f"{one.namespace}-{one.name}.yaml",
-        checked=one.checked,
-        unmet=one.unmet,
-        conflict=one.conflict,
-        tried=one.tried,
     )
+
+
+def _whole_name(one: DesignedWorkload) -> str:
+    """Return a file name that no other workload has, because names have no underscore."""
+    return f"{one.namespace}_{one.kind.lower()}_{one.name}.yaml"
 
 
 def _beside_others(
     one: Design, designed: DesignedWorkload, inventory: Inventory, options: SimulationOptions, states: int
 ) -> DesignedWorkload:
-    """Return a design, checked again on the cluster with all designs applied."""
+    """Check a design again on the cluster with all designs applied, and return it with the result."""
     if designed.verdict != "yes":
         return designed
     key = one.kind, one.namespace, one.name
@@ -276,14 +344,14 @@ def _says(found: Sequence[DesignedWorkload], kept: int) -> str:
         (one,) = found
         name = f"{one.namespace}/{one.name}"
         if one.verdict == "yes":
-            parts = counted(len(one.lines), "line")
-            return f"{name} keeps what is wanted with {parts}" if one.lines else f"{name} keeps it as it is"
+            with_lines = f"with {counted(len(one.lines), 'added line')}" if one.lines else "without a change"
+            return f"{name} keeps the wanted promises {with_lines}"
         if one.verdict == "no":
-            return f"no design keeps what is wanted of {name}"
+            return f"no design of {name} keeps the wanted promises"
         if _failed(one):
-            return f"none of {counted(one.tried, 'design')} keeps what is wanted of {name}"
-        return f"whether a design keeps what is wanted of {name}"
-    return f"a design keeps what is wanted of {kept} of {counted(len(found), 'workload')}"
+            return f"no design of {name} was found that keeps the wanted promises ({one.tried} tried)"
+        return f"whether a design of {name} keeps the wanted promises"
+    return f"{kept} of {counted(len(found), 'workload')} can keep the wanted promises"
 
 
 def _failed(one: DesignedWorkload) -> bool:
@@ -296,5 +364,5 @@ def _causes(found: Sequence[DesignedWorkload]) -> Iterator[Cause]:
         says = each.unmet[0]
         if each.conflict and len(each.asked) > 1:
             number = "both" if len(each.conflict) == 2 else "all of"
-            says = f"no design tried keeps {f'{number}: ' * (len(each.conflict) > 1)}{'; '.join(each.conflict)}"
+            says = f"no tried design keeps {f'{number}: ' * (len(each.conflict) > 1)}{'; '.join(each.conflict)}"
         yield Cause(code="no-design", says=says, objects=(f"{each.namespace}/{each.name}",))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -11,21 +12,24 @@ from msgspec import Meta
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.base import Base, Bounds, Word, worst
+from topospread.controllers.planned import Workload
 from topospread.controllers.scale import short_target
 from topospread.promise.fresh import LISTS
 from topospread.promise.orders import SearchBudget
 from topospread.promise.shown import Basis, Shown, ShownEvent, When, shown
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.run import prepare
+from topospread.simulation.unknown import merged
 from topospread.status.result import ConstraintStatus
 
 from .asked import asked_of, input_words
-from .promise_check import chosen_workloads, declared_wants
+from .promise_check import KINDS, chosen_workloads, declared_wants
 from .words import PODS_ANYWHERE, counted
 
 if TYPE_CHECKING:
     from topospread.lint.settings import DeclaredPromise
 
+WITHOUT_UNJUDGED = "in simulations, other pods that are not judged take no room"
 _WHAT = {"zone-loss": "zone", "node-loss": "node"}
 
 
@@ -36,8 +40,8 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
     leaves: Annotated[
         Bounds,
         Meta(
-            description="Fewest pods that stay ready: now, in any order and after any rollout; at least as many as "
-            "that if `ground` is `proved`. Of `more` the number of replicas that can be added."
+            description="Fewest pods that stay ready, over the current state, all orders and all rollouts; a lower "
+            "bound if `ground` is `proved`. For `more`: the number of replicas that can be added."
         ),
     ]
     needed: Annotated[
@@ -51,13 +55,13 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
     ground: Annotated[
         Basis,
         Meta(
-            description="Ground of `leaves`. `proved`: in every order with any feasible node. `seen`: so now, which is "
-            "the worst case. `played`: one course simulated. `drawn`: courses with random draws. `none`: the search "
-            "ended early or pods are not judged. All other fields about the time afterwards are simulated."
+            description="Basis of `leaves`. `proved`: every order, with any feasible node. `seen`: the current state, "
+            "the worst case. `played`: one simulation. `drawn`: simulations with random choices. `none`: the search "
+            "ended early, or pods are not judged. The other fields about later states are simulated."
         ),
     ]
     now: Annotated[
-        int | None, Meta(description="Pods that the loss or drain leaves in the current state; null without.")
+        int | None, Meta(description="Pods that the loss or drain leaves in the current state; else null.")
     ] = None
     orders: Annotated[
         Bounds | None,
@@ -67,13 +71,13 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
         Bounds | None,
         Meta(description="Fewest pods that it leaves after any rollout; null if rollouts do not matter."),
     ] = None
-    then: Annotated[str, Meta(description="What follows, as drills show it; empty if nothing was played.")] = ""
+    then: Annotated[str, Meta(description="Events that follow in the drills; empty without drills.")] = ""
     pending: Annotated[int, Meta(description="Pods that are pending afterwards.")] = 0
     missing: Annotated[int, Meta(description="Pods that are not ready afterwards.")] = 0
     skew: Annotated[int | None, Meta(description="Greatest skew afterwards; null without a constraint.")] = None
     worst: Annotated[str, Meta(description="Domain or node of the worst drill; empty for other events.")] = ""
     message: Annotated[str, Meta(description="kube-scheduler's message about a pod that is pending afterwards.")] = ""
-    runs: Annotated[int, Meta(description="Number of drills that were played.")] = 0
+    runs: Annotated[int, Meta(description="Number of drills that were run.")] = 0
     steps: Annotated[tuple[str, ...], Meta(description="Steps of the worst drill, as options of `drill`.")] = ()
 
 
@@ -83,7 +87,7 @@ class PromisedWorkload(Base, frozen=True, kw_only=True):
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
-    replicas: Annotated[int, Meta(description="Pods that it wants.")]
+    replicas: Annotated[int, Meta(description="Desired pods.")]
     ready: Annotated[int, Meta(description="Pods that have a node now.")]
     needed: Annotated[
         int, Meta(description="Pods that a loss must leave if nothing is declared: 1, or the quorum of a StatefulSet.")
@@ -91,14 +95,15 @@ class PromisedWorkload(Base, frozen=True, kw_only=True):
     declared: Annotated[str, Meta(description="Declared promises, for example `zone-loss>=4`; empty without.")] = ""
     verdict: Annotated[Word, Meta(description="Whether each event leaves the needed pods.")]
     ground: Annotated[
-        Basis, Meta(description="Ground of the verdict: `seen` if a loss takes too many pods now, `proved` or `none`.")
+        Basis,
+        Meta(description="Basis of the verdict: `seen` if a loss takes too many pods now, else `proved` or `none`."),
     ]
     constraints: Annotated[tuple[str, ...], Meta(description="Constraints in force, in words.")]
     events: Annotated[tuple[PromisedEvent, ...], Meta(description="Events, losses first.")]
 
 
 class PromiseShow(Answer, frozen=True, kw_only=True):
-    """Does each event leave the declared pods or, if none are declared, each loss a pod (a quorum of a StatefulSet)?"""
+    """Does each event leave the declared pods? Without a declaration: does each loss leave a pod, or the quorum?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.promise_show:page"
 
@@ -106,7 +111,7 @@ class PromiseShow(Answer, frozen=True, kw_only=True):
     workloads: Annotated[tuple[PromisedWorkload, ...], Meta(description="Each workload.")]
     next: Annotated[
         tuple[str, ...],
-        Meta(description="Words of the command to run next, for the first workload that is not kept."),
+        Meta(description="Words of the command to run next, for the first workload with a problem."),
     ] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
@@ -157,7 +162,8 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled)
     found = [replace(each, declared=own) for each, own in zip(every, wants, strict=True)]
     parts = {each.what: each for one in found for each in one.unjudged}
-    assumed = (PODS_ANYWHERE,) if parts else ()
+    beside = any(one.is_beside_unjudged and any(event.runs for event in one.events) for one in found)
+    assumed = (*([PODS_ANYWHERE] if parts else []), *([WITHOUT_UNJUDGED] if beside else []))
     broken = [each for each in found if each.verdict == "no"]
     verdict = worst(each.verdict for each in found)
     if verdict == "unknown" and not parts:
@@ -168,20 +174,31 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         verdict=verdict,
         says=_says(found, broken),
         causes=tuple(_cause(each) for each in broken[:3]),
-        unjudged=tuple(parts.values()),
+        unjudged=merged(parts.values(), *(event.unjudged for one in found for event in one.events)),
         assumed=assumed,
         on=asked_of(inventory, options),
         workloads=tuple(map(_workload, found)),
         next=_next(found, input_words(inventory) if typed is None else typed),
-        warnings=tuple(inventory.warnings),
+        warnings=(*inventory.warnings, *(() if targets or selector else _left_out(workloads, namespace))),
         notes=tuple(inventory.notes),
     )
+
+
+def _left_out(workloads: Iterable[Workload], namespace: str | None) -> Iterator[str]:
+    """Yield a warning about workloads of kinds that have no promises."""
+    kinds = Counter(
+        "bare pod" if each.kind == "Pod" else each.kind
+        for each in workloads
+        if each.kind not in KINDS and namespace in (None, each.namespace)
+    )
+    if kinds:
+        yield f"not shown: {', '.join(counted(number, kind) for kind, number in sorted(kinds.items()))}"
 
 
 def _next(found: Sequence[Shown], typed: Sequence[str] | None) -> tuple[str, ...]:
     """Return the suggested next command; empty if no words name the input.
 
-    For the first workload with a problem it explains pods without a node, else designs constraints.
+    The command is for the first workload with a problem: `why` if pods have no node, else `promise design`.
     """
     if typed is None:
         return ()
@@ -209,11 +226,10 @@ def _says(found: Sequence[Shown], broken: Sequence[Shown]) -> str:
     unknown = sum(each.verdict == "unknown" for each in found)
     undecided = f"{unknown} of {of} {'is' if unknown == 1 else 'are'} not decided"
     if broken:
-        need = "it needs" if len(broken) == 1 else "they need"
         event = "an event" if any(each.declared for each in broken) else "a single loss"
-        says = f"{event} can take {len(broken)} of {of} below the pods that {need}"
+        says = f"{event} can leave too few pods in {len(broken)} of {of}"
         return f"{says}; {undecided}" if unknown else says
-    return undecided if unknown else f"no single loss leaves any of {of} fewer pods than it needs"
+    return undecided if unknown else f"every single loss leaves enough pods of all {of}"
 
 
 def _cause(one: Shown) -> Cause:
@@ -239,7 +255,7 @@ def _cause(one: Shown) -> Cause:
     elif loss.orders is not None and loss.orders.least >= least:
         why = f"a rollout can end above maxSkew {strictest.max_skew}, as old pods count"
     else:
-        code, why = "pods-pending", "in some orders of the pods, some find no node"
+        code, why = "pods-pending", "in some orders, some pods find no node"
     return Cause(code=code, says=f"{name}: losing a {what} can leave {left} ({why})", objects=(name,))
 
 
@@ -255,15 +271,12 @@ def _allowed(constraint: ConstraintStatus, replicas: int) -> int:
 def _workload(one: Shown) -> PromisedWorkload:
     kind, namespace, name = one.key
     needed = {each.when: least for each, least in one.asked}
-    return PromisedWorkload(
+    return PromisedWorkload.like(
+        one,
         kind=kind,
         namespace=namespace,
         name=name,
-        replicas=one.replicas,
-        ready=one.ready,
-        needed=one.needed,
         declared=" ".join(map(str, one.declared)),
-        verdict=one.verdict,
         ground=one.basis,
         constraints=tuple(
             f"{each.when_unsatisfiable} over {each.topology_key}, maxSkew {each.max_skew}" for each in one.constraints
@@ -273,21 +286,6 @@ def _workload(one: Shown) -> PromisedWorkload:
 
 
 def _event(each: ShownEvent, needed: int | None) -> PromisedEvent:
-    return PromisedEvent(
-        when=each.when,
-        needed=needed,
-        leaves=each.leaves,
-        of=each.of,
-        ground=each.basis,
-        now=each.now,
-        orders=each.orders,
-        rolled=each.rolled,
-        then=each.then,
-        pending=each.pending,
-        missing=each.missing,
-        skew=each.skew,
-        worst=each.worst,
-        message=each.why,
-        runs=each.runs,
-        steps=tuple(map(str, each.steps)),
+    return PromisedEvent.like(
+        each, needed=needed, ground=each.basis, message=each.why, steps=tuple(map(str, each.steps))
     )

@@ -14,11 +14,11 @@ _SHORT = {
     "node(s) had untolerated taint(s)": "are tainted",
     "node(s) didn't match Pod's node affinity/selector": "are excluded by node affinity",
     "node(s) didn't match scheduler-enforced node affinity": "are excluded by the scheduler's added affinity",
-    "node(s) didn't match the requested node name": "are not the node that is asked for",
+    "node(s) didn't match the requested node name": "are not the requested node",
     "node(s) didn't have free ports for the requested pod ports": "have the host port in use",
     "node(s) didn't match pod anti-affinity rules": "are ruled out by pod anti-affinity",
     "node(s) didn't satisfy existing pods anti-affinity rules": "are ruled out by other pods' anti-affinity",
-    "node(s) didn't match pod affinity rules": "have no pod to be near to",
+    "node(s) didn't match pod affinity rules": "have no pod that the pod affinity requires",
     SPREAD: "are ruled out by another constraint",
     f"{SPREAD} (missing required label)": "lack a topology key",
 }

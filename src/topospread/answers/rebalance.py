@@ -17,8 +17,8 @@ from .words import counted
 
 _MOST_CAUSES = 3
 _BY = {
-    "counts": "by the counts of each constraint",
-    "solver": "by an integer program",
+    "counts": "proved by the counts of each constraint",
+    "solver": "proved by an integer program",
     "search": "all shorter plans were tried",
 }
 
@@ -26,10 +26,14 @@ _BY = {
 class EvictionBound(Base, frozen=True, kw_only=True):
     """Bounds on the fewest possible evictions."""
 
-    evictions: Annotated[int | None, Meta(description="Evictions needed at least; null if something is not mended.")]
-    by: Annotated[BoundBy, Meta(description="Counts of each constraint, an integer program, or all shorter plans.")]
-    proved: Annotated[bool, Meta(description="Whether no plan that mends all has fewer evictions.")]
-    impossible: Annotated[bool, Meta(description="Whether it is proved that no evictions mend all constraints.")]
+    evictions: Annotated[
+        int | None, Meta(description="Lower bound on the evictions; null if a constraint cannot be fixed.")
+    ]
+    by: Annotated[
+        BoundBy, Meta(description="Source of the bound: `counts`, `solver` (an integer program) or `search`.")
+    ]
+    proved: Annotated[bool, Meta(description="Whether it is proved that no plan has fewer evictions.")]
+    impossible: Annotated[bool, Meta(description="Whether it is proved that no evictions fix all constraints.")]
 
 
 class Rebalance(Answer, frozen=True, kw_only=True):
@@ -41,42 +45,38 @@ class Rebalance(Answer, frozen=True, kw_only=True):
     PAGE: ClassVar[str] = "topospread.render.pages.rebalance:page"
 
     nodes: Annotated[int, Meta(description="Number of nodes.")]
-    evictions: Annotated[tuple[PodMove, ...], Meta(description="Evictions, each after the new pod of the one before.")]
-    bound: Annotated[EvictionBound, Meta(description="What is known of the fewest evictions.")]
-    constraints: Annotated[tuple[ConstraintChange, ...], Meta(description="Constraints that did not hold.")]
-    unmet: Annotated[tuple[UnmetConstraint, ...], Meta(description="Constraints that are left, with the reason.")]
-    soft_left: Annotated[int, Meta(description="Soft constraints above maxSkew that `--max-skew` would mend.")]
-    pending: Annotated[int, Meta(description="Pods that had no node before; evictions do not change that.")]
+    evictions: Annotated[
+        tuple[PodMove, ...],
+        Meta(description="Evictions in order. Each waits until the previous replacement has a node."),
+    ]
+    bound: Annotated[EvictionBound, Meta(description="Bounds on the fewest evictions.")]
+    constraints: Annotated[tuple[ConstraintChange, ...], Meta(description="Constraints that were exceeded before.")]
+    unmet: Annotated[tuple[UnmetConstraint, ...], Meta(description="Constraints that stay exceeded, with the reason.")]
+    soft_left: Annotated[int, Meta(description="Soft constraints above maxSkew, which only `--max-skew` fixes.")]
+    pending: Annotated[int, Meta(description="Pods that are pending before and after, without unjudged pods.")]
     applied: Annotated[Applied | None, Meta(description="What `--apply` evicted; null without it.")] = None
-    warnings: Annotated[tuple[str, ...], Meta(description="Doubts about the input.")] = ()
-    notes: Annotated[tuple[str, ...], Meta(description="What was added or left out.")] = ()
-    partial: Annotated[str, Meta(description="Where the search was interrupted; empty if it is whole.")] = ""
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
+    partial: Annotated[str, Meta(description="Where the search was interrupted; empty if it is complete.")] = ""
 
 
 def rebalance_answer(found: result.Rebalance, applied: Applied | None = None) -> Rebalance:
     """Return the answer for an engine result and the evictions that were carried out."""
     verdict = _verdict(found, applied)
-    return Rebalance(
+    return Rebalance.like(
+        found,
         kind="Rebalance",
         verdict=verdict,
         says=_says(found, applied, verdict),
         causes=tuple(_causes(found))[:_MOST_CAUSES] if verdict == "no" else (),
-        unjudged=found.unjudged,
         assumed=_assumed(found, verdict),
         on=Asked(nodes=found.nodes),
-        nodes=found.nodes,
         evictions=found.moves,
         bound=EvictionBound(
             evictions=found.bound, by=found.bound_by, proved=found.is_proved, impossible=found.impossible
         ),
-        constraints=found.constraints,
-        unmet=found.unmet,
         soft_left=found.soft,
-        pending=found.pending,
         applied=applied,
-        warnings=found.warnings,
-        notes=found.notes,
-        partial=found.partial,
     )
 
 
@@ -102,37 +102,40 @@ def _verdict(found: result.Rebalance, applied: Applied | None) -> Word:
 def _says(found: result.Rebalance, applied: Applied | None, verdict: Word) -> str:
     if applied is not None:
         text = f"{len(applied.done)} of {counted(len(found.moves), 'eviction')} carried out"
-        text += "; stopped at a surprise" if applied.surprise else ""
+        text += "; stopped: the result differs from the plan" if applied.surprise else ""
         return text + (f"; {applied.partial}" if applied.partial else "")
     if not found.constraints:
         looked = "every checked constraint holds"
-        return f"{looked}, no pod has to move" if verdict == "yes" else f"{looked} as long as no further pod is placed"
+        return (
+            f"{looked}, so no pod has to move" if verdict == "yes" else f"{looked} as long as no further pod is placed"
+        )
     mended = sum(each.is_met for each in found.constraints)
     left = len(found.constraints) - mended
     number = counted(len(found.moves), "eviction")
     if found.moves and not mended:
         bring = "brings" if len(found.moves) == 1 else "bring"
-        text = f"{number} {bring} {counted(left, 'constraint')} nearer, none is mended"
+        text = f"{number} {bring} {counted(left, 'constraint')} nearer to maxSkew, but none is restored"
     elif found.moves:
-        text = f"{number} {'mends' if len(found.moves) == 1 else 'mend'} {counted(mended, 'constraint')}"
-        text += f", {left} not {'yet ' if found.partial else ''}mended" if left else ""
+        text = f"{number} {'restores' if len(found.moves) == 1 else 'restore'} {counted(mended, 'constraint')}"
+        text += f", {left} {'is' if left == 1 else 'are'} not {'yet ' if found.partial else ''}restored" if left else ""
     else:
-        text = "no evictions were found yet" if found.partial else "no evictions that can be judged help"
-        text = text if found.unjudged or found.partial else "no evictions help"
-        text += f", {counted(left, 'constraint')} not {'yet ' if found.partial else ''}mended"
+        text = "no evictions were found yet" if found.partial else "no evictions help"
+        text = "no evictions of judged pods help" if found.unjudged and not found.partial else text
+        still = "is" if left == 1 else "are"
+        text += f": {counted(left, 'constraint')} {still} not {'yet ' if found.partial else ''}restored"
     return text + _bound(found) + (f"; {found.partial}" if found.partial else "")
 
 
 def _bound(found: result.Rebalance) -> str:
     """Return the proved bound on the number of evictions."""
     if found.impossible:
-        return "; that all hold is impossible with the pods that may be evicted (by an integer program)"
+        return "; evicting the movable pods cannot restore all constraints (proved by an integer program)"
     if found.is_proved:
-        return f"; fewer do not ({_BY[found.bound_by]})"
+        return f"; fewer are not enough ({_BY[found.bound_by]})"
     if found.bound is None:
         return ""
     needed = f"{found.bound} {'is' if found.bound == 1 else 'are'} needed"
-    needed = f"whether fewer do is open: at least {needed}" if found.is_met else f"at least {needed} to mend all"
+    needed = f"fewer may be enough: at least {needed}" if found.is_met else f"at least {needed} to restore all"
     return f"; {needed} ({_BY[found.bound_by]})"
 
 
@@ -147,4 +150,4 @@ def _assumed(found: result.Rebalance, verdict: Word) -> tuple[str, ...]:
     if found.is_met_if_admitted is None or verdict == "unknown":
         return ()
     parts = ", ".join(each.what for each in found.unjudged)
-    return (f"the same without and with a node for every pod with {parts}",)
+    return (f"the same whether pods with {parts} find no node or any node",)

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from topospread.answer import Remedy, RemedyPart, Tried
 
-from .words import counted, joined, noun_of
+from .words import counted, joined, listed, noun_of
 
 if TYPE_CHECKING:
     from topospread.why.result import Further, Suggestion
@@ -19,11 +19,11 @@ _BY_PATCH = ("rollout", "new pods", "in place")
 
 
 class DrillRemedy(Remedy, frozen=True, kw_only=True):
-    """A change with which the drill was repeated."""
+    """A simulated change: the drill was repeated with it."""
 
     pending: Annotated[int, Meta(description="Newly pending pods at the end with the change, of all workloads.")]
     pending_without: Annotated[int, Meta(description="Newly pending pods at the end without the change.")]
-    not_evicted: Annotated[int, Meta(description="Pods that drains do not evict with the change either.")]
+    not_evicted: Annotated[int, Meta(description="Pods that drains do not evict despite the change.")]
 
 
 def remedy_of(tried: Suggestion) -> Remedy:
@@ -42,13 +42,12 @@ def remedy_of(tried: Suggestion) -> Remedy:
             RemedyPart(says=each.title, command=typed, patch=each.patch, object=dict(each.object))
             for each, typed in zip(tried.further, of_others, strict=True)
         ),
-        tried=Tried(
+        tried=Tried.like(
+            tried,
             verdict="yes" if tried.complete and not tried.newly_pending else "no",
             places=tried.placed,
             of=tried.wanted,
             evicts=tried.evicted,
-            newly_pending=tried.newly_pending,
-            exceeds=tried.exceeds,
         ),
     )
 
@@ -71,9 +70,30 @@ def tried_words(tried: Tried, workload: str = "") -> str:
 
 
 def skew_words(tried: Tried) -> str:
-    """Return the skews that exceed the maxSkew without the remedy: ``; leaves skew 3 by zone``; "" if none does."""
-    skews = [f"{each.skew} by {noun_of(each.topology_key)}" for each in tried.exceeds]
-    return f"; leaves skew {joined(skews)}" if skews else ""
+    """Return the skews that exceed the maxSkew without the remedy: ``; leaves skew 3 by zone``; "" if none does.
+
+    Constraints of one topology key share words: ``; leaves skew up to 10 by zone (22 constraints)``.
+    Domains that count no longer, and other workloads whose skew grows beyond their maxSkew, are named, too.
+    """
+    of_key: dict[str, list[int]] = {}
+    for each in tried.exceeds:
+        if not each.workload:
+            of_key.setdefault(each.topology_key, []).append(each.skew)
+    skews = [
+        f"{found[0]} by {noun_of(key)}"
+        if len(found) == 1
+        else f"up to {max(found)} by {noun_of(key)} ({len(found)} constraints)"
+        for key, found in of_key.items()
+    ]
+    others = [
+        f"{noun_of(each.topology_key)} skew {each.skew} of {each.workload}, over maxSkew {each.max_skew}"
+        for each in tried.exceeds
+        if each.workload
+    ]
+    words = f"; leaves skew {joined(skews)}" if skews else ""
+    if tried.uncounted:
+        words += f"; its skew no longer counts {listed(tried.uncounted, 2)}"
+    return words + (f"; then {listed(others, 1)}" if others else "")
 
 
 def _command(tried: Suggestion | Further, *, of_spec: bool = False) -> tuple[str, ...]:

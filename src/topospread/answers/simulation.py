@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
@@ -12,6 +11,7 @@ from topospread.answer import Answer
 from topospread.base import Base, Bounds
 from topospread.errors import InputError, UsageError
 from topospread.simulation.result import EvictedPod, Placement
+from topospread.text import did_you_mean, not_in_namespace
 from topospread.traffic.result import ExpectedTraffic
 
 from .spread import PendingPods, Pool, SpreadOutcome, missed_selectors, pending_pods, pool_of, spread_outcome
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from .pending_pods import Fixes
 
+_ELSEWHERE = "in another order (--orders), pods of other namespaces that are not judged may take the room of these pods"
+
 
 class AutoscalerBounds(Base, frozen=True, kw_only=True):
     """The HorizontalPodAutoscaler of a workload."""
@@ -33,7 +35,7 @@ class AutoscalerBounds(Base, frozen=True, kw_only=True):
     name: Annotated[str, Meta(description="Name of the HorizontalPodAutoscaler.")]
     min_replicas: Annotated[int, Meta(description="Fewest replicas.")]
     max_replicas: Annotated[int, Meta(description="Most replicas.")]
-    given_replicas: Annotated[int, Meta(description="Replicas that the workload itself asks for.")]
+    given_replicas: Annotated[int, Meta(description="Replicas in the workload's own spec.")]
 
 
 class PlacedWorkload(Base, frozen=True, kw_only=True):
@@ -42,10 +44,10 @@ class PlacedWorkload(Base, frozen=True, kw_only=True):
     kind: Annotated[str, Meta(description="Kind of the workload; `Pod` for a bare pod.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
-    replicas: Annotated[int, Meta(description="Pods that it wants.")]
+    replicas: Annotated[int, Meta(description="Desired pods.")]
     autoscaler: Annotated[AutoscalerBounds | None, Meta(description="Its autoscaler; null if it has none.")]
-    existing: Annotated[int, Meta(description="Its pods on nodes before.")]
-    placed: Annotated[int, Meta(description="Its pods on nodes afterwards, the earlier ones included.")]
+    existing: Annotated[int, Meta(description="Its pods on nodes before the simulation.")]
+    placed: Annotated[int, Meta(description="Its pods on nodes after the simulation, including earlier pods.")]
     placed_bounds: Annotated[
         Bounds, Meta(description="Least and most pods on nodes; both are `placed` if every pod is judged.")
     ]
@@ -80,15 +82,13 @@ class Simulation(Answer, frozen=True, kw_only=True, dict=True):
 
     open_pods: Annotated[
         tuple[str, ...],
-        Meta(description="NAMESPACE/NAME of pods whose outcome depends on unjudged parts: theirs or a neighbour's."),
+        Meta(description="NAMESPACE/NAME of pods whose outcome depends on unjudged parts of these or other pods."),
     ] = ()
     nodes: Annotated[int, Meta(description="Number of nodes.")]
     placements: Annotated[tuple[Placement, ...], Meta(description="Pods that were to be placed, in queue order.")]
     workloads: Annotated[tuple[PlacedWorkload, ...], Meta(description="Workloads in input order.")]
     pending: Annotated[tuple[PendingPods, ...], Meta(description="Pods that stay pending, grouped.")]
-    evictions: Annotated[
-        tuple[EvictedPod, ...], Meta(description="Pods that were evicted for more important ones, in order.")
-    ]
+    evictions: Annotated[tuple[EvictedPod, ...], Meta(description="Pods that preemption evicted, in order.")]
     removed: Annotated[tuple[RemovedPod, ...], Meta(description="Pods that `--scale` removed.")]
     pools: Annotated[tuple[Pool, ...], Meta(description="The pools of `--pools`, by name.")]
     skipped: Annotated[dict[str, int], Meta(description="Kind → objects that were skipped.")]
@@ -96,15 +96,17 @@ class Simulation(Answer, frozen=True, kw_only=True, dict=True):
     ignored_fields: Annotated[
         tuple[UnusedInput, ...], Meta(description="Fields that the API server keeps and kube-scheduler ignores.")
     ]
-    untried: Annotated[int, Meta(description="Changes that were not tried because the work has a limit.")] = 0
+    untried: Annotated[int, Meta(description="Changes that were not tried because of the limit on work.")] = 0
     searched: Annotated[bool, Meta(description="Whether changes were tried.")] = False
-    elsewhere: Annotated[int, Meta(description="Pending pods in namespaces that `-n` leaves out.")] = 0
+    elsewhere: Annotated[
+        int, Meta(description="Pending pods in namespaces that `-n` leaves out, without unjudged pods.")
+    ] = 0
     traffic: Annotated[ExpectedTraffic | None, Meta(description="Expected traffic, with `--traffic`.")] = None
-    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
-    notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings for the user.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes for the user.")] = ()
 
     def placement(self, name: str, namespace: str | None = None) -> Placement:
-        """Return the placement of a pod; in an answer of a session, also of a pod that had its node before.
+        """Return the placement of a pod. A session's answer also has the pods that were on nodes before.
 
         Args:
             name: name of the pod.
@@ -122,21 +124,19 @@ class Simulation(Answer, frozen=True, kw_only=True, dict=True):
             namespaces = ", ".join(each.namespace for each in found)
             raise InputError(f"pod {pod} is in several namespaces: {namespaces}; add namespace=…")
         names = {f"{each.namespace}/{each.name}": each.name for each in every}
-        close = get_close_matches(name, set(names.values()), 2)
-        near = [shown for shown in names if names[shown] in close]
-        which = f"did you mean {' or '.join(near[:2])}?" if near else f"there are {listed(list(names), 3)}"
-        raise InputError(f"there is no pod {pod}; {which if names else 'the simulation has none'}")
+        others = f"the simulation has {listed(list(names), 3)}" if names else "the simulation has no pod"
+        known = {each: shown for shown, each in names.items()}
+        raise InputError(f"pod {pod} not found{did_you_mean(name, known, others, most=2)}")
 
     @staticmethod
     def _bound() -> tuple[Placement, ...]:
-        """Return the pods that had their nodes before. A session sets its own function, which JSON leaves out."""
+        """Return the pods that were on nodes before. A session replaces this function; JSON leaves the pods out."""
         return ()
 
     def frame(self, rows: str) -> Any:
         """Return one list as a data frame, like `Answer.frame`.
 
-        In an answer of a session, ``frame("placements")`` ends with the pods that had their nodes before. These have
-        no score.
+        In a session's answer, ``frame("placements")`` ends with the pods that were on nodes before. They have no score.
         """
         bound = self._bound() if rows == "placements" else ()
         return super(Simulation, replace(self, placements=(*self.placements, *bound))).frame(rows)
@@ -152,7 +152,7 @@ def simulation_answer(
 
     Args:
         result: the simulation.
-        namespace: namespace to show; by default all. The verdict is about all pods.
+        namespace: namespace to show; by default all. The verdict is about its pods.
         traffic: expected traffic afterwards.
 
     Raises:
@@ -174,20 +174,25 @@ def simulation_answer(
         if shown(each.namespace)
     )
     workloads = tuple(_workload(each, result) for each in result.workloads if shown(each.namespace))
-    elsewhere = sum(len(each.pods) for each in result.pending if not shown(each.namespace))
+    others = {f"{each.namespace}/{pod}" for each in result.pending if not shown(each.namespace) for pod in each.pods}
+    certain = others.difference(result.open_pods)
     worst = max(pending, key=lambda each: len(each.pods) if each.causes else -1, default=None)
+    opened, own = tuple(filter(of_shown, result.open_pods)), {pod for part in result.unjudged for pod in part.pods}
+    if own.issuperset(opened):  # else pods of other namespaces decide
+        own = set(filter(of_shown, own))
+    beside = [_ELSEWHERE] if len(others) > len(certain) and not opened else []
     return Simulation(
         kind="Simulation",
-        verdict=result.verdict,
-        says=_says(result, workloads, pending, elsewhere),
+        verdict=result.verdict_in(namespace),
+        says=_says(result, workloads, pending, (len(certain), len(others) - len(certain))),
         causes=worst.causes if worst is not None else (),
         remedies=remedies,
         untried=untried,
         searched=searched,
         unjudged=tuple(
-            replace(each, pods=pods) for each in result.unjudged if (pods := tuple(filter(of_shown, each.pods)))
+            replace(each, pods=pods) for each in result.unjudged if (pods := tuple(filter(own.__contains__, each.pods)))
         ),
-        open_pods=tuple(filter(of_shown, result.open_pods)),
+        open_pods=opened,
         nodes=result.nodes,
         placements=tuple(each for each in result.placements if shown(each.namespace)),
         workloads=workloads,
@@ -198,13 +203,13 @@ def simulation_answer(
         skipped=dict(sorted(result.skipped.items())),
         dropped_fields=tuple(_unused(result.unused, "dropped")),
         ignored_fields=tuple(_unused(result.unused, "ignored")),
-        elsewhere=elsewhere,
+        elsewhere=len(certain),
         traffic=traffic,
         warnings=(
             *result.warnings,
             *missed_selectors((f"{each.namespace}/{each.name}", each.spread) for each in workloads),
         ),
-        notes=tuple(result.notes),
+        notes=(*result.notes, *beside),
     )
 
 
@@ -231,17 +236,27 @@ def names(result: Simulated, namespace: str | None = None) -> str:
 def _check_namespace(result: Simulated, namespace: str) -> None:
     known = {each.namespace for each in result.workloads} | {each.namespace for each in result.placements}
     if namespace not in known:
-        there_are = f"there are {', '.join(sorted(known))}" if known else "there are no workloads at all"
-        raise UsageError(f'-n {namespace}: there is no workload in the namespace "{namespace}"; {there_are}')
+        raise UsageError(f"-n {namespace}: {not_in_namespace(namespace, known)}")
 
 
 def _says(
-    result: Simulated, workloads: tuple[PlacedWorkload, ...], pending: tuple[PendingPods, ...], elsewhere: int
+    result: Simulated,
+    workloads: tuple[PlacedWorkload, ...],
+    pending: tuple[PendingPods, ...],
+    elsewhere: tuple[int, int],
 ) -> str:
-    """Return the verdict's sentence: ``2 of 8 pods of shop/web are pending``."""
-    opened = set(result.open_pods)
+    """Return the verdict's sentence: ``2 of 8 pods of shop/web are pending``.
+
+    Args:
+        result: the simulation.
+        workloads: the workloads that are shown.
+        pending: their pending pods.
+        elsewhere: pending pods and unjudged pods in other namespaces.
+    """
+    opened = {pod for pod in result.open_pods if pod.partition("/")[0] in {each.namespace for each in workloads}}
     judged = [(each, pod) for each in pending for pod in each.pods if f"{each.namespace}/{pod}" not in opened]
-    besides = f"; in other namespaces {elsewhere} pending" if elsewhere else ""
+    words = [f"{pods} {word}" for pods, word in zip(elsewhere, ("pending", "not judged"), strict=True) if pods]
+    besides = f"; in other namespaces {', '.join(words)}" if words else ""
     parts = []
     if judged:
         owners = {(each.namespace, each.workload) for each, _ in judged}
@@ -269,7 +284,7 @@ def _says(
 
 
 def _sum(workloads: Iterable[PlacedWorkload], of: set[tuple[str, str]]) -> tuple[Bounds, int]:
-    """Return how many pods of these workloads have nodes, and how many pods there are."""
+    """Return (pods of these workloads that have nodes, all their pods)."""
     found = [each for each in workloads if (each.namespace, f"{each.kind}/{each.name}") in of]
     placed = sum((each.placed_bounds for each in found), Bounds.exactly(0))
     return placed, sum(each.placed + each.pending for each in found)
@@ -284,20 +299,14 @@ def _name(owners: set[tuple[str, str]]) -> str:
 
 def _workload(each: WorkloadResult, result: Simulated) -> PlacedWorkload:
     scaled = each.autoscaling
-    return PlacedWorkload(
-        kind=each.kind,
-        namespace=each.namespace,
-        name=each.name,
-        replicas=each.replicas,
+    return PlacedWorkload.like(
+        each,
         autoscaler=None
         if scaled is None
         else AutoscalerBounds(
             name=scaled.name, min_replicas=scaled.least, max_replicas=scaled.most, given_replicas=scaled.given
         ),
-        existing=each.existing,
-        placed=each.placed,
         placed_bounds=result.bounds.get(f"{each.namespace}/{each.kind}/{each.name}", Bounds.exactly(each.placed)),
-        pending=each.pending,
         spread=tuple(map(spread_outcome, each.spread)),
         notes=tuple(each.notes),
     )
@@ -306,10 +315,4 @@ def _workload(each: WorkloadResult, result: Simulated) -> PlacedWorkload:
 def _unused(fields: Collection[UnusedField], outcome: str) -> Iterator[UnusedInput]:
     for each in fields:
         if each.outcome == outcome:
-            yield UnusedInput(
-                kind=each.kind,
-                namespace=each.namespace or None,
-                name=each.name,
-                path=each.path,
-                feature_gate=each.gate or None,
-            )
+            yield UnusedInput.like(each, namespace=each.namespace or None, feature_gate=each.gate or None)

@@ -81,7 +81,7 @@ class SpreadOutcome(ConstraintTerms, frozen=True, kw_only=True):
 
     @property
     def only_domain(self) -> str:
-        """The only domain with pods, although several pods and several eligible domains exist; else empty."""
+        """The domain that holds all pods, if there are several pods and several eligible domains; else empty."""
         held = [name for name, pods in self.domains.items() if pods]
         return held[0] if len(held) == 1 and self.domains[held[0]] > 1 and len(self.domains) > 1 else ""
 
@@ -122,7 +122,7 @@ class PendingPods(Base, frozen=True, kw_only=True):
     namespace: Annotated[str, Meta(description="Namespace of the pods.")]
     workload: Annotated[str, Meta(description="`Deployment/web`, or `Pod/NAME` for a bare pod.")]
     pods: Annotated[tuple[str, ...], Meta(description="Names of the pods, in queue order.")]
-    message: Annotated[str, Meta(description="kube-scheduler's sentence, or why the pods were not tried.")]
+    message: Annotated[str, Meta(description="kube-scheduler's message, or why the pods were not tried.")]
     preemption: Annotated[str, Meta(description="kube-scheduler's addition about preemption; empty if not tried.")]
     causes: Annotated[tuple[Cause, ...], Meta(description="Why the first of the pods has no node; empty if unjudged.")]
     rejections: Annotated[
@@ -139,7 +139,7 @@ class Pool(Base, frozen=True, kw_only=True):
 
     name: Annotated[str, Meta(description="Name of the pool.")]
     zone: Annotated[str | None, Meta(description="Zone of its nodes; null if it has none.")]
-    nodes: Annotated[int, Meta(description="Number of nodes that it had.")]
+    nodes: Annotated[int, Meta(description="Number of nodes before.")]
     added: Annotated[tuple[str, ...], Meta(description="Nodes that were added for pending pods.")]
     most: Annotated[int | None, Meta(description="Largest number of nodes; null without a limit.")] = field(name="max")
     on_paper: Annotated[
@@ -214,13 +214,10 @@ def left_out_nodes(arithmetic: ConstraintArithmetic) -> tuple[LeftOutNodes, ...]
 
 
 def pending_pods(group: PendingGroup, causes: tuple[Cause, ...] | None = None) -> PendingPods:
-    """Return a group of pending pods as data. ``causes``: by default those of the verdict alone."""
-    return PendingPods(
-        namespace=group.namespace,
-        workload=group.workload,
+    """Return a group of pending pods as data. ``causes``: by default, the causes in the verdict."""
+    return PendingPods.like(
+        group,
         pods=tuple(group.pods),
-        message=group.message,
-        preemption=group.preemption,
         causes=causes_of(group) if causes is None else causes,
         rejections=rejections_of(group.verdict) if group.verdict is not None else (),
         constraints=tuple(
@@ -250,15 +247,7 @@ def spread_sums(arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, M
         minimum=arithmetic.minimum,
         minimum_domains=tuple(arithmetic.minimum_domains),
         domains=tuple(
-            DomainSum(
-                name=domain.name,
-                matching=domain.matching,
-                nodes=domain.nodes,
-                skew=domain.skew,
-                allowed=domain.allowed,
-                arithmetic=sum_in_words(arithmetic, domain),
-                rejected=dict(rejected),
-            )
+            DomainSum.like(domain, arithmetic=sum_in_words(arithmetic, domain), rejected=dict(rejected))
             for domain, rejected in domains
         ),
         left_out=left_out_nodes(arithmetic),
@@ -268,7 +257,7 @@ def spread_sums(arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, M
 def sum_in_words(arithmetic: ConstraintArithmetic, domain: Domain) -> str:
     """Return the skew arithmetic of a domain: ``3 + 1 (self) − 2 (minimum: zone-c) = 2 > maxSkew 1``.
 
-    In this order: matching pods of the domain, the pod itself, the global minimum in force, the skew with the pod.
+    The terms are: matching pods of the domain, the pod itself, the global minimum in force, the skew with the pod.
     """
     relation = "≤" if domain.skew <= arithmetic.max_skew else ">"
     return (
@@ -291,14 +280,12 @@ def _minimum(arithmetic: ConstraintArithmetic) -> str:
 
 def pool_of(use: PoolUse) -> Pool:
     """Return a pool as data."""
-    return Pool(
-        name=use.name,
+    return Pool.like(
+        use,
         zone=use.zone or None,
         nodes=use.there,
         added=tuple(use.added),
-        most=use.most,
         on_paper=dict(use.paper),
-        may_grow=use.may_grow,
         why_not_more=_why_not_more(use),
     )
 
@@ -313,7 +300,7 @@ def _why_not_more(use: PoolUse) -> str:
 
 
 def limit_words(lost: str, nodes: int, most: int | None) -> str:
-    """Return why a pool of so many nodes may not grow: its domain is lost, or a limit is reached."""
+    """Return why a pool with this number of nodes may not grow: its domain is lost, or a limit is reached."""
     if lost:
         return f"{lost} is lost"
     return "it has all the nodes it may have" if most is not None and nodes >= most else "its limits are reached"

@@ -1,9 +1,10 @@
-"""The answer of ``topospread status``: pending pods by cause, exceeded constraints, and what one loss takes."""
+"""The answer of ``topospread status``: pending pods by cause, exceeded constraints, and the pods that a loss takes."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace as with_fields
+from itertools import islice
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
@@ -13,20 +14,26 @@ from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.base import Word
+from topospread.rebalance.at_once import moves_at_once
+from topospread.rebalance.result import Rebalance
 from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.simulation.pending import reasons_by_domain
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import prepare
+from topospread.simulation.run import Run, prepare
 from topospread.status.result import DomainRisk, WorkloadStatus
 from topospread.status.status import LookedFor, spread_of_run
 from topospread.traffic.result import ExpectedTraffic
 from topospread.why.explain import Waiting, explain_pending
 
 from .asked import asked_of, input_words
+from .causes import all_tainted
 from .pending_pods import Pending, key_of, pending_groups
 from .spread import missed_selectors
 from .words import counted, in_order, listed, noun_of
 
 _MOST_CAUSES = 3
+_MOST_LOOKED_AT = 100
+"""Maximum number of exceeded workloads whose domains are checked for taints."""
 
 
 class Status(Answer, frozen=True, kw_only=True):
@@ -38,12 +45,15 @@ class Status(Answer, frozen=True, kw_only=True):
     nodes: Annotated[int, Meta(description="Number of nodes.")] = 0
     pending: Annotated[tuple[Pending, ...], Meta(description="Pods without a node by cause, most pods first.")] = ()
     exceeded: Annotated[int, Meta(description="Number of chosen workloads that exceed a hard constraint.")] = 0
+    next: Annotated[
+        tuple[str, ...], Meta(description="Words of `topospread rebalance`, if it may help and was not tried.")
+    ] = ()
     waiting: Annotated[
-        bool, Meta(description="Whether the question is about pending pods alone; constraints are not looked at then.")
+        bool, Meta(description="Whether the question is only about pending pods; then constraints are not checked.")
     ] = False
     workloads: Annotated[
         tuple[WorkloadStatus, ...],
-        Meta(description="Worst first: hard constraints, refused pods, soft constraints, what a domain's loss takes."),
+        Meta(description="Worst first, by hard constraints, refused pods, soft constraints and the loss of a domain."),
     ] = ()
     domains: Annotated[
         tuple[DomainRisk, ...], Meta(description="Domains that hold pods, for each topology key the worst first.")
@@ -51,7 +61,7 @@ class Status(Answer, frozen=True, kw_only=True):
     traffic: Annotated[
         ExpectedTraffic | None, Meta(description="With `--traffic`: the expected requests of Services.")
     ] = None
-    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings for the user.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Further sentences.")] = ()
 
     def with_min_skew(self, skew: int) -> Status:
@@ -108,15 +118,25 @@ def status(  # noqa: PLR0913 - keyword arguments
         explained = explain_pending(inventory, run, chosen, suggest=suggest, progress=progress)
     placements = () if explained is None else explained.simulation.placements
     pending = () if explained is None else tuple(pending_groups(inventory, explained, shown))
-    exceeded = () if waiting else spread.exceeded
-    workloads = spread.workloads
+    exceeded, workloads = spread.exceeded, spread.workloads
+    if waiting:
+        exceeded = ()
+    elif exceeded:
+        workloads = tuple(_with_closed_domains(run, workloads))
+        exceeded = tuple(each for each in workloads if each.hard_excess)
     if waiting:
         owners = {owner for each in pending for owner in each.workloads}
         workloads = tuple(each for each in workloads if f"{each.namespace}/{each.kind}/{each.name}" in owners)
     to_create = sum(each.node is not None and key_of(each) in shown for each in placements)
     remedies = [each.remedies[0] for each in pending if each.remedies]
-    if suggest and exceeded:
-        remedies += _evictions(inventory, options, exceeded, input_words(inventory) if typed is None else typed)
+    words = input_words(inventory) if typed is None else typed
+    then: tuple[str, ...] = ()
+    if exceeded:
+        found = moves_at_once(inventory, options) if suggest else None
+        if found is None or (found.moves and not found.mends_all):
+            then = () if words is None else ("topospread", "rebalance", *words)
+        elif found.moves:
+            remedies.insert(1, _evictions(found, exceeded, words))
     unjudged = (
         *(() if explained is None else _unjudged_parts(explained, pending)),
         *(() if waiting else _unjudged_workloads(workloads)),
@@ -127,12 +147,16 @@ def status(  # noqa: PLR0913 - keyword arguments
         verdict=verdict,
         says=_says(verdict, pending, unjudged, None if waiting else exceeded, to_create)
         + f" ({counted(spread.nodes, 'node')}, {counted(len(spread.workloads), 'workload')})",
-        causes=tuple(_causes(pending, exceeded))[:_MOST_CAUSES],
+        causes=(
+            *[each.causes[0] for each in pending if each.causes][:_MOST_CAUSES],
+            *islice(_of_skews(exceeded), _MOST_CAUSES),
+        ),
         remedies=tuple(remedies),
         unjudged=unjudged,
         on=asked_of(inventory, options),
         nodes=spread.nodes,
         pending=pending,
+        next=then,
         exceeded=len(exceeded),
         waiting=waiting,
         workloads=workloads,
@@ -168,10 +192,17 @@ def _unjudged_workloads(workloads: Iterable[WorkloadStatus]) -> Iterator[Unjudge
             yield Unjudged(what="constraints", because=because, field="spec.topologySpreadConstraints")
 
 
-def _causes(pending: Iterable[Pending], exceeded: Sequence[WorkloadStatus]) -> Iterator[Cause]:
-    yield from (each.causes[0] for each in pending if each.causes)
+def _of_skews(exceeded: Sequence[WorkloadStatus]) -> Iterator[Cause]:
     constraints = [each for workload in exceeded for each in workload.constraints if each.hard and each.excess]
-    if any(not each.counted for each in constraints):
+    closed: dict[tuple[str, ...], list[str]] = {}
+    for workload in exceeded:
+        for domains in {each.closed for each in workload.constraints if each.closed}:
+            closed.setdefault(domains, []).append(f"{workload.namespace}/{workload.name}")
+    for domains, names in closed.items():
+        verb = "counts with the fewest pods, and takes" if len(domains) == 1 else "count with the fewest pods, and take"
+        says = f"{listed(domains, 2)} {verb} none: all nodes there are tainted (nodeTaintsPolicy: Ignore)"
+        yield Cause(code="zone-gone-counts", says=f"{listed(names, 2)}: {says}", objects=domains)
+    if any(not (each.counted or each.closed) for each in constraints):
         says = "maxSkew applies when a pod is placed, and nothing moves pods afterwards"
         yield Cause(code="skew-remains", says=says)
     if any(each.counted for each in constraints):
@@ -179,20 +210,41 @@ def _causes(pending: Iterable[Pending], exceeded: Sequence[WorkloadStatus]) -> I
         yield Cause(code="others-counted", says=says)
 
 
-def _evictions(
-    inventory: Inventory, options: SimulationOptions, exceeded: Sequence[WorkloadStatus], typed: Sequence[str] | None
-) -> Iterator[Remedy]:
-    """Yield the evictions that fix all hard constraints, if a short search finds them."""
-    from topospread.rebalance.at_once import moves_at_once
+def _with_closed_domains(run: Run, workloads: Sequence[WorkloadStatus]) -> Iterator[WorkloadStatus]:
+    """Yield the workloads; exceeded constraints name the domains whose taints keep the minimum low."""
+    rows = {(each.kind, each.namespace, each.name): each.template for each in run.plan.workloads}
+    for number, workload in enumerate(workloads):
+        template = rows.get((workload.kind, workload.namespace, workload.name))
+        if template is None or not workload.hard_excess or number >= _MOST_LOOKED_AT:
+            yield workload
+            continue
+        verdict = run.scheduler.verdict(template, workload.name)
+        closed: dict[tuple[int, str], tuple[str, ...]] = {}
+        for arithmetic in () if verdict.error else verdict.arithmetic:
+            fewest = arithmetic.minimum_domains
+            rejected = reasons_by_domain(arithmetic, verdict, run.cluster)
+            if all(
+                all_tainted(rejected.get(each.name, {}), each.nodes)
+                for each in arithmetic.domains
+                if each.name in fewest
+            ):
+                closed[arithmetic.position, arithmetic.topology_key] = fewest
+        yield replace(
+            workload,
+            constraints=tuple(
+                replace(each, closed=closed.get((each.position, each.topology_key), ()))
+                if each.hard and each.excess and not each.revision
+                else each
+                for each in workload.constraints
+            ),
+        )
 
-    found = moves_at_once(inventory, options)
-    if found is None:
-        return
+
+def _evictions(found: Rebalance, exceeded: Sequence[WorkloadStatus], typed: Sequence[str] | None) -> Remedy:
     wanted = sum(each.replicas for each in exceeded)
-    verb = "lets" if len(found.moves) == 1 else "let"
-    yield Remedy(
+    return Remedy(
         code="rebalance",
-        says=f"{counted(len(found.moves), 'eviction')} {verb} every hard constraint hold",
+        says=f"after {counted(len(found.moves), 'eviction')} every hard constraint holds",
         command=() if typed is None else ("topospread", "rebalance", *typed),
         tried=Tried(verdict="yes", places=wanted, of=wanted, evicts=len(found.moves)),
     )
@@ -227,8 +279,8 @@ def _says(
     if not parts:
         node = "every pod has a node"
         if to_create:
-            node = f"{counted(to_create, 'pod')} without a node find{'s' if to_create == 1 else ''} one"
-        parts.append(node if exceeded is None else f"{node} and every hard constraint holds")
+            node = f"{counted(to_create, 'pod')} without a node can be placed"
+        parts.append(node if exceeded is None else f"{node}, and every hard constraint holds")
     return "; ".join(parts)
 
 

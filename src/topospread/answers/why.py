@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class ReplicaCounts(Base, frozen=True, kw_only=True):
     """The pods of the workload."""
 
-    wanted: Annotated[int, Meta(description="Pods that the workload wants.")]
+    wanted: Annotated[int, Meta(description="Desired pods of the workload.")]
     pending: Annotated[int, Meta(description="Pods of the workload without a node.")]
     placed: Annotated[Bounds, Meta(description="Least and most pods with a node; equal if every pod is judged.")]
 
@@ -52,13 +52,13 @@ class DomainForPod(Base, frozen=True, kw_only=True):
     skew: Annotated[int, Meta(description="`after` minus the global minimum in force.")]
     allowed: Annotated[bool, Meta(description="Whether the constraint admits the pod.")]
     holds_minimum: Annotated[bool, Meta(description="Whether no domain has fewer pods.")]
-    open: Annotated[int, Meta(description="Nodes that take part and that every other plugin lets pass.")]
+    open: Annotated[int, Meta(description="Counted nodes that every other plugin accepts.")]
     arithmetic: Annotated[str, Meta(description="The sum in words.")]
     rejected: Annotated[Reasons, Meta(description="Reason of another plugin → nodes of the domain that it rejects.")]
 
 
 class ConstraintForPod(ConstraintTerms, frozen=True, kw_only=True):
-    """A constraint in force, and its domains as they are for the explained pod."""
+    """A constraint in force, with its domains for the explained pod."""
 
     minimum: Annotated[int, Meta(description="Global minimum in force: 0 if there are fewer domains than minDomains.")]
     minimum_domains: Annotated[tuple[str, ...], Meta(description="Domains with the fewest pods.")]
@@ -77,9 +77,9 @@ class TriedChange(Remedy, frozen=True, kw_only=True):
     means: Annotated[
         Literal["create", "rollout", "new pods", "recreate", "in place", "template", "cluster"],
         Meta(
-            description="`create`: in the manifest of a new object; `rollout`: replaces every pod; `new pods`: only "
-            "new pods have it; `recreate`: delete the object and create it anew; `in place`; `template`: in an owner "
-            "of another kind; `cluster`: of nodes, claims, other pods or a strategy."
+            description="How the change takes effect. `create`: edit the manifest of a new object; `rollout`: replaces "
+            "every pod; `new pods`: only new pods have it; `recreate`: delete and create the object; `in place`: edit "
+            "the object; `template`: edit an owner of unknown kind; `cluster`: change nodes, claims or other objects."
         ),
     ]
     file: Annotated[str | None, Meta(description="File that holds the object; null if that is not known.")]
@@ -89,7 +89,7 @@ class TriedChange(Remedy, frozen=True, kw_only=True):
 class Situation(Base, frozen=True, kw_only=True):
     """Pods of the workload that have nodes, or that are pending for the same reasons."""
 
-    verdict: Annotated[Word, Meta(description="Whether they have nodes, or find some.")]
+    verdict: Annotated[Word, Meta(description="Whether the pods have nodes or find nodes.")]
     pods: Annotated[int, Meta(description="Number of pods.")]
     example: Annotated[str, Meta(description="Name of the first of them.")]
     says: Annotated[str, Meta(description="The situation in one sentence.")]
@@ -104,7 +104,7 @@ class Why(Answer, frozen=True, kw_only=True):
     namespace: Annotated[str, Meta(description="Namespace of the pod.")]
     name: Annotated[str, Meta(description="Name of the pod.")]
     workload: Annotated[str, Meta(description="`Deployment/web`, or `Pod/NAME` for a bare pod.")]
-    exists: Annotated[bool, Meta(description="Whether the API server has the pod already.")]
+    exists: Annotated[bool, Meta(description="Whether the pod exists in the API server.")]
     state: Annotated[
         Literal["pending", "placed", "bound", "waiting"],
         Meta(
@@ -112,12 +112,16 @@ class Why(Answer, frozen=True, kw_only=True):
             "node before. `waiting`: kube-scheduler does not try it yet."
         ),
     ]
+    created: Annotated[str | None, Meta(description="creationTimestamp of a pending pod; null if it has none.")] = None
+    age: Annotated[
+        float | None, Meta(description="Seconds from then to the latest timestamp in the input; null if unknown.")
+    ] = None
     node: Annotated[str | None, Meta(description="Node of the pod; null while it has none.")]
     nodes: Annotated[int, Meta(description="Number of nodes of the cluster.")]
     admitted: Annotated[
-        int | None, Meta(description="Nodes that all judged filters let pass; null if every filter is judged.")
+        int | None, Meta(description="Number of nodes that all judged filters accept; null if every filter is judged.")
     ]
-    message: Annotated[str, Meta(description="kube-scheduler's sentence on a pending pod, or why it waits.")]
+    message: Annotated[str, Meta(description="kube-scheduler's message on a pending pod, or why it waits.")]
     preemption: Annotated[str, Meta(description="kube-scheduler's addition about preemption.")]
     pods: Annotated[ReplicaCounts, Meta(description="The pods of the workload.")]
     situations: Annotated[
@@ -125,25 +129,31 @@ class Why(Answer, frozen=True, kw_only=True):
         Meta(description="For a workload: all its pods, those with nodes first, then pending ones, most pods first."),
     ] = ()
     remedies: Annotated[tuple[TriedChange, ...], Meta(description="Changes that let pods in, smallest first.")]
-    rejections: Annotated[tuple[RejectedNodes, ...], Meta(description="First rejection of each node, most first.")]
+    rejections: Annotated[
+        tuple[RejectedNodes, ...], Meta(description="Nodes by their first rejection, most nodes first.")
+    ]
     constraints: Annotated[tuple[ConstraintForPod, ...], Meta(description="Constraints in force, hard ones first.")]
     plugins: Annotated[tuple[PluginVerdict, ...], Meta(description="Each filter plugin's verdict on all nodes.")]
     nearest: Annotated[
         tuple[NearestNode, ...],
-        Meta(description="Nodes that lack least; of a bound pod its own node if that would reject it now."),
+        Meta(
+            description="Nodes with the fewest obstacles; for a bound pod, its own node if it would reject the pod now."
+        ),
     ]
     core: Annotated[
         tuple[Cause, ...],
         Meta(description="The fewest obstacles that together reject every node; empty if more than four are needed."),
     ] = ()
     searched: Annotated[bool, Meta(description="Whether changes were tried.")]
-    untried: Annotated[int, Meta(description="Changes that were not tried because the work has a limit.")]
-    scores: Annotated[NodeScores | None, Meta(description="Scores, of a pod with a node.")]
-    without: Annotated[tuple[ChoiceWithout, ...], Meta(description="The choice without each of 32 constraints.")]
-    evictions: Annotated[tuple[str, ...], Meta(description="Pods that were evicted for it, NAMESPACE/NAME.")]
+    untried: Annotated[int, Meta(description="Changes that were not tried because of the limit on work.")]
+    scores: Annotated[NodeScores | None, Meta(description="Scores, for a pod with a node.")]
+    without: Annotated[
+        tuple[ChoiceWithout, ...], Meta(description="The choice without each of the first 32 constraints.")
+    ]
+    evictions: Annotated[tuple[str, ...], Meta(description="NAMESPACE/NAME of pods that were evicted for this pod.")]
     tries: Annotated[Attempts | UnsetType, Meta(description="Attempts of a live cluster's kube-scheduler.")] = UNSET
-    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
-    notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings for the user.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes for the user.")] = ()
 
 
 def why_answer(found: Explanation) -> Why:
@@ -152,42 +162,26 @@ def why_answer(found: Explanation) -> Why:
     judged = found.verdict if found.verdict is not None and not found.verdict.error else None
     other = found.assumed if found.assumed is not None else found
     placed = sorted(each.wanted - each.pending for each in (found, other))
-    return Why(
+    return Why.like(
+        found,
         kind="Why",
         verdict=verdict,
         says=_says(found, verdict, placed),
         causes=_causes(found, verdict),
         remedies=tuple(map(_remedy, found.suggestions)) if verdict == "no" else (),
-        unjudged=found.unjudged,
         assumed=_ASSUMED if found.unjudged and verdict != "unknown" else (),
-        namespace=found.namespace,
-        name=found.name,
-        workload=found.workload,
-        exists=found.exists,
-        state=found.state,
-        node=found.node,
-        nodes=found.nodes,
+        created=found.created or None,
         admitted=len(found.verdict.feasible) if _is_open(found) and found.verdict is not None else None,
-        message=found.message,
-        preemption=found.preemption,
         pods=ReplicaCounts(wanted=found.wanted, pending=found.pending, placed=Bounds(least=placed[0], most=placed[-1])),
         situations=_merged(_situation(each, found) for each in found.situations),
         rejections=rejections_of(judged) if judged is not None else (),
         constraints=tuple(map(_constraint, found.constraints)),
-        plugins=found.plugins,
-        nearest=found.nearest,
         core=core_of(found) if verdict == "no" else (),
-        searched=found.searched,
-        untried=found.untried,
-        scores=found.scores,
-        without=found.without,
-        evictions=found.evictions,
         tries=UNSET if found.tries is None else found.tries,
         warnings=(
             *found.warnings,
             *missed_selectors([(f"{found.namespace}/{found.name}", (each.arithmetic for each in found.constraints))]),
         ),
-        notes=found.notes,
     )
 
 
@@ -205,7 +199,7 @@ def _situation(each: PodSituation, found: Explanation) -> Situation:
 
 
 def _merged(situations: Iterable[Situation]) -> tuple[Situation, ...]:
-    """Return the situations; those with equal words as one."""
+    """Merge situations with equal verdict and words."""
     found: dict[tuple[Word, str], Situation] = {}
     for each in situations:
         known = found.get((each.verdict, each.says))
@@ -297,17 +291,8 @@ def _constraint(table: ConstraintTable) -> ConstraintForPod:
         counted=dict(table.counted),
         own=table.own,
         domains=tuple(
-            DomainForPod(
-                name=each.name,
-                nodes=each.nodes,
-                matching=each.matching,
-                after=each.after,
-                skew=each.skew,
-                allowed=each.allowed,
-                holds_minimum=each.holds_minimum,
-                open=each.open,
-                arithmetic=sum_in_words(arithmetic, by_name[each.name]),
-                rejected=dict(each.rejected),
+            DomainForPod.like(
+                each, arithmetic=sum_in_words(arithmetic, by_name[each.name]), rejected=dict(each.rejected)
             )
             for each in table.domains
         ),

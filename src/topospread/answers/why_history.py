@@ -34,20 +34,22 @@ class WaitingPod(Base, frozen=True, kw_only=True):
     """A pod that was rejected, from its first rejection until it got a node."""
 
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod.")]
-    first: Annotated[str, Meta(description="When that was first said, RFC 3339.")]
-    last: Annotated[str, Meta(description="When that was last said, RFC 3339.")]
-    said: Annotated[str, Meta(description="kube-scheduler's sentence in the log.")]
-    computed: Annotated[str, Meta(description="The sentence for the rebuilt cluster; empty if it has no such pod.")]
-    agrees: Annotated[bool, Meta(description="Whether both are the same, preemption's addition aside.")]
-    causes: Annotated[tuple[Cause, ...], Meta(description="Why the rebuilt cluster has no node for the pod.")]
+    first: Annotated[str, Meta(description="Time of the first report of the rejection, RFC 3339.")]
+    last: Annotated[str, Meta(description="Time of the last report of the rejection, RFC 3339.")]
+    said: Annotated[str, Meta(description="kube-scheduler's message in the log.")]
+    computed: Annotated[str, Meta(description="The message for the replayed cluster; empty if it has no such pod.")]
+    agrees: Annotated[bool, Meta(description="Whether `computed` equals `said`, apart from the part about preemption.")]
+    causes: Annotated[tuple[Cause, ...], Meta(description="Why the replayed cluster has no node for the pod.")]
     sums: Annotated[tuple[ReplayedSum, ...], Meta(description="The arithmetic of each hard constraint.")]
     cause: Annotated[
         NodeChange | None,
-        Meta(description="Last change of a node without which the pod finds a node; null if none."),
+        Meta(description="Last node change without which the pod would find a node; null if there is none."),
     ]
     ended: Annotated[NodeChange | None, Meta(description="Last change of a node before the pod got its node.")]
-    placed_at: Annotated[str | None, Meta(description="When it got a node; null within the log.")]
-    placed_on: Annotated[str | None, Meta(description="Node that it got; null within the log.")]
+    placed_at: Annotated[
+        str | None, Meta(description="Time at which it got a node, RFC 3339; null if the log does not show it.")
+    ]
+    placed_on: Annotated[str | None, Meta(description="Node that it got; null if the log does not show it.")]
     seconds: Annotated[float | None, Meta(description="Seconds until it had a node; null if it had none.")]
 
 
@@ -73,7 +75,7 @@ class WhyHistory(Answer, frozen=True, kw_only=True):
     over_skew: Annotated[
         tuple[SkewedBinding, ...], Meta(description="Bindings of an audit log that exceeded maxSkew when they arrived.")
     ] = ()
-    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings for the user.")] = ()
 
 
 def history_answer(found: Incident) -> WhyHistory:
@@ -81,36 +83,35 @@ def history_answer(found: Incident) -> WhyHistory:
     refusals = tuple(_waiting(each, found) for each in found.refusals)
     unjudged = tuple(_unjudged(found))
     verdict: Word = "no" if refusals else "unknown" if found.unreplayed else "yes"
-    return WhyHistory(
+    return WhyHistory.like(
+        found,
         kind="WhyHistory",
         verdict=verdict,
         says=_says(refusals, verdict),
         causes=tuple(_causes(refusals)),
         unjudged=unjudged,
-        begins=found.begins,
-        ends=found.ends,
-        records=found.records,
-        alterations=found.alterations,
         refusals=refusals,
         placed=tuple(PlacedPod(at=at, pod=pod, node=node) for at, pod, node in found.placed),
-        over_skew=found.over_skew,
-        warnings=found.warnings,
     )
 
 
 def _says(refusals: tuple[WaitingPod, ...], verdict: Word) -> str:
     if not refusals:
-        return "no pod was refused" if verdict == "yes" else "the log tells of no refused pod, but not of every change"
+        return (
+            "no pod was rejected"
+            if verdict == "yes"
+            else "the log has no rejected pod, but not every change could be replayed"
+        )
     pods = list(dict.fromkeys(each.pod for each in refusals))
     still = len({each.pod for each in refusals if each.placed_on is None})
     end = "" if not still else f"; {still if len(pods) > 1 else 'it'} had no node at the end of the log"
     if len(pods) > 1:
-        return f"{len(pods)} pods waited{end}"
+        return f"{len(pods)} pods were pending{end}"
     first, placed_at = refusals[0].first, refusals[-1].placed_at
     if not first:  # an event without a time
-        return f"1 pod waited: {pods[0]}{end}"
-    waited = f", {_duration(_seconds(first, placed_at))}" if placed_at else ""
-    return f"1 pod waited: {pods[0]}{waited} from {first}{end}"
+        return f"1 pod was pending: {pods[0]}{end}"
+    waited = f", for {_duration(_seconds(first, placed_at))}" if placed_at else ""
+    return f"1 pod was pending: {pods[0]}{waited} from {first}{end}"
 
 
 def _causes(refusals: tuple[WaitingPod, ...]) -> Iterator[Cause]:
@@ -123,9 +124,11 @@ def _causes(refusals: tuple[WaitingPod, ...]) -> Iterator[Cause]:
         change = members[0].cause
         assert change is not None
         whom = (
-            "it" if len({each.pod for each in refusals}) == 1 else counted(len({each.pod for each in members}), "pod")
+            "the pod"
+            if len({each.pod for each in refusals}) == 1
+            else counted(len({each.pod for each in members}), "pod")
         )
-        says = f"{change.words} at {change.at}; without that {whom} would have found a node"
+        says = f"{change.words} at {change.at}; otherwise {whom} would have found a node"
         yield Cause(code="node-changed", says=says, objects=(change.node,))
     if not began:
         yield from next((each.causes for each in refusals if each.causes), ())
@@ -136,19 +139,14 @@ def _unjudged(found: Incident) -> Iterator[Unjudged]:
         yield Unjudged(what="log", because=f"{counted(found.unreplayed, 'record')} could not be replayed")
     pods = tuple(dict.fromkeys(each.pod for each in found.refusals if each.group is None))
     if pods:
-        because = "the rebuilt cluster does not have the pod, or has a node for it"
+        because = "the replayed cluster does not have the pod, or has a node for it"
         yield Unjudged(what="refusal", because=because, pods=pods)
 
 
 def _waiting(each: PodRefusal, found: Incident) -> WaitingPod:
     ended = [one for one in found.alterations if each.placed_at and each.first <= one.at <= each.placed_at]
-    return WaitingPod(
-        pod=each.pod,
-        first=each.first,
-        last=each.last,
-        said=each.said,
-        computed=each.computed,
-        agrees=each.agrees,
+    return WaitingPod.like(
+        each,
         causes=causes_of(each.group) if each.group is not None else (),
         sums=tuple(
             ReplayedSum(
@@ -160,7 +158,6 @@ def _waiting(each: PodRefusal, found: Incident) -> WaitingPod:
             for arithmetic, outcomes in (each.group.outcomes if each.group is not None else ())
             for outcome in outcomes
         ),
-        cause=each.cause,
         ended=ended[-1] if ended else None,
         placed_at=each.placed_at or None,
         placed_on=each.placed_on or None,

@@ -29,7 +29,7 @@ class WhyPending(Answer, frozen=True, kw_only=True):
 
     pending: Annotated[int, Meta(description="Judged pods without a node.")]
     pods: Annotated[tuple[Why, ...], Meta(description="One pending pod of each workload, most pending pods first.")]
-    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings for the user.")] = ()
 
 
 def why_pending(

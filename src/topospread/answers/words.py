@@ -12,7 +12,7 @@ from topospread.whole_number import whole_number
 __all__ = ["PODS_ANYWHERE", "agreeing", "counted", "in_order", "joined", "listed", "natural", "noun_of"]
 
 PODS_ANYWHERE = "a pod that is not judged may be on any node that its other filters allow, or on none"
-"""Assumption of promises about pods that are not judged."""
+"""How promises treat pods that topospread cannot judge."""
 _NUMBER = re.compile(r"(\d+)")
 
 

@@ -56,7 +56,7 @@ class PatchExpression(KubeStruct):
 
 
 class Mutation(KubeStruct):
-    """A change of an object: one of the two expressions."""
+    """A change of an object by one of the two expressions; ``patch_type`` says which."""
 
     patch_type: str = ""
     apply_configuration: PatchExpression | None = None
@@ -79,7 +79,7 @@ class ParamRef(KubeStruct):
 
 
 class AdmissionPolicySpec(KubeStruct):
-    """``spec`` of a policy: the requests that it matches, and its expressions, ``mutations`` of a mutating one."""
+    """``spec`` of a policy: the requests that it matches, and its expressions; mutating policies have ``mutations``."""
 
     match_constraints: MatchResources | None = None
     match_conditions: list[NamedExpression] | None = None

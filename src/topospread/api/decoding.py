@@ -57,7 +57,7 @@ def _type_of(kind: type) -> inspect.Type:
 
 
 class _Reader:
-    """Walks plain data together with its type: nulls become zero values, the first wrong type an error."""
+    """Walks plain data together with its type. A null becomes a zero value; the first wrong type raises an error."""
 
     def __init__(self, place: Place) -> None:
         self.place = place

@@ -16,7 +16,7 @@ ALL = "All"
 
 
 class CapacityRequirements(KubeStruct):
-    """Capacity that a share of a device needs, by its name."""
+    """Capacity name → amount that a share of a device needs."""
 
     requests: dict[str, RawQuantity] | None = None
 
@@ -52,7 +52,7 @@ class ExactDeviceRequest(KubeStruct):
 
     @property
     def devices(self) -> int:
-        """The number of devices of ExactCount, 1 by default (pkg/apis/resource/v1/defaults.go)."""
+        """The number of devices in mode ExactCount; 1 by default (pkg/apis/resource/v1/defaults.go)."""
         return self.count or 1
 
 

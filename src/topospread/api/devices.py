@@ -188,6 +188,6 @@ class DeviceTaintRuleSpec(KubeStruct):
 
 
 class DeviceTaintRule(KubeObject):
-    """``resource.k8s.io/v1`` DeviceTaintRule (1.37; before, a version that is off by default)."""
+    """``resource.k8s.io/v1`` DeviceTaintRule; before 1.37, only API versions that are off by default have it."""
 
     spec: DeviceTaintRuleSpec = msgspec.field(default_factory=DeviceTaintRuleSpec)

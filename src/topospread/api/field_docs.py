@@ -46,37 +46,37 @@ _INCLUSION_SINCE = (
     ("1.26", "beta, on by default"),
     ("1.33", "stable"),
 )
-_NO_DEFAULT = "none (leaving it out is refused)"
+_NO_DEFAULT = "none (the API server refuses a constraint without it)"
 
 MAX_SKEW = FieldDoc(
     "maxSkew",
     "integer",
     (
-        "How unevenly the pods may be spread, from 1. Of a node that the pod could go to, the skew is",
+        "The maximum skew, at least 1. The skew of a candidate node is",
         "    skew = matching pods in the node's domain\n"
         "           + 1 if the pod matches its own selector\n"
         "           - the global minimum",
-        "where the global minimum is the number of matching pods in the eligible domain that has the fewest (0 while "
-        "there are fewer eligible domains than minDomains).",
-        "With whenUnsatisfiable: DoNotSchedule, a node whose skew would exceed maxSkew is out. Three zones that hold "
-        "2, 2 and 1 matching pods:",
+        "The global minimum is the lowest number of matching pods in any eligible domain, or 0 if there are fewer "
+        "eligible domains than minDomains.",
+        "With whenUnsatisfiable: DoNotSchedule, a node whose skew exceeds maxSkew is rejected. For example, three "
+        "zones have 2, 2 and 1 matching pods:",
         "    zone-a   zone-b   zone-c\n      2        2        1        global minimum 1",
-        "A pod that matches the selector gives 2 + 1 - 1 = 2 in zone-a and zone-b, 1 + 1 - 1 = 1 in zone-c: with "
-        "maxSkew 1 only zone-c is left, with maxSkew 2 any zone will do.",
-        "With whenUnsatisfiable: ScheduleAnyway nothing is ruled out. Nodes score worse the more matching pods their "
-        "domain holds; the constraint adds count * ln(domains + 2) + (maxSkew - 1) to the sum that is turned into the "
-        "score, so a larger maxSkew waters the differences down.",
+        "For a pod that matches the selector, the skew is 2 + 1 - 1 = 2 in zone-a and zone-b, and 1 + 1 - 1 = 1 in "
+        "zone-c. With maxSkew 1, only zone-c is possible. With maxSkew 2, every zone is possible.",
+        "With whenUnsatisfiable: ScheduleAnyway, no node is rejected. A node scores lower the more matching pods its "
+        "domain has. Each constraint adds count * ln(domains + 2) + (maxSkew - 1) to a sum; a lower sum is a higher "
+        "score. A larger maxSkew makes the differences between domains smaller.",
     ),
     required=True,
     default=_NO_DEFAULT,
     since=_CONSTRAINTS_SINCE,
     notes=(
-        "Kubernetes' own API reference speaks of a default of 1. There is none: a constraint without maxSkew reads as "
-        "0 and is refused (must be greater than zero).",
-        "Only the domain that the pod would join is looked at. Domains may already differ by more: 3/1/1 with maxSkew "
-        "1 still takes a pod in either of the smaller two.",
-        "The rule holds when a pod is placed and never after: scaling down, evictions and lost nodes may leave the "
-        "pods as uneven as they like.",
+        "Kubernetes' API reference names a default of 1, but there is no default: the API server reads a missing "
+        "maxSkew as 0 and refuses it (must be greater than zero).",
+        "Only the domain of the candidate node must satisfy maxSkew. Other domains may differ by more: with 3/1/1 pods "
+        "and maxSkew 1, either of the two smaller domains accepts a pod.",
+        "The constraint applies only when a pod is scheduled. Scaling down, evictions and lost nodes can make the "
+        "spread uneven afterwards.",
     ),
 )
 
@@ -86,19 +86,19 @@ TOPOLOGY_KEY = FieldDoc(
     (
         "The key of a node label. Nodes with the same value are one domain: topology.kubernetes.io/zone makes each "
         "zone a domain, kubernetes.io/hostname each node.",
-        "A domain is eligible when at least one of its nodes passes nodeAffinityPolicy and nodeTaintsPolicy and has "
-        "the keys of all the pod's DoNotSchedule constraints.",
+        "A domain is eligible if at least one of its nodes passes nodeAffinityPolicy and nodeTaintsPolicy and has the "
+        "topologyKeys of all the pod's DoNotSchedule constraints.",
     ),
     required=True,
     default=_NO_DEFAULT,
     since=_CONSTRAINTS_SINCE,
     notes=(
-        "A node without the label is out for a DoNotSchedule constraint (missing required label), and the pods on it "
-        "are not counted. For ScheduleAnyway it stays possible, with no points from the pod's "
-        "constraints.",
-        "Domains are made of the nodes there are. A zone whose node pool is scaled to zero does not exist, and does "
-        "not hold the minimum at 0; minDomains is the remedy.",
-        "A mistyped key is the same as a label that no node has: pods with a DoNotSchedule constraint stay pending.",
+        "A DoNotSchedule constraint rejects a node without the label (missing required label) and does not count its "
+        "pods. A ScheduleAnyway constraint allows the node, but its score from the pod's constraints is 0.",
+        "Only existing nodes make domains. A zone whose node pool is scaled to zero is not a domain, so it does not "
+        "keep the global minimum at 0. Set minDomains to require more domains.",
+        "If no node has the label, for example because the key is misspelled, pods with a DoNotSchedule constraint "
+        "stay pending.",
     ),
 )
 
@@ -106,25 +106,25 @@ WHEN_UNSATISFIABLE = FieldDoc(
     "whenUnsatisfiable",
     "string",
     (
-        "What to do with a node that would break the constraint:",
-        "    DoNotSchedule    the node is out (a hard constraint); when all are,\n"
-        "                     the pod stays pending\n"
-        "    ScheduleAnyway   the node scores lower than those in emptier\n"
+        "The effect on a node where the pod would violate the constraint:",
+        "    DoNotSchedule    the node is rejected (a hard constraint); if all\n"
+        "                     nodes are rejected, the pod stays pending\n"
+        "    ScheduleAnyway   the node scores lower than nodes in emptier\n"
         "                     domains (a soft constraint)",
-        "Three zones that hold 3, 1 and 1 matching pods, DoNotSchedule with maxSkew 1: the pod goes to one of the last "
-        "two, 3/2/1 or 3/1/2. The spread is still uneven; it has not been made worse.",
+        "For example, three zones have 3, 1 and 1 matching pods, and a DoNotSchedule constraint has maxSkew 1. The pod "
+        "goes to one of the last two zones: 3/2/1 or 3/1/2. The spread is still uneven, but not worse than before.",
     ),
     required=True,
     enum=("DoNotSchedule", "ScheduleAnyway"),
     default=_NO_DEFAULT,
     since=_CONSTRAINTS_SINCE,
     notes=(
-        "Kubernetes' own API reference calls DoNotSchedule the default. There is none: a constraint without "
-        "whenUnsatisfiable is refused.",
-        "A soft constraint is one voice of several (weight 2 in the default profile): free resources, image "
-        "locality or affinity can outvote it.",
-        "Server-side apply tells constraints apart by topologyKey and this field, client-side apply and kubectl patch "
-        "by topologyKey alone.",
+        "Kubernetes' API reference calls DoNotSchedule the default, but there is no default: the API server refuses a "
+        "constraint without whenUnsatisfiable.",
+        "A soft constraint is one of several scores (weight 2 in the default profile). Free resources, image locality "
+        "or affinity can outweigh it.",
+        "Server-side apply identifies a constraint by topologyKey and whenUnsatisfiable. Client-side apply and kubectl "
+        "patch identify it by topologyKey alone.",
     ),
 )
 
@@ -134,15 +134,15 @@ _REQUIREMENT_FIELDS = (
         "operator",
         "string",
         (
-            "In: the label is there and its value is one of values. NotIn: it is not one of them, or the label is "
-            "missing. Exists: the label is there. DoesNotExist: it is missing.",
+            "In: the pod has the label, and its value is in values. NotIn: the pod lacks the label, or its value is "
+            "not in values. Exists: the pod has the label. DoesNotExist: the pod lacks the label.",
         ),
         required=True,
     ),
     FieldDoc(
         "values",
         "[]string",
-        ("The values that In and NotIn compare with, at least one. Exists and DoesNotExist take none.",),
+        ("The values for In and NotIn, at least one. Exists and DoesNotExist take no values.",),
         notes=("A strategic merge patch replaces the list.",),
     ),
 )
@@ -151,19 +151,19 @@ LABEL_SELECTOR = FieldDoc(
     "labelSelector",
     "LabelSelector",
     (
-        "Which pods are counted: those whose labels fulfil every requirement, among the pods of the pod's own "
-        "namespace. Pods that are being deleted and pods that have finished are not counted.",
+        "Selects the counted pods: the pods in the pod's own namespace whose labels fulfil every requirement. "
+        "Terminating and finished pods are not counted.",
     ),
     default="none (no pod is counted)",
     since=_CONSTRAINTS_SINCE,
     notes=(
-        "Left out, it matches no pod at all: the skew is always 0 and the constraint only keeps pods off nodes that "
-        "lack the key. The empty selector {} is no better: the scheduler counts 0 pods for it, though the pod matches "
-        "itself.",
-        "If the pod does not match its own selector, it is placed by the count of other pods and changes nothing by "
-        "being there: replicas are not spread among themselves.",
-        "During a rolling update the pods of the old and the new revision carry the same labels and are counted "
-        "together, unless matchLabelKeys: [pod-template-hash] tells them apart.",
+        "Without a labelSelector no pod is counted: the skew is always 0, and the constraint only rejects nodes "
+        "without the topologyKey. An empty selector {} does not help: kube-scheduler counts 0 pods for it, although "
+        "the pod matches itself.",
+        "If a pod does not match its own selector, the counts of other pods decide its node, and the pod itself is not "
+        "counted. Replicas with such a selector are not spread.",
+        "During a rolling update, pods of the old and the new revision have the same labels and are counted together. "
+        "matchLabelKeys: [pod-template-hash] counts each revision separately.",
         "Server-side apply replaces the whole selector. A strategic merge patch merges matchLabels key by key and "
         "replaces matchExpressions.",
     ),
@@ -171,13 +171,13 @@ LABEL_SELECTOR = FieldDoc(
         FieldDoc(
             "matchExpressions",
             "[]LabelSelectorRequirement",
-            ("Requirements of a key, an operator and values. All must hold, besides matchLabels.",),
+            ("Requirements of a key, an operator and values. All of them and matchLabels must hold.",),
             fields=_REQUIREMENT_FIELDS,
         ),
         FieldDoc(
             "matchLabels",
             "map[string]string",
-            ("Labels that must be there with exactly these values: each is a requirement In with one value.",),
+            ("Labels that the pod must have with exactly these values. Each equals a requirement In with one value.",),
         ),
     ),
 )
@@ -186,12 +186,11 @@ MIN_DOMAINS = FieldDoc(
     "minDomains",
     "integer",
     (
-        "How many eligible domains there should be, from 1. While there are fewer, the global minimum is taken as 0, "
-        "so that no domain gets more than maxSkew matching pods. From that number on it changes nothing.",
-        "Three zones that hold 2 matching pods each, maxSkew 2, minDomains 5:",
+        "The required number of eligible domains, at least 1. If there are fewer, the global minimum counts as 0, so "
+        "no domain gets more than maxSkew matching pods. If there are enough, minDomains has no effect.",
+        "For example, three zones have 2 matching pods each, with maxSkew 2 and minDomains 5. For every zone:",
         "    skew = 2 + 1 - 0 = 3 > maxSkew 2",
-        "in every zone: the pod waits until there are more zones, which an autoscaler that knows the constraint can "
-        "bring about.",
+        "The pod stays pending until there is another zone. A cluster autoscaler that supports minDomains can add one.",
     ),
     default="1",
     since=(
@@ -201,9 +200,10 @@ MIN_DOMAINS = FieldDoc(
         ("1.30", "stable"),
     ),
     notes=(
-        "Only with whenUnsatisfiable: DoNotSchedule; with ScheduleAnyway it is refused.",
-        "It creates no domains and reserves none. It keeps pods pending, which is what makes a cluster autoscaler act.",
-        "Domains that nodeAffinityPolicy or nodeTaintsPolicy leave out do not count towards it.",
+        "The API server refuses minDomains with whenUnsatisfiable: ScheduleAnyway.",
+        "minDomains does not create domains. It keeps pods pending, and a cluster autoscaler adds nodes for pending "
+        "pods.",
+        "Domains that nodeAffinityPolicy or nodeTaintsPolicy excludes do not count.",
     ),
 )
 
@@ -211,17 +211,17 @@ NODE_AFFINITY_POLICY = FieldDoc(
     "nodeAffinityPolicy",
     "string",
     (
-        "Whether the pod's nodeSelector and its required node affinity decide which nodes take part:",
-        "    Honor    only nodes that match them count, with their domains and pods\n    Ignore   all nodes count",
+        "Whether the pod's nodeSelector and required node affinity exclude nodes from the count:",
+        "    Honor    only matching nodes count, with their domains and pods\n    Ignore   all nodes count",
     ),
     enum=("Honor", "Ignore"),
     default="Honor",
     since=_INCLUSION_SINCE,
     notes=(
-        "Ignore decides the count alone, not where the pod may go. An empty zone that the pod's node affinity excludes "
-        "then holds the minimum at 0, and the pod can be left pending.",
-        "Preferred node affinity and a profile's addedAffinity play no part.",
-        "For ScheduleAnyway with kubernetes.io/hostname a node's own pods are counted, whatever the policy.",
+        "Ignore affects only the count, not the nodes that the pod can use. An empty zone that the pod's node affinity "
+        "excludes then keeps the global minimum at 0, so the pod may stay pending.",
+        "Preferred node affinity and a profile's addedAffinity have no effect.",
+        "With ScheduleAnyway and kubernetes.io/hostname, the pods on each node count, regardless of the policy.",
     ),
 )
 
@@ -229,19 +229,19 @@ NODE_TAINTS_POLICY = FieldDoc(
     "nodeTaintsPolicy",
     "string",
     (
-        "Whether taints decide which nodes take part:",
+        "Whether taints exclude nodes from the count:",
         "    Honor    nodes with a NoSchedule or NoExecute taint that the pod\n"
-        "             does not tolerate are left out, with their domains and pods\n"
+        "             does not tolerate are excluded, with their domains and pods\n"
         "    Ignore   all nodes count",
     ),
     enum=("Honor", "Ignore"),
     default="Ignore",
     since=_INCLUSION_SINCE,
     notes=(
-        "With the default, an empty zone of which every node is tainted or cordoned still holds the minimum at 0, "
-        "although no pod can go there: the usual reason of pods that stay pending during maintenance.",
-        "Honor reads taints. A node with spec.unschedulable but without its taint counts; PreferNoSchedule never "
-        "matters.",
+        "With the default (Ignore), an empty zone whose nodes are all tainted or cordoned keeps the global minimum at "
+        "0, although no pod can go there. During maintenance, this is the usual reason for pending pods.",
+        "Honor reads only taints: a node with spec.unschedulable but without the unschedulable taint counts. "
+        "PreferNoSchedule taints have no effect.",
     ),
 )
 
@@ -249,10 +249,10 @@ MATCH_LABEL_KEYS = FieldDoc(
     "matchLabelKeys",
     "[]string",
     (
-        "Label keys whose values are taken from the pod that is being placed and added to labelSelector: only pods "
-        "with the same values are counted. Keys that the pod lacks are dropped.",
-        "With pod-template-hash, which a Deployment sets, each revision is spread by itself and a rolling update does "
-        "not end uneven:",
+        "Pod label keys. The incoming pod's values of these keys are added to labelSelector, so only pods with the "
+        "same values are counted. Keys that the pod lacks are ignored.",
+        "With pod-template-hash, which a Deployment sets, each revision is spread separately, so the pods are spread "
+        "evenly after a rolling update:",
         "    labelSelector: {matchLabels: {app: web}}\n    matchLabelKeys: [pod-template-hash]",
     ),
     default="none (labelSelector alone decides)",
@@ -262,9 +262,10 @@ MATCH_LABEL_KEYS = FieldDoc(
         ("1.34", "beta; the API server writes the keys and values into labelSelector when a pod is created"),
     ),
     notes=(
-        "Refused without labelSelector, and for a key that labelSelector names itself.",
-        "The pod's labels are read once, as it is created (from 1.34) or each time it is tried (before).",
-        "Default constraints need none: the selector of a ReplicaSet has pod-template-hash in it.",
+        "The API server refuses matchLabelKeys without labelSelector, and a key that labelSelector also contains.",
+        "Since 1.34, the pod's labels are read once, when the pod is created. Before, they were read at each "
+        "scheduling attempt.",
+        "Default constraints do not need matchLabelKeys, because the selector of a ReplicaSet has pod-template-hash.",
     ),
 )
 
@@ -273,15 +274,16 @@ TOPOLOGY_SPREAD_CONSTRAINTS = FieldDoc(
     "[]TopologySpreadConstraint",
     (
         "How the pods of a group are spread over zones, nodes or other domains of the cluster. A node must satisfy "
-        "every DoNotSchedule constraint; the ScheduleAnyway ones together make one of the scores.",
+        "every DoNotSchedule constraint. All ScheduleAnyway constraints together make one score.",
     ),
     default="the scheduler's default constraints, if it finds a selector for the pod",
     since=_CONSTRAINTS_SINCE,
     notes=(
-        "Two constraints with the same topologyKey and whenUnsatisfiable are refused; a hard and a soft one of the "
-        "same key are not.",
-        "A pod with any constraint of its own gets none of the default ones.",
-        "Constraints act when a pod is placed. Nothing moves pods afterwards, and scaling down pays no attention.",
+        "The API server refuses two constraints with the same topologyKey and whenUnsatisfiable. It accepts a hard and "
+        "a soft constraint with the same topologyKey.",
+        "A pod with its own constraints gets no default constraints.",
+        "Constraints apply only when a pod is scheduled. kube-scheduler does not move running pods, and scaling down "
+        "ignores constraints.",
     ),
     fields=(
         LABEL_SELECTOR,

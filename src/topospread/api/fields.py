@@ -1,16 +1,16 @@
-"""Documentation of spread constraints the way ``kubectl explain`` prints it; the words are ``field_docs.py``'s.
+"""Print the documentation of spread constraints like ``kubectl explain``. ``field_docs.py`` has the texts.
 
 Source of the layout: k8s.io/kubectl ``pkg/explain/v2/templates/plaintext.tmpl``.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
 from topospread.errors import UsageError
+from topospread.text import did_you_mean
 
 from .field_docs import TOPOLOGY_SPREAD_CONSTRAINTS, FieldDoc
 
@@ -86,13 +86,12 @@ def _unknown(name: str, known: Sequence[str], parent: str) -> str:
     if not known:
         return f'field "{name}" does not exist: {parent} has no fields'
     lower = {each.lower(): each for each in known}
-    nearest = difflib.get_close_matches(name.lower(), lower, n=1)
-    hint = f'did you mean "{lower[nearest[0]]}"?' if nearest else f"there are {', '.join(known)}"
-    return f'field "{name}" does not exist in {parent}; {hint}'
+    hint = did_you_mean(name.lower(), lower, f"fields: {', '.join(known)}")
+    return f'field "{name}" does not exist in {parent}{hint}'
 
 
 def _entry(doc: FieldDoc, width: int) -> list[str]:
-    """Return a field in the list of fields."""
+    """Return the lines for a field in the list of fields."""
     lines = [f"  {doc.name}\t<{doc.type}>" + (" -required-" if doc.required else "")]
     if doc.enum:
         lines.append(f"  enum: {', '.join(doc.enum)}")

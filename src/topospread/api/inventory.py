@@ -55,6 +55,7 @@ class Inventory:
 
     Attributes:
         skipped: kind → number of ignored objects of kinds that have no effect.
+        unmodelled: ignored object of a kind of `NOT_MODELLED` → hash of its content.
         warnings: warnings for the user (missing or ignored input).
         notes: notes for the user (replaced, assumed or added objects).
         places: place of each object in the input.
@@ -104,6 +105,7 @@ class Inventory:
     configurations: list[dict[str, object]] = field(default_factory=list)
     parameters: list[dict[str, object]] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+    unmodelled: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     places: dict[ObjectKey, Place] = field(default_factory=dict)

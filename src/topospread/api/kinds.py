@@ -89,7 +89,7 @@ KINDS: dict[str, Kind] = {
     "MutatingAdmissionPolicyBinding": Kind(MutatingAdmissionPolicyBinding, "mutating_bindings"),
     "RuntimeClass": Kind(RuntimeClass, "runtime_classes"),
 }
-"""Kind name → how it is read. A kind of the same name in another group (a CRD) is ignored."""
+"""Kind name → its struct and its list in the inventory. A kind of that name in another group (a CRD) is ignored."""
 
 _NOT_MODELLED = """
 CompositePodGroup

@@ -35,7 +35,7 @@ class LabelSet(Generic[Item]):
 
 
 class LabelIndex(Generic[Item]):
-    """Things with labels in namespaces."""
+    """Objects, indexed by their namespace and labels."""
 
     def __init__(self) -> None:
         self._sets: dict[tuple[str, frozenset[tuple[str, str]]], LabelSet[Item]] = {}
@@ -91,7 +91,7 @@ class LabelIndex(Generic[Item]):
 
 
 class SelectorIndex(Generic[Item]):
-    """Selectors in namespaces with their owners, indexed by one required label each."""
+    """Selectors with a namespace and an item each, indexed by one of the selector's required labels."""
 
     def __init__(self) -> None:
         self._by_label: dict[LabelInNamespace, dict[int, tuple[Selector, Item]]] = {}
@@ -106,7 +106,7 @@ class SelectorIndex(Generic[Item]):
         return self._added
 
     def remove(self, namespace: str, selector: Selector, number: int) -> None:
-        """Take a selector out."""
+        """Remove the selector with the number that `add` returned."""
         for each in selector.requirements:
             for value in each.values if each.operator in ("=", "In") else ():
                 place = (namespace, each.key, value)
@@ -123,7 +123,7 @@ class SelectorIndex(Generic[Item]):
         return [item for _, (selector, item) in sorted(found.items(), key=_number) if selector.matches(labels)]
 
     def _places(self, namespace: str, selector: Selector) -> list[dict[int, tuple[Selector, Item]]]:
-        """Return where a selector is stored: at the values of the requirement with the fewest other selectors."""
+        """Return the dicts that store a selector: one for each value of its requirement with the fewest selectors."""
         if selector.selects_nothing:
             return []
         required = [each for each in selector.requirements if each.operator in ("=", "In") and each.values]

@@ -59,7 +59,7 @@ class InvalidSelectorError(ValueError):
 
 
 def aggregated(problems: Sequence[str]) -> str:
-    """Return several errors as one, each once (``utilerrors.Aggregate``)."""
+    """Return several errors as one text without repeats (``utilerrors.Aggregate``)."""
     distinct = list(dict.fromkeys(problems))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
 
@@ -104,7 +104,7 @@ class Requirement(msgspec.Struct, frozen=True):
         return cls(key, operator, tuple(values or ()))
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Return whether labels fulfil it; NotIn and DoesNotExist are fulfilled where the key is missing."""
+        """Return whether labels fulfil the requirement; NotIn and DoesNotExist also match labels without the key."""
         value = labels.get(self.key)
         match self.operator:
             case "=" | "In":
@@ -137,7 +137,7 @@ class Requirement(msgspec.Struct, frozen=True):
 
 
 def _count_problems(path: str, operator: Operator, values: Sequence[str] | None) -> list[str]:
-    """Return the problems with the number of values, and with integers, that labels.NewRequirement finds."""
+    """Return NewRequirement's errors about the number of values, and about values of Gt and Lt that are no integers."""
     count = len(values or ())
     match operator:
         case "In" | "NotIn":
@@ -190,7 +190,7 @@ class Selector:
 
     @classmethod
     def nothing(cls) -> Selector:
-        """Return the selector that matches nothing, also with more requirements."""
+        """Return the selector that matches nothing, even if requirements are added."""
         return cls(selects_nothing=True)
 
     @classmethod
@@ -237,7 +237,7 @@ class Selector:
         return True
 
     def with_requirements(self, *requirements: Requirement) -> Selector:
-        """Return the selector with these requirements as well; one that matches nothing is returned unchanged."""
+        """Return the selector with further requirements; a selector that matches nothing is returned unchanged."""
         if self.selects_nothing or not requirements:
             return self
         return Selector((*self.requirements, *requirements))
@@ -251,8 +251,10 @@ class Selector:
         return self.with_requirements(*(Requirement(key, "=", (value,)) for key, value in own.items()))
 
     def without_repeats(self) -> str:
-        """Return the selector as text without repeated requirements, which default constraints take from Services and
-        owners."""
+        """Return the selector as text, with each requirement once.
+
+        Selectors of default constraints repeat requirements, because several Services and owners contribute them.
+        """
         said: dict[object, Requirement] = {}
         for each in self.requirements:
             meaning = (each.key, "In" if each.operator == "=" else each.operator, frozenset(each.values))

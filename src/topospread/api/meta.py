@@ -34,7 +34,7 @@ class OwnerReference(KubeStruct):
 
 
 class Annotations(KubeStruct):
-    """The annotations a rule reads; all others are dropped while decoding."""
+    """The annotations that topospread reads; all others are dropped while decoding."""
 
     pod_deletion_cost: str | None = msgspec.field(default=None, name="controller.kubernetes.io/pod-deletion-cost")
     mirror: str | None = msgspec.field(default=None, name="kubernetes.io/config.mirror")
@@ -71,12 +71,18 @@ class Annotations(KubeStruct):
     counted: str | None = msgspec.field(default=None, name="topospread.dev/counted")
     promise: str | None = msgspec.field(default=None, name="topospread.dev/promise")
     quorum: str | None = msgspec.field(default=None, name="topospread.dev/quorum")
+    misspelt: str | None = msgspec.field(default=None, name="topospread.dev/misspelt")
     scale_in: str | None = msgspec.field(default=None, name="topospread.dev/scale-in")
     fallback: str | None = msgspec.field(default=None, name="topospread.dev/fallback")
 
+    @property
+    def declares(self) -> bool:
+        """True if one of the annotations declares promises, or was to declare them."""
+        return bool(self.promise or self.quorum or self.misspelt)
+
 
 class ObjectMeta(KubeStruct):
-    """apimachinery ``meta/v1`` ObjectMeta: identity, labels, owners and the times that matter."""
+    """apimachinery ``meta/v1`` ObjectMeta: identity, labels, annotations, owners, creation and deletion times."""
 
     name: str | None = None
     generate_name: str | None = None

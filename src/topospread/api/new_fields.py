@@ -1,4 +1,4 @@
-"""The minor version of Kubernetes that introduced a field. It does not cover the later history of their feature gates.
+"""The minor version of Kubernetes that introduced a field; `config.gate_table` has the history of feature gates.
 
 ``new_fields.json`` lists the fields added since 1.18, by struct; `conformance/oracle/cmd/fieldhistory` prints it from
 k8s.io/api (core/v1, apps/v1 and batch/v1) of every minor version.
@@ -22,7 +22,7 @@ def _printed() -> dict[str, dict[str, int]]:
 
 @cache
 def first_minor(struct: str, path: str) -> int:
-    """Return the first minor version from 1.18 on that knows a field: ``PodSpec``, ``volumes[].image`` → 31."""
+    """Return the first minor version with a field (``PodSpec``, ``volumes[].image`` → 31); 18 for older fields."""
     first = _OLDEST
     for step in path.split("."):
         name = step.removesuffix("[]")

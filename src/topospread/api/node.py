@@ -47,4 +47,4 @@ class Node(KubeObject):
 
 
 class Namespace(KubeObject):
-    """``v1`` Namespace: its labels are what namespace selectors read."""
+    """``v1`` Namespace; namespace selectors match its labels."""

@@ -24,7 +24,7 @@ class NodeSelectorTerm(KubeStruct):
 
 
 class NodeSelector(KubeStruct):
-    """Terms of which one must hold."""
+    """A list of terms; at least one must match."""
 
     node_selector_terms: list[NodeSelectorTerm] | None = None
 
@@ -85,7 +85,7 @@ class Taint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
 
 class Toleration(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
-    """A pod's toleration; empty key tolerates all keys, empty effect all effects, empty operator is Equal."""
+    """A pod's toleration. An empty key matches all keys, an empty effect all effects; an empty operator means Equal."""
 
     key: str | None = None
     operator: str | None = None

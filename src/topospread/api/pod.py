@@ -31,13 +31,13 @@ class ContainerPort(KubeStruct):
 
 
 class ContainerRestartRule(KubeStruct):
-    """The action when a container exits."""
+    """A rule for a container that exits; only its action is read."""
 
     action: str | None = None
 
 
 class VolumeMount(KubeStruct):
-    """The mount of a volume; only the parts that require something of a node."""
+    """The mount of a volume; only the fields that a node must support are read."""
 
     bind_mount_options: list[str] | None = None
 
@@ -144,7 +144,7 @@ class CSIVolumeSource(KubeStruct):
 
 
 class Volume(KubeStruct):
-    """A volume; for sources without an effect on scheduling, only their presence."""
+    """A volume; of a source without an effect on scheduling, only the presence is read."""
 
     name: str = ""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
@@ -231,9 +231,8 @@ class PodSpec(KubeStruct):
     """The part of a pod's spec that scheduling and admission read.
 
     Attributes:
-        unjudged_admission: what concerns a new pod's admission and is not evaluated; set by
-            topospread, not a field of Kubernetes.
-        refused_admission: why the API server refuses a new pod before others look at it; set by topospread.
+        unjudged_admission: policies or PodGroups that topospread cannot evaluate, in words; not a Kubernetes field.
+        refused_admission: message with which a mutating policy refuses a new pod; not a Kubernetes field.
     """
 
     node_name: str | None = None
@@ -321,7 +320,7 @@ class Pod(KubeObject):
 
     @property
     def is_ready(self) -> bool:
-        """True if the condition Ready is; a pod of a manifest, which has no conditions, counts as ready."""
+        """True if the condition Ready is True; a pod without conditions, as in a manifest, also counts as ready."""
         conditions = self.status.conditions if self.status else None
         return not conditions or any(each.type == "Ready" and each.status == "True" for each in conditions)
 

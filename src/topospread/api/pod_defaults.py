@@ -39,9 +39,9 @@ def complete_pod_level(
     *,
     needs_limits: bool = False,
 ) -> None:
-    """Set the pod's requests, and its limits of huge pages, from those of its containers and its own limits.
+    """Set missing pod-level requests, and huge page limits, from the containers' resources and the pod-level limits.
 
-    ``needs_limits``: ignore the containers' requests if the pod has no limit (until 1.36).
+    ``needs_limits``: do not use the containers' requests if the pod has no limit (until 1.36).
 
     Source: pkg/api/pod/util.go (``DefaultPodLevelResources``).
     """

@@ -1,4 +1,4 @@
-"""Groups of pods that are scheduled together: Workloads and PodGroups (data only; no plugin judges them yet).
+"""Groups of pods that are scheduled together: Workloads and PodGroups (data only).
 
 Source: k8s.io/api/scheduling/v1beta1/types.go.
 """

@@ -1,4 +1,4 @@
-"""Kinds that set rules for pods: priority classes, budgets, limit ranges, quotas, runtime classes (data only)."""
+"""Fields of kinds with rules for pods: priority classes, budgets, limit ranges, quotas, runtime classes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Node pools that an autoscaler grows: what their nodes are like, and how many there may be. `scaling` adds the
-nodes."""
+"""Node pools that an autoscaler grows: the form and the number of their nodes. `scaling` adds the nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from .node_selection import Taint
 from .quantity import Quantity, parse_quantity
 
 _LEAST, _MOST = 60, 110
-"""Allocatable percent of a pool's shape: kubelets reserve a part, and equal machines differ a little."""
+"""Range of a node's allocatable amount in percent of its pool's amount: kubelets reserve a part, and machines vary."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -63,17 +62,17 @@ class NodePool:
 
     @property
     def size(self) -> tuple[Quantity, Quantity, str]:
-        """Sorts pools by how large their nodes are: cpu, then memory, then name."""
+        """A sort key: cpu and memory of one node, then the pool's name."""
         none = parse_quantity("0")
         amounts = {name: parse_quantity(self.amounts[name]) for name in ("cpu", "memory") if name in self.amounts}
         return amounts.get("cpu", none), amounts.get("memory", none), self.name
 
     def node(self, name: str, beside: Iterable[Node] = ()) -> Node:
-        """Return a new node: with the pool's labels, and as kubelets set them os, arch and hostname.
+        """Return a new node with the pool's labels and the kubelet's labels for os, arch and hostname.
 
         Args:
-            name: of the node.
-            beside: other nodes; os and arch are those of a node of the pool, else linux and amd64.
+            name: name of the node.
+            beside: existing nodes. Os and arch come from the first node of this pool, else they are linux and amd64.
         """
         like = next((each.labels for each in beside if self.has(each)), {})
         by_kubelet = {key: like.get(key, value) for key, value in ((OS, "linux"), (ARCH, "amd64"))}
@@ -88,8 +87,10 @@ class NodePool:
         )
 
     def has(self, node: Node) -> bool:
-        """Return whether a node is one of the pool's: it has all its labels, and the pool made it or its cpu and memory
-        fit the shape."""
+        """Return whether a node belongs to the pool.
+
+        The node must have the pool's labels, and either its pool annotation or about its cpu and memory.
+        """
         if not self.labels or not self.labels.items() <= node.labels.items():
             return False
         if (annotations := node.metadata.annotations) is not None and annotations.pool is not None:
@@ -132,7 +133,7 @@ def new_names(pool: NodePool, nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def at_least(nodes: list[Node], pools: Iterable[NodePool]) -> list[Node]:
-    """Return the nodes, with the missing nodes of the pools' minimum."""
+    """Return ``nodes``, and new nodes for each pool that is below its minimum."""
     found = list(nodes)
     for pool in pools:
         names = new_names(pool, found)
@@ -142,7 +143,7 @@ def at_least(nodes: list[Node], pools: Iterable[NodePool]) -> list[Node]:
 
 
 def on_paper(pools: Iterable[NodePool], nodes: Iterable[Node]) -> dict[str, dict[str, list[str]]]:
-    """Return topology key → domain → growing pools that could add the domain, which no node has yet."""
+    """Return topology key → domain that no node has yet → names of the pools that can add it."""
     there = list(nodes)
     known = {label for node in there for label in node.labels.items()}
     found: dict[str, dict[str, list[str]]] = {}

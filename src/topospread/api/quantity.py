@@ -1,8 +1,8 @@
 """Kubernetes quantities, exact and without floats.
 
 A quantity is ``unscaled * 10**exponent`` with one of three formats. The rules, messages, rounding and overflows are
-those of k8s.io/apimachinery/pkg/api/resource (quantity.go, amount.go, scale_int.go). It keeps short numbers as int64
-and others as arbitrary decimals. Some overflows differ between the two, so a quantity records its kind (``wide``).
+those of k8s.io/apimachinery/pkg/api/resource (quantity.go, amount.go, scale_int.go). Go keeps short numbers as int64
+and others as arbitrary decimals. Some overflows differ between these forms, so ``wide`` records the form.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SUFFIX_WORDS: Final = "unable to parse quantity's suffix"
 
 
 class QuantityError(ValueError):
-    """A text that is no quantity; the message is the API server's."""
+    """Error for a text that is not a quantity; the message is the API server's."""
 
 
 class NumberText(str):
@@ -145,7 +145,7 @@ class Quantity:
         return Quantity(unscaled, _MILLI, self.format, wide=self.wide)
 
     def widened(self) -> Quantity:
-        """Return the same amount as an arbitrary decimal, which overflows otherwise (Go's ``ToDec``)."""
+        """Return the same amount as an arbitrary decimal, which overflows in other cases (Go's ``ToDec``)."""
         if self.wide:
             return self
         wide = Quantity(self.unscaled, self.exponent, self.format, wide=True)
@@ -153,7 +153,7 @@ class Quantity:
         return wide
 
     def _magnitude(self) -> int:
-        """Return position of the first digit, as a power of ten."""
+        """Return the smallest exponent whose power of ten is larger than the amount."""
         return len(str(abs(self.unscaled))) + self.exponent
 
     def _scaled(self, scale: int) -> int:
@@ -328,7 +328,7 @@ def _scaled_wide(unscaled: int, difference: int) -> int:
 
 
 def _remove_factors(number: int, factor: int) -> tuple[int, int]:
-    """Return the number without its trailing factors, and how many were removed."""
+    """Return the number divided by ``factor`` as often as possible, and the number of divisions."""
     times = 0
     while number and number % factor == 0:
         number //= factor

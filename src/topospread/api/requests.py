@@ -2,7 +2,7 @@
 
 Source: k8s.io/component-helpers/resource/helpers.go (``PodRequests``), pkg/scheduler/framework/types.go
 (``CalculateResource``, ``SetMaxResource``). Units of the results: cpu in millicores, all else in units
-(bytes, pieces), rounded up as Kubernetes rounds them. Which version counts how is in ``config/request_rules.py``.
+(bytes, pieces), rounded up as Kubernetes rounds them. ``config/request_rules.py`` has the rules of each version.
 """
 
 from __future__ import annotations
@@ -28,25 +28,26 @@ from .running_resources import (
 )
 
 DEFAULT_MILLI_CPU = 100
-"""What a container without a cpu request counts as in scoring (pkg/scheduler/util/pod_resources.go)."""
+"""Millicores that scoring assumes for a container without a cpu request (pkg/scheduler/util/pod_resources.go)."""
 DEFAULT_MEMORY = 200 * 1024 * 1024
-"""What a container without a memory request counts as in scoring, in bytes."""
+"""Bytes that scoring assumes for a container without a memory request."""
 
 _NON_MISSING: Requests = {"cpu": parse_quantity(f"{DEFAULT_MILLI_CPU}m"), "memory": parse_quantity(str(DEFAULT_MEMORY))}
 
 
 @dataclass(frozen=True, slots=True)
 class RequestRules:
-    """The rules for counting requests; the defaults are those of Kubernetes 1.37.
+    """The rules for counting requests, true if the sentence holds; the defaults are those of Kubernetes 1.37.
 
     Attributes:
-        sidecars: restartable init containers count beside the containers.
-        sidecar_ports: their host ports are taken too.
+        sidecars: requests of sidecars (restartable init containers) are added to the containers' requests.
+        sidecar_ports: sidecars use their host ports.
         overhead: ``spec.overhead`` counts.
         local_storage: ephemeral storage counts.
-        pod_level: ``spec.resources`` counts; pod_level_huge_pages: its huge pages too.
-        pod_level_status: for a resized pod what runs at pod level counts too.
-        status: how allocated and running resources in the status count.
+        pod_level: ``spec.resources`` counts.
+        pod_level_huge_pages: huge pages in ``spec.resources`` count.
+        pod_level_status: allocated and running pod-level resources of a resized pod count.
+        status: the containers' resources in the status that count.
         fit_scores_containers_alone: NodeResourcesFit's score ignores pod-level resources and status.
         fit_scores_overhead: NodeResourcesFit's score includes overhead.
         non_zero_of_sum: the defaults for missing requests apply to each container, including sidecars; otherwise the
@@ -84,7 +85,7 @@ def pod_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int
 
 
 def incoming_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """Return what the pod requests from a candidate node, by its spec and not its status."""
+    """Return the pod's requests from a candidate node: those of its spec, without its status."""
     return integers(_requests(pod, replace(rules, status="ignored")))
 
 
@@ -105,9 +106,10 @@ def scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES, *, missing_c
 
 
 def fit_scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """Return the requests for NodeResourcesFit's scorers, which ignore some features.
+    """Return the pod's requests for NodeResourcesFit's scorers.
 
-    Source: noderesources/fit.go, ``nodeResourceStrategyTypeMap``; its filter and the sums of its nodes use them.
+    Depending on the version, these ignore overhead, or pod-level resources and the status, which the filter counts.
+    Source: noderesources/fit.go, ``nodeResourceStrategyTypeMap``.
     """
     if rules.fit_scores_containers_alone:
         rules = replace(rules, pod_level=False, status="ignored")
@@ -158,7 +160,8 @@ def is_counted(name: str) -> bool:
 def is_scalar_resource(name: str) -> bool:
     """Return whether kube-scheduler counts the resource in addition to cpu, memory, ephemeral-storage and pods.
 
-    Extended resources, huge pages, attachable volumes and prefixed native ones (pkg/scheduler/util/utils.go).
+    These are extended resources, huge pages, attachable volumes and native resources with a prefix. Source:
+    pkg/scheduler/util/utils.go.
     """
     return (
         is_extended_resource(name) or name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name
@@ -166,7 +169,7 @@ def is_scalar_resource(name: str) -> bool:
 
 
 def is_extended_resource(name: str) -> bool:
-    """Return whether a resource has a domain other than Kubernetes' or a quota's (``IsExtendedResourceName``)."""
+    """Return whether a resource has a prefix that is neither Kubernetes' nor a quota's (``IsExtendedResourceName``)."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 

@@ -1,4 +1,4 @@
-"""The requests of a running pod's containers, given what the kubelet allocated; each version counts its own way.
+"""The requests of a running pod's containers, including resources that the kubelet allocated, for each version.
 
 Pods may be resized in place (KEP-1287), so that spec and status differ for a while. Source: ``PodRequests`` in
 k8s.io/component-helpers/resource/helpers.go, until 1.31 in pkg/api/v1/resource/helpers.go.
@@ -54,11 +54,13 @@ def integers(requests: Mapping[str, Quantity]) -> dict[str, int]:
 
 
 StatusRule = Literal["ignored", "allocated", "running", "running or allocated", "whole pod"]
-"""Which resources of the status count.
+"""The requests that count for a pod with resources in its status.
 
-    ignored: none. allocated: for each container the larger of spec and ``allocatedResources`` (1.27 to 1.31). running:
-    the larger of spec and ``resources`` (1.32). running or allocated: the largest of the three, also for sidecars (1.33
-    to 1.36). whole pod: each of the three is summed over the pod; the largest sum counts (1.37).
+    ignored            the spec
+    allocated          of each container, the larger of spec and status.allocatedResources (1.27 to 1.31)
+    running            of each container, the larger of spec and status.resources (1.32)
+    running or ...     of each container or sidecar, the largest of these three (1.33 to 1.36)
+    whole pod          the largest of three sums over the pod: spec, allocatedResources, resources (1.37)
 """
 
 RequestsReader = Callable[[Container], Requests]
@@ -71,7 +73,7 @@ def spec_requests(container: Container) -> Requests:
 
 
 def readers(pod: Pod, rule: StatusRule) -> list[RequestsReader]:
-    """Return the ways to read the pod's containers; each is summed up, and the largest sum counts."""
+    """Return functions that read a container's requests. The largest of their sums over the pod counts."""
     status = pod.status
     told = status is not None and (status.container_statuses or status.init_container_statuses)
     if rule == "whole pod":
@@ -117,7 +119,7 @@ def _counted(status: ContainerStatus, rule: StatusRule) -> list[Mapping[str, Qua
 
 
 def _said_infeasible(pod: Pod) -> bool:
-    """Return whether a resize is infeasible, until 1.32 from ``status.resize``."""
+    """Return whether ``status.resize`` reports an infeasible resize (until 1.32)."""
     return pod.status is not None and pod.status.resize == "Infeasible"
 
 

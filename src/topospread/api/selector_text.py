@@ -29,7 +29,7 @@ def parse_selector(text: str) -> Selector:
     try:
         return Selector(tuple(_SelectorParser(text).requirements()))
     except InvalidSelectorError as error:
-        raise UsageError(f'"{text}" is no label selector: {error}') from None
+        raise UsageError(f'"{text}" is not a label selector: {error}') from None
 
 
 def nothing_selected(selector: Selector) -> UsageError:

@@ -1,8 +1,8 @@
 """The API versions of built-in kinds that a Kubernetes version serves by default.
 
-They are in ``kinds.json``, which `conformance/oracle/cmd/kinds` prints from the paths of api/openapi-spec/swagger.json
-and the defaults in pkg/controlplane/instance.go, of every minor version from 1.18 to 1.37. This module adds older and
-disabled versions of the kinds that topospread reads.
+``kinds.json`` lists the API versions. `conformance/oracle/cmd/kinds` prints it from the paths of
+api/openapi-spec/swagger.json and the defaults in pkg/controlplane/instance.go, of every minor version from 1.18 to
+1.37. This module adds older and disabled versions of the kinds that topospread reads.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .shipped_table import shipped_table
 
 
 class Served(NamedTuple):
-    """The minor versions that serve an API version by default: from, and up to but not with."""
+    """The minor versions of Kubernetes that serve an API version by default; ``until`` is the first that does not."""
 
     since: int = 0
     until: int = 1000
 
     def by(self, minor: int) -> bool:
-        """Return whether Kubernetes 1.``minor`` does."""
+        """Return whether Kubernetes 1.``minor`` serves the API version."""
         return self.since <= minor < self.until
 
 
@@ -38,7 +38,7 @@ _GONE: Final[Mapping[str, str]] = {
     "scheduling.k8s.io/v1alpha1": "PriorityClass",
     "node.k8s.io/v1alpha1": "RuntimeClass",
 }
-"""Versions served before 1.18, or only if enabled, and removed since."""
+"""Removed API version → its kinds; Kubernetes served it before 1.18, or only if enabled."""
 _DEVICES: Final = "DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice"
 _POLICIES: Final = (
     "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding"
@@ -55,7 +55,7 @@ _OFF: Final[Mapping[str, str]] = {
     "scheduling.k8s.io/v1alpha2": "PodGroup Workload",
     "scheduling.k8s.io/v1alpha1": "Workload",
 }
-"""Served where somebody turns them on."""
+"""API version that is served only if enabled → its kinds."""
 _NAMESPACED_WHERE_ON: Final = frozenset({"PodGroup", "Workload"})
 """Namespaced kinds without a version that is on by default."""
 _VERSION: Final = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
@@ -64,7 +64,10 @@ _STABILITY: Final = {"alpha": 0, "beta": 1, None: 2}
 
 @cache
 def _printed() -> Mapping[str, Mapping[str, str]]:
-    """Return API version → kind → scope, and ``first-last`` minor version (``30-`` if still served)."""
+    """Return API version → kind → its scope and the minor versions that serve it: ``namespaced 18-24``.
+
+    ``30-`` means that the newest version still serves the kind.
+    """
     return shipped_table(__package__, "kinds.json", dict[str, dict[str, str]])
 
 
@@ -78,8 +81,13 @@ def served(api_version: str, kind: str) -> Served | None:
     return Served(since, int(last) + 1) if last else Served(since)
 
 
+def is_off(api_version: str, kind: str) -> bool:
+    """Return whether Kubernetes serves a kind under an API version only if enabled."""
+    return kind in _OFF.get(api_version, "").split()
+
+
 def kinds_served(minor: int) -> list[str]:
-    """Return the kinds that Kubernetes 1.``minor`` serves, in the form of a chart's question: ``batch/v1/CronJob``."""
+    """Return the kinds that Kubernetes 1.``minor`` serves, in the form of Helm's APIVersions: ``batch/v1/CronJob``."""
     found = ((version, kind, served(version, kind)) for version, kinds in _printed().items() for kind in kinds)
     return [f"{version}/{kind}" for version, kind, when in found if when is not None and when.by(minor)]
 
@@ -95,7 +103,7 @@ def versions_of(kind: str) -> tuple[str, ...]:
 def similar_kind(kind: str, api_version: str) -> str | None:
     """Return the built-in kind that an unknown kind probably misspells; None if none is similar.
 
-    Kinds of other API groups and kinds that Kubernetes ever served are not misspelt.
+    The result is also None for kinds of other API groups and kinds that Kubernetes once served.
     """
     group = api_version.rpartition("/")[0]
     groups = {version.rpartition("/")[0] for version in (*_printed(), *_GONE, *_OFF)}

@@ -22,5 +22,5 @@ def shipped_table(package: str | None, name: str, kind: type[Table]) -> Table:
 
 
 def in_force(steps: Mapping[int, Table], minor: int) -> Table:
-    """Return the table of a minor version: of the steps, the latest that has begun."""
+    """Return the table for a minor version; ``steps`` maps the first minor version of each table to the table."""
     return steps[max(since for since in steps if since <= minor)]

@@ -231,7 +231,7 @@ def merge_constraints(
     changes = None if patch is None else [_plain(each) for each in patch]
     if strategy == "apply":
         if element_order is not None:
-            raise UsageError("an element order belongs to a strategic merge; server-side apply has none")
+            raise UsageError('element_order requires strategy="strategic", not "apply"')
         return _typed(have if changes is None else apply_constraints(have, changes))
     wanted: dict[str, Any] = {_LIST: changes}
     if element_order is not None:
@@ -318,8 +318,7 @@ def _walk(base: Sequence[Key], applied: Sequence[Key]) -> list[tuple[int | None,
     """Return the order of the merged list (visitListItems).
 
     Returns:
-        For each place either (position in the base, −1), a constraint that is not applied, or
-        (None, position among the applied).
+        One pair for each element: (index in ``base``, −1) if only the base has it, else (None, index in ``applied``).
     """
     here, there = set(applied), set(base)
     shared = iter([key for key in applied if key in there])

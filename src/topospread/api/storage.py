@@ -21,7 +21,7 @@ VOLUME_KINDS = frozenset(
         "VolumeAttachment",
     }
 )
-"""Kinds that only the volume plugins read, and those only for pods with volumes."""
+"""Kinds that only the volume plugins read, and only for pods with volumes."""
 
 
 class ObjectReference(KubeStruct):
@@ -146,7 +146,7 @@ def _is_default(each: StorageClass) -> bool:
 
 
 class VolumeNodeResources(KubeStruct):
-    """The number of a driver's volumes that a node takes."""
+    """The maximum number of a driver's volumes on a node."""
 
     count: Int32 | None = None
 

@@ -28,7 +28,7 @@ class PatchMeta(msgspec.Struct, frozen=True):
     Attributes:
         members: fields of the object (or of the list's elements); None if the Go type is not a struct.
         merge_key: ``patchMergeKey`` of a list with ``patchStrategy: merge``; "" if the patch replaces the list.
-        may_be_list: whether Go looks it up as a list: slices and pointers.
+        may_be_list: whether Go accepts the field as a list; true for slices and pointers.
     """
 
     members: Mapping[str, PatchMeta] | None = None
@@ -157,7 +157,7 @@ def _obey_directives(original: list[Any], patch: list[Any], key: str) -> tuple[l
     """Delete the elements that ``$patch: delete`` names (mergeSliceWithSpecialElements).
 
     Returns:
-        Return the patch's other elements, the original's remaining length, and whether the patch replaces the list.
+        The patch's other elements, the original's remaining length, and whether the patch replaces the list.
     """
     rest: list[Any] = []
     length, replaces = len(original), False
@@ -178,7 +178,10 @@ def _obey_directives(original: list[Any], patch: list[Any], key: str) -> tuple[l
 
 
 def _delete_elements(original: list[Any], length: int, key: str, value: Any) -> int:
-    """Close the gaps of deleted elements; values behind the new end stay, as in a Go array."""
+    """Delete the elements with this merge key, and return the new length.
+
+    Later elements move up. As in a Go array, the values behind the new end stay.
+    """
     while (at := _find(original[:length], key, value)) >= 0:
         original[at : length - 1] = original[at + 1 : length]
         length -= 1
@@ -189,7 +192,7 @@ def _merge_elements(target: list[Any], length: int, elements: list[Any], meta: P
     """Merge each element into the first with its key, or append it (mergeSliceWithoutSpecialElements).
 
     Returns:
-        Return the new number of elements.
+        The new number of elements.
     """
     for element in elements:
         at = _find(target[:length], meta.merge_key, _merge_value(element, meta.merge_key))
@@ -219,7 +222,7 @@ def _ordered(merged: list[Any], order: list[Any], server_order: list[Any], key: 
 
 
 def _sorted_by(elements: list[Any], order: list[Any], key: str) -> list[Any]:
-    """Return elements sorted like Go: a stable insertion sort in which elements outside the order are smaller.
+    """Return elements sorted like Go: an insertion sort that swaps two elements also if ``order`` lacks one of them.
 
     Elements with a delete directive go last (normalizeSliceOrder).
     """
@@ -326,7 +329,7 @@ def _same(left: Any, right: Any) -> bool:
     if _type_name(left) != _type_name(right):
         return False
     if isinstance(left, list | dict):
-        raise InvalidError(["a list or an object stands where a merge key or a scalar must"])
+        raise InvalidError(["expected a merge key or a scalar, found a list or an object"])
     return bool(left == right)
 
 

@@ -35,7 +35,7 @@ def _is_of_cordon(taint: Taint) -> bool:
 def tolerates(toleration: Toleration, taint: Taint, *, comparison_operators: bool = False) -> bool:
     """Return whether one toleration tolerates one taint.
 
-    ``comparison_operators``: whether Lt and Gt mean anything (TaintTolerationComparisonOperators).
+    ``comparison_operators``: whether the operators Lt and Gt are enabled (TaintTolerationComparisonOperators).
     """
     if (toleration.effect or taint.effect) != taint.effect or (toleration.key or taint.key) != taint.key:
         return False

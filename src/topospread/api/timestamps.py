@@ -38,9 +38,9 @@ def seconds(text: str | None) -> float | None:
 
 
 def snapshot_time(nodes: Iterable[Node], pods: Iterable[Pod]) -> float | None:
-    """Return the latest timestamp in the objects, which controllers of a snapshot take as the present.
+    """Return the latest timestamp in the objects, which stands for the time of the snapshot; None without timestamps.
 
-    Nodes report every few minutes at least, which bounds the error.
+    Nodes report at least every few minutes, so the true time is at most that much later.
     """
     times: set[str | None] = set()
     for node in nodes:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from .labels import LabelSelector
 from .meta import Int32, KubeObject, KubeStruct
 from .pod import PodCondition, PodTemplateSpec
 from .storage import PersistentVolumeClaim
+
+KEEP_SPREAD: Final = "keep-spread"
+"""The value of the annotation topospread.dev/scale-in."""
 
 
 class ServiceSpec(KubeStruct):
@@ -92,7 +97,7 @@ class StatefulSetOrdinals(KubeStruct):
 
 
 class RollingUpdateStatefulSet(KubeStruct):
-    """``spec.updateStrategy.rollingUpdate`` of a StatefulSet: from which ordinal on, and how many pods at once."""
+    """``spec.updateStrategy.rollingUpdate`` of a StatefulSet: the lowest updated ordinal, and unavailable pods."""
 
     partition: Int32 | None = None
     max_unavailable: int | str | None = None

@@ -30,7 +30,7 @@ _LONGEST_INTEGER: Final = 80
 """Characters of the longest text that can be a 64 bit integer: a sign, 0b and 64 digits, with room to spare."""
 
 _LARGEST_FLOAT32: Final = 3.4028235677973366e38
-"""From here on a number is rounded to infinity in 32 bits."""
+"""Smallest number that is rounded to infinity in 32 bits."""
 
 _TAG: Final = "tag:yaml.org,2002:"
 _RESOLVED: Final = {_TAG + kind: kind for kind in ("bool", "int", "float", "null", "timestamp")}

@@ -44,7 +44,7 @@ class _Loader(yaml.CSafeLoader):
         for key, _ in node.value:
             if isinstance(key, ScalarNode) and key.tag != f"{_TAG}merge":
                 if key.value in seen:
-                    raise DuplicateError(f"the key {key.value!r} stands twice in one mapping", _place(key.start_mark))
+                    raise DuplicateError(f"the key {key.value!r} occurs twice in one mapping", _place(key.start_mark))
                 seen.add(key.value)
         self.flatten_mapping(node)
         return {
@@ -114,7 +114,7 @@ def parse_yaml(text: str | bytes, place: Place | None = None) -> object:
 
 
 def _text(dumper: _Dumper, text: str) -> Node:
-    """Return a text's node: in double quotes if escapes must keep its meaning, or if it has several lines."""
+    """Return the YAML node of a text, in double quotes if the text needs escapes or has several lines."""
     style = '"' if "\n" in text or escape_commands(one_line(text)) != text else None
     return dumper.represent_scalar(f"{_TAG}str", text, style)
 
@@ -123,9 +123,9 @@ _Dumper.add_representer(str, _text)
 
 
 def yaml_text(data: object) -> str:
-    """Return plain data as one YAML document in block style, keys in the order they have.
+    """Return plain data as one YAML document in block style; keys keep their order.
 
-    No text is broken into lines, so that none can begin a line of the output.
+    Long texts are not wrapped, so no text of the data can start a line of the output.
     """
     return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, default_flow_style=False, allow_unicode=True, width=-1))
 

@@ -27,6 +27,7 @@ from topospread.simulation.unknown import merged, unjudged_parts
 from topospread.sources.load import load
 
 from .filling import CapacityQuestion, ParallelRun, Progress, SomeAnswers, capacity_of
+from .honoring import honoring_taints
 from .purchases import Shape, as_pools, purchases, read_shape
 from .result import Capacity, CapacityReport, ZoneLoss
 from .sizing import sizing
@@ -45,7 +46,7 @@ def after_losses(inventory: Inventory, question: CapacityQuestion, work: Paralle
 
     Raises:
         UsageError: if no node has a zone.
-        Interrupted: on Ctrl-C, with `SomeAnswers`: the zones until then.
+        Interrupted: on Ctrl-C, with `SomeAnswers` for the finished zones.
     """
     begun = _terse(inventory, question)
     zones = targets_of(begun, "zone")
@@ -97,7 +98,7 @@ class ExtraQuestions:
 
     Attributes:
         more: required rounds, or a share of the replicas.
-        each_zone: whether to examine each zone's loss, too.
+        each_zone: whether to examine each zone's loss as well.
         shapes: sizes of an additional node to try; by default the cluster's node sizes if too few replicas fit.
         workers: number of parallel processes; by default one for each core.
         seconds: time limit of the search for the cheapest set of pool nodes.
@@ -155,7 +156,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
             sizes if too few replicas fit.
         limit: maximum number of rounds.
         workers: number of parallel processes; by default one for each core.
-        seconds: time limit of the search for that set.
+        seconds: time limit of the search for the cheapest set of pool nodes.
         progress: receives the progress.
 
     Raises:
@@ -164,7 +165,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
         topospread.drill.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the partial result.
     """
     if of and pod is not None:
-        raise UsageError("say what is to fit: workloads, or the file of a pod")
+        raise UsageError("give either workloads or a pod's file")
     wanted = read_more(more)
     if isinstance(wanted, Fraction) and pod is not None:
         raise UsageError(f"--more {more}: a pod's file has no replicas to take a share of; write a number")
@@ -177,6 +178,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
     if options.pools and (each_zone or shapes):
         raise UsageError(f"--pools cannot be combined with {'--each zone' if each_zone else '--node-shape'}")
     limit = max(limit, wanted) if isinstance(wanted, int) else limit
+    options = replace(options, tries_groups=True)
     question = CapacityQuestion(read_shares(of, namespace), own, limit, options)
     besides = ExtraQuestions(wanted, each_zone, [read_shape(each) for each in shapes], workers, seconds)
     found = answer(inventory, question, besides, progress)
@@ -187,7 +189,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
         assumed = answer(inventory, assuming, replace(besides, shapes=()), progress)
     except Interrupted as ended:
         raise Interrupted(
-            replace(found, partial="ended before filters that are not modelled were assumed", is_complete=False)
+            replace(found, partial="ended before pods that are not judged were simulated", is_complete=False)
         ) from ended
     return replace(found, assumed=assumed)
 
@@ -232,11 +234,16 @@ def answer(
             report = replace(report, losses=losses, unjudged=merged(unjudged, parts))
         if not (question.options.assumes_unjudged or may_change or _of_end(found)) and besides.buys(found):
             pools, number = question.options.pools, besides.rounds(found)
+            keys = [(each.kind, each.namespace, each.name) for each in found.targets]
+            free = honoring_taints(settled, keys) if besides.is_short(found) and not besides.each_zone else None
+            if free is not None:
+                report = replace(report, honoring=capacity_of(free, question))
             if not pools:
                 report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))
                 if besides.is_short(found) and all(each.rounds < number for each in report.purchases):
                     pools = () if besides.each_zone else as_pools(settled.nodes, found, besides.shapes)
-            if pools:
+            # Whatever nodes there are, a quota may deny the pods.
+            if pools and (found.created is None or found.created >= number):
                 wider = replace(question, options=replace(question.options, pools=pools))
                 report = replace(report, sizing=sizing(settled, wider, number, besides.seconds))
     except KeyboardInterrupt as ended:
@@ -251,7 +258,7 @@ def _of_end(found: Capacity) -> tuple[Unjudged, ...]:
 def _as_far(
     report: CapacityReport, besides: ExtraQuestions, ended: KeyboardInterrupt, *, pools: bool
 ) -> CapacityReport:
-    """Return the report with the losses, or purchases, that were finished when the work was interrupted."""
+    """Return the report with the losses or purchases that were finished before the interruption."""
     some: SomeAnswers = ended.finished if isinstance(ended, Interrupted) else SomeAnswers((), 0)
     if besides.each_zone and not report.losses:
         return replace(
@@ -263,10 +270,10 @@ def _as_far(
 
 
 def _rolled_out(found: Capacity) -> Iterator[str]:
-    """Yield the workloads with a rollout in progress; their current pods are counted unchanged."""
+    """Yield a note for each target with a rollout in progress, whose current pods stay."""
     for each in found.targets:
         if each.there != each.replicas - each.missing and each.kind != "Job":
             yield (
                 f"{each.namespace}/{each.name} is being rolled out, with {each.there} pods for {each.replicas} "
-                "replicas: what more there would be is counted beside those pods"
+                "replicas: additional replicas are counted beside these pods"
             )

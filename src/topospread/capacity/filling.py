@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
+from itertools import groupby
 from typing import Any, TypeVar
 
 from topospread.api.inventory import Inventory
@@ -19,7 +20,9 @@ from topospread.controllers.planned import QueuedPod, Workload
 from topospread.drill.forked import answers, can_fork, cores
 from topospread.drill.interruption import Interrupted
 from topospread.errors import UsageError
+from topospread.plugins.interface import NotJudgedError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import not_asked
@@ -29,7 +32,7 @@ from topospread.simulation.result import DomainOutcome, PendingGroup
 from topospread.simulation.run import PodOutcome, Run, prepare, spreads
 
 from .result import Capacity, DomainRoom, KeyRoom, TargetRoom
-from .wanted import Share, WorkloadKey, check_shares, copies, with_pod
+from .wanted import Share, WorkloadKey, check_shares, copies, with_pod, within_quotas
 
 Progress = Callable[[int, int | None], None]
 Item = TypeVar("Item")
@@ -43,9 +46,9 @@ class CapacityQuestion:
     """The replicas to fit into a cluster, as it is and after losses.
 
     Attributes:
-        shares: workloads in a ratio; empty if a pod is asked about.
+        shares: workloads in a ratio; empty if `pod` is set.
         pod: the pod to fit repeatedly.
-        limit: the most repetitions, each of the pod or of the whole ratio.
+        limit: maximum number of rounds; a round is the pod, or all shares once.
         options: the simulation options.
     """
 
@@ -61,7 +64,7 @@ class ParallelRun:
 
     Attributes:
         workers: number of parallel processes; by default one for each core.
-        progress: receives the number of finished items, and of all items.
+        progress: receives the number of finished items and the total.
     """
 
     workers: int | None = None
@@ -108,7 +111,7 @@ class _TargetPods:
     """The pods of one target to place, in order.
 
     Attributes:
-        missing: number of the first pods that the target already lacks.
+        missing: number of pods, at the start of the list, that the target already lacks.
     """
 
     row: Workload
@@ -136,6 +139,16 @@ class FilledCluster:
     rounds: int = 0
     nodes: list[str] = field(default_factory=list)
     last: tuple[QueuedPod, PodOutcome] | None = None
+
+    def denied(self, row: Workload) -> tuple[QueuedPod, PodOutcome] | None:
+        """Return the first pod of a target that the API server denies; None if it creates all."""
+        refused = (each for each in self.run.plan.refused if each.workload is row)
+        return next(((each, PodOutcome(not_asked(each))) for each in refused), None)
+
+    @property
+    def created(self) -> int:
+        """The number of complete rounds that the API server admits, at most the prepared rounds."""
+        return min((len(each.queue) - each.missing) // each.share for each in self.wanted)
 
 
 def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progress | None = None) -> Capacity:
@@ -190,11 +203,15 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
         keys = check_shares(question.shares, rows)
         # Surge pods of an unfinished rollout exist beyond the replicas: a round is for pods beyond them.
         there = {share: max(rows[key].replicas, len(rows[key].existing)) for share, key in keys.items()}
-        more = {share: there[share] + rounds * share.number for share in keys}
+        admitted, denied = within_quotas(probe.plan, [(rows[key], share.number) for share, key in keys.items()], rounds)
+        more = {share: there[share] + number for share, number in zip(keys, admitted, strict=True)}
         scale = {f"{key[1]}/{key[0].lower()}/{key[2]}": more[share] for share, key in keys.items()}
         run = prepare(settled, with_fields(options, scale=scale), with_spreads=False)
         missing = Counter(_key(each.workload) for each in probe.queue)
         after = {_key(each): each for each in run.plan.workloads}
+        if denied is not None:
+            denied.workload = after[_key(denied.workload)]
+            run.plan.refused.insert(0, denied)
         queues: dict[WorkloadKey, list[QueuedPod]] = {key: [] for key in keys.values()}
         for each in run.queue:
             queues.get(_key(each.workload), []).append(each)
@@ -207,7 +224,7 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
     refused = {id(each.workload) for each in run.plan.refused}
     if not wanted or not all(each.queue or id(each.row) in refused for each in wanted):
         what = question.pod.name if question.pod is not None else ", ".join(each.target for each in question.shares)
-        raise UsageError(f"{what}: kube-scheduler is not asked: scheduling gates")
+        raise UsageError(f"{what}: kube-scheduler ignores its pods because of their scheduling gates")
     return FilledCluster(run, wanted, _place_others(run, {_key(each.row) for each in wanted}))
 
 
@@ -218,8 +235,15 @@ def _place_others(run: Run, targets: set[WorkloadKey]) -> Counter[str]:
     others = [each for each in run.queue if _key(each.workload) not in targets]
     run.queue = others
     place_all(run)
-    pending = (each.workload for each in others if run.outcomes[id(each)].pending)
-    return Counter(f"{each.namespace}/{each.name}" for each in pending)
+    pending = [each for each in others if run.outcomes[id(each)].pending]
+    if run.scheduler.has_groups:
+        from topospread.simulation.group_attempts import give_up
+
+        for group in {key for each in pending if (key := group_key(each.pod)) is not None}:
+            words = f"the PodGroup {group[1]}, whose pods of several workloads wait"
+            give_up(run, group, NotJudgedError("podGroups", "spec.schedulingGroup", words))
+    pending += run.plan.refused
+    return Counter(f"{each.namespace}/{each.workload.name}" for each in pending if _key(each.workload) not in targets)
 
 
 def fill(
@@ -237,8 +261,9 @@ def fill(
         grow: function that adds a node for a pending pod, and returns whether to attempt the pod again.
     """
     for wanted in filled.wanted:
-        if not _place(filled, wanted, wanted.queue[: wanted.missing], grow):
-            return
+        for _, missing in groupby(wanted.queue[: wanted.missing], key=lambda each: group_key(each.pod)):
+            if not _place(filled, wanted, [*missing], grow, at_once=True):
+                return
     position = {id(each): each.missing for each in filled.wanted}
     while filled.rounds < question.limit:
         for wanted in filled.wanted:
@@ -247,8 +272,7 @@ def fill(
             if not _place(filled, wanted, pods, grow):
                 return
             if len(pods) < wanted.share:
-                refused = (each for each in filled.run.plan.refused if each.workload is wanted.row)
-                filled.last = next(((each, PodOutcome(not_asked(each))) for each in refused), None)
+                filled.last = filled.denied(wanted.row)
                 return
             position[id(wanted)] = begin + wanted.share
         filled.rounds += 1
@@ -261,21 +285,45 @@ def _place(
     wanted: _TargetPods,
     pods: Sequence[QueuedPod],
     grow: Callable[[FilledCluster, QueuedPod], bool] | None,
+    *,
+    at_once: bool = False,
 ) -> bool:
-    """Place pods one by one. Return whether all found nodes."""
-    run, scheduler = filled.run, filled.run.scheduler
-    for queued in pods:
-        promised = run.cluster.nominated_node(pod_key(queued.namespace, queued.name))
-        placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
-        while placement.node is None and grow is not None and grow(filled, queued):
-            placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
-        if placement.node is None:
-            verdict = None if placement.unbound else scheduler.pending_verdict(queued.pod, queued.name)
-            filled.last = queued, PodOutcome(placement, verdict)
-            return False
-        wanted.placed += 1
-        filled.nodes.append(placement.node)
+    """Place pods one by one. Return whether all found nodes. ``at_once``: pods of one PodGroup are placed together."""
+    run = filled.run
+    at_once = at_once and bool(pods) and _is_grouped(run, pods[0]) and not any(each.after for each in pods)
+    for batch in [pods] if at_once else ([each] for each in pods):
+        rest = batch
+        while rest:
+            outcomes = _tried(run, rest, at_once=at_once)
+            tried, rest = rest, [each for each, one in zip(rest, outcomes, strict=True) if one.pending]
+            wanted.placed += len(tried) - len(rest)
+            filled.nodes += [one.placement.node for one in outcomes if one.placement.node is not None]
+            if rest and (grow is None or not grow(filled, rest[0])):
+                last = next(one for one in outcomes if one.pending)
+                if last.verdict is None and not last.placement.unbound:
+                    last.verdict = run.scheduler.pending_verdict(rest[0].pod, rest[0].name)
+                filled.last = rest[0], last
+                return False
     return True
+
+
+def _is_grouped(run: Run, queued: QueuedPod) -> bool:
+    return group_key(queued.pod) in (run.cluster.objects.whole_groups or ())
+
+
+def _tried(run: Run, pods: Sequence[QueuedPod], *, at_once: bool) -> list[PodOutcome]:
+    """Schedule one pod, or pods of a group together."""
+    if _is_grouped(run, pods[0]):
+        from topospread.simulation.group_attempts import try_more
+
+        outcomes = try_more(run, pods, all_exist=at_once)
+        if outcomes is not None:
+            return outcomes
+    placed = []
+    for each in pods:
+        promised = run.cluster.nominated_node(pod_key(each.namespace, each.name))
+        placed.append(PodOutcome(run.scheduler.schedule(each.pod, each.name, nominated=promised)))
+    return placed
 
 
 def _capacity(filled: FilledCluster, question: CapacityQuestion) -> Capacity:
@@ -301,14 +349,26 @@ def _capacity(filled: FilledCluster, question: CapacityQuestion) -> Capacity:
         pending = pending_group(queued.workload, (queued.name,), outcome, run.cluster)
         evicts = _evicts(run, queued, verdict, question)
     keys = tuple(_keys(filled, pending, verdict))
-    return Capacity(filled.rounds, targets, keys, pending, filled.waiting, len(run.cluster.nodes), evicts)
+    short = min(filled.wanted, key=lambda each: (len(each.queue) - each.missing) // each.share)
+    denied = filled.denied(short.row)
+    return Capacity(
+        filled.rounds,
+        targets,
+        keys,
+        pending,
+        filled.waiting,
+        len(run.cluster.nodes),
+        evicts,
+        filled.created if denied else None,
+        pending_group(denied[0].workload, (denied[0].name,), denied[1], run.cluster) if denied else None,
+    )
 
 
 def _evicts(run: Run, queued: QueuedPod, verdict: Verdict | None, question: CapacityQuestion) -> str:
     """Return the pods that kube-scheduler would evict for the pending pod."""
     scheduler = run.scheduler
     asks = verdict is not None and not verdict.error and bool(verdict.nodes) and question.options.preemption
-    if not asks or verdict is None or not scheduler.preempts(queued.pod):
+    if not asks or verdict is None or not scheduler.preempts(queued.pod) or _is_grouped(run, queued):
         return ""
     candidate = scheduler.pick(scheduler.pending_preemption(queued.pod, verdict))
     return "" if candidate is None else ", ".join(each.key for each in candidate.victims)

@@ -50,7 +50,7 @@ def read_shape(text: str) -> Shape:
     given = [part.partition("=")[0].strip() for part in text.split(",")]
     whole = [key for key in given if key in _CLUSTER_KEYS]
     if whole:
-        raise UsageError(f"--shape {text}: {whole[0]} is of a cluster, and this is one node")
+        raise UsageError(f"--shape {text}: {whole[0]} describes a cluster, not a node")
     try:
         model = synthetic_nodes(f"nodes=1,{text}")[0][0]
     except InputError as error:
@@ -78,7 +78,7 @@ def shapes_of(nodes: Sequence[Node]) -> list[Shape]:
 
 
 def _of_zones(nodes: Sequence[Node]) -> set[str]:
-    """Return the labels that depend on the zone: the known ones, and those with one distinct value per zone.
+    """Return the labels that depend on the zone: well-known labels, and labels with one distinct value per zone.
 
     For example, clouds label the node groups that exist for each zone.
     """

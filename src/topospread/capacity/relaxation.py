@@ -61,7 +61,7 @@ class PoolPart:
     Attributes:
         domain: index of its nodes' domain; −1 without a domain.
         room: capacity of one node.
-        eligible: whether its nodes make their domain eligible.
+        eligible: whether a node of the pool makes its domain eligible.
     """
 
     domain: int
@@ -79,7 +79,7 @@ class DomainCover:
         counts: pods that the constraint counts in each domain.
         rooms: capacity of existing nodes in each domain.
         max_skew: maximum skew; None for no limit.
-        known: cache: (prices, node limits) → for each first pool, prices by domain and number of pods.
+        known: cache: (prices, node limits) → first pool → domain → least price by number of pods.
     """
 
     need: int
@@ -92,7 +92,7 @@ class DomainCover:
     known: dict[tuple[int, ...], list[list[Floats]]] = field(default_factory=dict)
 
     def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
-        """Minimise over the possible final minimums, highest first."""
+        """Return the least price over all possible final minimums. See `Cover.price`."""
         rooms, there, coming = list(self.rooms), list(self.there), set()
         for at, pool in enumerate(self.pools):
             if pool.domain >= 0 and counts[at]:
@@ -142,7 +142,7 @@ class DomainCover:
         return float(found[left])
 
     def _costs(self, first: int, prices: Sequence[int], most: Sequence[int]) -> list[Floats]:
-        """Return each domain's least price of nodes from pools ``first`` and later, by number of pods.
+        """Return domain → number of pods → least price of nodes from pools ``first`` and later.
 
         This is a knapsack problem per domain, solved once for every ``first``.
         """
@@ -166,7 +166,7 @@ class DomainCover:
     def _in_parts(
         self, left: int, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]
     ) -> float:
-        """Return the least price for large amounts, with divisible nodes and without domains."""
+        """Return a lower bound on the price for large amounts: nodes are divisible, and domains are ignored."""
         price = 0.0
         offers = sorted(
             (prices[at] / pool.room, (most[at] - counts[at]) * pool.room)
@@ -197,7 +197,7 @@ class NodeCover:
     max_skew: int
 
     def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
-        """Minimise over the possible final minimums."""
+        """Return the least price over all possible final minimums. See `Cover.price`."""
         own = [(counts[at], pool) for at, pool in enumerate(self.pools) if counts[at]]
         highest = min(
             [int((self.counts + self.rooms).min(initial=UNLIMITED)), *(pool.room for _, pool in own if pool.eligible)]
@@ -287,7 +287,7 @@ class _Sight:
     def _counts_no_other(
         self, place: tuple[str, int], constraint: ConstraintArithmetic, coming: Sequence[QueuedPod]
     ) -> bool:
-        """Return whether no counted pod of another workload is added, which could raise the minimum."""
+        """Return whether no other workload adds counted pods, which could raise the minimum."""
         own, selects = self._pod.workload, constraint.selects
         others = (each for each in coming if each.workload is not own and each.namespace == own.namespace)
         counted = _total(constraint)

@@ -84,7 +84,9 @@ class Capacity:
         pending: the pending pod and the reason; None if the limit on rounds was reached.
         waiting: other workload, ``NAMESPACE/NAME`` → its pods that find no node.
         nodes: number of nodes.
-        evicts: lower-priority pods that the pending pod could preempt; "" if it could preempt none.
+        evicts: lower-priority pods that the pending pod could preempt, as text; "" if there are none.
+        created: number of complete rounds that the API server admits, regardless of nodes; None for no limit.
+        denied: the first pod that it denies then.
     """
 
     rounds: int
@@ -94,6 +96,8 @@ class Capacity:
     waiting: Counter[str]
     nodes: int
     evicts: str = ""
+    created: int | None = None
+    denied: PendingGroup | None = None
 
     @property
     def placed(self) -> int:
@@ -147,7 +151,7 @@ class SizedPool:
         price: price of one node; ``None`` if the pools have no prices.
         refused: why a new node rejects the pending pod; None if it does not.
         may_grow: whether the limit allows one more node, and its domain is not lost.
-        alone: if no set suffices, a number of new nodes of this pool alone, and the rounds that fit with them.
+        alone: if no set suffices: (new nodes of this pool alone, complete rounds that fit with them).
         lost: the lost domain of its nodes; "" if there is none.
     """
 
@@ -168,14 +172,14 @@ class Sizing:
     """The cheapest set of nodes of pools with which enough replicas fit.
 
     Attributes:
-        verdict: ``yes``: there is a set; ``no``: no set suffices; ``unknown``: the search ended before.
+        verdict: ``yes``: a set was found; ``no``: no set suffices; ``unknown``: the search ended early.
         pools: in the order of the files.
         capacity: the replicas that fit with the set; ``None`` without a set.
         is_cheapest: whether every cheaper set was excluded by counting or by a simulation.
         is_limited: whether only the pools' limits prevent a set.
         simulated: number of simulated sets.
         seconds: time limit, if the search reached it.
-        least: then a lower bound on the price of every sufficient set; without prices, on its number of nodes.
+        least: if ``seconds`` is set, a lower bound on the price of every sufficient set (without prices: on its nodes).
         unjudged: unmodelled parts of the pending pod.
     """
 
@@ -199,9 +203,10 @@ class CapacityReport:
         losses: results after each zone's loss, least room first; empty if not requested.
         purchases: results with one more node, largest gain first; empty if none was tried.
         sizing: the cheapest set of nodes of pools; ``None`` if there are no pools, or enough fits.
+        honoring: the result if the targets' hard constraints honor taints; ``None`` if that was not tried.
         unjudged: unmodelled parts that alone keep pods pending.
         may_change: whether unevaluated admission policies may change pods.
-        assumed: the result if these parts admit every node; None if every pod is judged.
+        assumed: the result if unmodelled filters admit every node; None if every pod is judged.
         partial: where the work was interrupted; "" if it is complete.
         is_complete: whether every requested state was filled, so that only additional nodes may be missing.
     """
@@ -211,6 +216,7 @@ class CapacityReport:
     losses: tuple[ZoneLoss, ...] = ()
     purchases: tuple[Purchase, ...] = ()
     sizing: Sizing | None = None
+    honoring: Capacity | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()

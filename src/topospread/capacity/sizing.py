@@ -1,8 +1,8 @@
 """The cheapest set of nodes to add so that enough replicas fit: a search over pools with simulations.
 
 Best-first branch and bound visits sets of new nodes by price, then by number of nodes. `relaxation` excludes sets that
-are too small, and the others are simulated. The first sufficient set is the cheapest. More nodes can help less than
-fewer (a new domain is empty), so a set is only excluded by the relaxation or a simulation.
+are too small, and the others are simulated. The first sufficient set is the cheapest. A larger set can be worse,
+because a new domain is empty. A set is therefore excluded only by the relaxation or by its own simulation.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Counts = tuple[int, ...]
 """New nodes of each pool."""
 _ROUNDING = 1e-6
 _MOST_ALONE = 100
-"""New nodes of one pool that are simulated to show why no set suffices."""
+"""Number of new nodes of a single pool that is simulated to show why no set suffices."""
 
 
 def sizing(settled: Inventory, question: CapacityQuestion, rounds: int, seconds: float) -> Sizing:
@@ -76,7 +76,7 @@ class _Search:
         pods: maximum number of new pods.
         lost: zones and regions without a live node, in which no node is added.
         unjudged: unmodelled parts of the pod that stayed pending in a simulation.
-        bound: lower bound on the price, as a whole number, of the sets that were left when time ran out.
+        bound: lower bound on the price, as a whole number, of the sets that were not examined before time ran out.
     """
 
     settled: Inventory
@@ -145,7 +145,7 @@ class _Search:
         return None if math.isinf(found) else math.ceil(found - _ROUNDING)
 
     def _nodes(self, counts: Counts) -> list[Node]:
-        """Return the cluster's nodes and those of a set."""
+        """Return the cluster's nodes and the new nodes of a set."""
         nodes = list(self.settled.nodes)
         for pool, number in zip(self.pools, counts, strict=True):
             nodes += [pool.node(name, nodes) for name in islice(new_names(pool, nodes), number)]
@@ -194,7 +194,7 @@ class _Search:
 
     @property
     def _unit(self) -> Fraction:
-        """The price that the whole number 1 stands for; 1 node without prices."""
+        """Price of one unit of the whole-number prices; without prices, 1 node."""
         pairs = zip(self.pools, self.prices, strict=True)
         return next((pool.price / number for pool, number in pairs if pool.price), Fraction(1))
 

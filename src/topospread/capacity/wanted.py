@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from fractions import Fraction
@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
-from topospread.controllers.planned import Plan, QueuedPod
+from topospread.controllers.draft import quota_refusal, refused_words
+from topospread.controllers.planned import Plan, QueuedPod, Workload
 from topospread.controllers.scale import in_namespace, short_target, the_workload
 from topospread.errors import InputError, Place, UsageError
 from topospread.whole_number import whole_number
@@ -99,12 +100,12 @@ def check_shares(shares: Iterable[Share], there: Iterable[WorkloadKey]) -> dict[
     if not shares:
         if len(scalable) != 1:
             names = [*map(short_target, scalable[:5]), *(["…"] if len(scalable) > 5 else []), "--pod FILE"]
-            raise UsageError(f"say what is to fit: {', '.join(names)}")
+            raise UsageError(f"name the workload to scale up: {', '.join(names)}")
         shares = [Share(short_target(scalable[0]))]
     for share in shares:
         key = the_workload(share.target, controllers)
         if key[0] not in _SCALABLE:
-            raise UsageError(f"--of {share.target}: a {key[0]} has no replicas of which there could be more")
+            raise UsageError(f"--of {share.target}: a {key[0]} cannot get more replicas")
         if key in found.values():
             raise UsageError(f"--of {share.target}: {key[1]}/{key[2]} is given twice")
         found[share] = key
@@ -148,3 +149,29 @@ def copies(queued: QueuedPod, number: int, plan: Plan) -> list[QueuedPod]:
             break
         made.append(QueuedPod(queued.pod, name, row, queued.priority))
     return made
+
+
+def within_quotas(
+    plan: Plan, targets: Sequence[tuple[Workload, int]], rounds: int
+) -> tuple[list[int], QueuedPod | None]:
+    """Return the further pods of each target that ResourceQuotas admit in at most ``rounds``, and the first denied one.
+
+    Args:
+        plan: the plan without further pods; its quotas are charged with them.
+        targets: each target and its share of a round.
+    """
+    everything, admitted = [rounds * share for _, share in targets], [0] * len(targets)
+    quotas = plan.quotas
+    if quotas is None:
+        return everything, None
+    pods = [(row, row.template, share) for row, share in targets if row.template is not None]
+    for _ in range(rounds):
+        for at, (row, pod, share) in enumerate(pods):
+            for _ in range(share):
+                _, message, is_certain = quota_refusal(quotas, pod)
+                if message and is_certain:
+                    denied = QueuedPod(pod, f"{pod.metadata.generate_name or f'{row.name}-'}…", row)
+                    denied.refused = refused_words(denied, message)
+                    return admitted, denied
+                admitted[at] += 1
+    return everything, None

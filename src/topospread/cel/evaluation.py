@@ -38,29 +38,29 @@ from .values import (
 
 OBJECT: Final = "Object"
 PATCH: Final = "JSONPatch"
-"""The types that mutating policies make."""
+"""Types that expressions of mutating policies create."""
 MOST_STEPS: Final = 100_000
 """Steps of one budget, about a microsecond each."""
 _STEPS_OF_ALL: Final = 5
-"""Steps of each expression, also of one that cannot be parsed, and of each error."""
-_TYPE_NAMES: Final = frozenset("bool bytes double int list map null_type string type uint".split())  # noqa: SIM905
-_MACROS: Final = frozenset(
+"""Steps charged for each expression, even an unparsable one, and for each error."""
+TYPE_NAMES: Final = frozenset("bool bytes double int list map null_type string type uint".split())  # noqa: SIM905
+MACROS: Final = frozenset(
     "all exists exists_one existsOne map filter transformList transformMap optMap optFlatMap".split()  # noqa: SIM905
 )
 _QUADRATIC: Final = frozenset("distinct sets.contains sets.equivalent sets.intersects".split())  # noqa: SIM905
 _LOOKS_INSIDE: Final = _QUADRATIC | frozenset("_==_ _!=_ _in_ format join indexOf lastIndexOf".split())  # noqa: SIM905
 _COMPARES: Final = frozenset("sort isSorted min max sum".split())  # noqa: SIM905
 _READINGS: Final = {"matches": 1, "find": 1, "findAll": MOST_READINGS}
-"""Function of a regular expression → how often it reads a text."""
+"""Function with a regular expression → maximum number of times it reads a text."""
 _SIGNS_A_STEP: Final = 10_000
-"""Pairs of signs that Python compares in a step: a search from the end may compare all of them."""
+"""Pairs of characters that Python compares in one step. A search from the end may compare all pairs."""
 _SOUND: Final = frozenset("_==_ _!=_ _in_ !_ startsWith endsWith contains".split())  # noqa: SIM905
-"""Calls that end in no error if their arguments are of the right type."""
+"""Functions that never fail if their arguments have the right types."""
 _MISSING: Final = object()
 
 
 class Budget:
-    """Steps that are left for expressions."""
+    """Remaining steps for expressions."""
 
     def __init__(self, steps: int = MOST_STEPS) -> None:
         self.steps = steps
@@ -74,7 +74,7 @@ class Budget:
         """Take steps.
 
         Raises:
-            CannotEvaluateError: if none are left.
+            CannotEvaluateError: if too few steps remain.
         """
         self.steps -= steps
         if self.steps < 0:
@@ -85,12 +85,12 @@ def evaluate(expression: str, variables: Mapping[str, Value], budget: Budget) ->
     """Return the value of an expression.
 
     Raises:
-        CelError: the error that it ends in.
-        CannotEvaluateError: if it is not evaluated here.
+        CelError: if the expression itself fails.
+        CannotEvaluateError: if topospread cannot evaluate it.
     """
     budget.spend(_STEPS_OF_ALL)
     try:
-        return _Evaluation(variables, budget).value(_parsed(expression))
+        return _Evaluation(variables, budget).value(parsed(expression))
     except CelError:
         budget.spend(_STEPS_OF_ALL)
         raise
@@ -100,24 +100,24 @@ def evaluate(expression: str, variables: Mapping[str, Value], budget: Budget) ->
         raise CannotEvaluateError("the expression has a number or a character out of range") from None
 
 
-_parsed = found_once(16384)(parse)
+parsed = found_once(16384)(parse)
 
 
 class _Evaluation:
-    """One evaluation: its variables, those of macros among them, and its budget."""
+    """One evaluation: its variables, including macro variables, and its budget."""
 
     def __init__(self, names: Mapping[str, Value], budget: Budget) -> None:
         self._names = dict(names)
         self._budget = budget
 
     def value(self, node: Node) -> Value:
-        """Return the value of a part."""
+        """Return the value of a node of the syntax tree."""
         self._budget.spend(1)
         value: Value = getattr(self, f"_{node[0]}")(*node[1:])
         return value
 
     def _values(self, nodes: list[Node]) -> list[Value]:
-        """Return the values of parts in their order. An error's words are left open if one before may be an error."""
+        """Return the values of nodes in order. If an earlier value may be an error, an error's message is unknown."""
         found: list[Value] = []
         for each in nodes:
             try:
@@ -134,7 +134,7 @@ class _Evaluation:
     def _name(self, name: str) -> Value:
         if name in self._names:
             return self._names[name]
-        if name in _TYPE_NAMES:
+        if name in TYPE_NAMES:
             return Type(name)
         raise CannotEvaluateError(f"{name} is not evaluated")
 
@@ -213,7 +213,7 @@ class _Evaluation:
             return self._has(arguments[0])
         if name == "bind" and target == ("name", "cel") and len(arguments) == 3 and arguments[0][0] == "name":
             return self._bound({arguments[0][1]: self.value(arguments[1])}, arguments[2])
-        if target is not None and name in _MACROS and len(arguments) >= 2 and arguments[0][0] == "name":
+        if target is not None and name in MACROS and len(arguments) >= 2 and arguments[0][0] == "name":
             return self._macro(name, target, arguments)
         if target is not None and target[0] == "name" and target[1] not in self._names:
             name, target = f"{target[1]}.{name}", None
@@ -229,7 +229,7 @@ class _Evaluation:
             return equal if isinstance(equal, Unknown) else equal == (name == "_==_")
         if name == "_in_":
             return _is_in(*given)
-        function = FUNCTIONS.get(name) or _OPERATORS.get(name)
+        function = FUNCTIONS.get(name) or OPERATORS.get(name)
         if function is None:
             raise CannotEvaluateError(f"{name}() is not evaluated")
         try:
@@ -240,7 +240,7 @@ class _Evaluation:
         return made
 
     def _cost(self, name: str, given: list[Value]) -> int:
-        """Return the steps that a call takes, more or less as its work grows."""
+        """Return the steps of a call, roughly proportional to its work."""
         if name in _READINGS and len(given) >= 2 and all(isinstance(each, str) for each in given[:2]):
             self._budget.spend(10 * len(given[1]))  # to compile the pattern
             return work_of(*given[:2]) * _READINGS[name] // 2
@@ -349,7 +349,7 @@ class _Evaluation:
 
 
 def _looked_up(holder: Value, key: Value, *, present_only: bool) -> Value:
-    """Return a map's or list's value at a key; `_MISSING` instead of an error if ``present_only``."""
+    """Return a map's or list's value at a key. A missing key is an error, or `_MISSING` if ``present_only``."""
     if isinstance(holder, Mapping):
         if isinstance(key, float) and key.is_integer():
             key = int(key)
@@ -370,7 +370,7 @@ def _looked_up(holder: Value, key: Value, *, present_only: bool) -> Value:
 
 
 def _holds(holder: Mapping[Value, Value], key: Value) -> Value:
-    """Return whether a map has a key; a variable's key exists before its value is computed."""
+    """Return whether a map has a key. This does not evaluate the variable behind the key."""
     if key not in holder or isinstance(holder, Lazy):
         return key in holder
     value = holder[key]
@@ -454,7 +454,7 @@ def _not(value: Value) -> Value:
     return not value
 
 
-_OPERATORS: Final[Mapping[str, Callable[..., Value]]] = {
+OPERATORS: Final[Mapping[str, Callable[..., Value]]] = {
     "_+_": _added,
     "_-_": _arithmetic(lambda one, other: one - other),
     "_*_": _arithmetic(lambda one, other: one * other),

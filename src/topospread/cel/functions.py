@@ -38,7 +38,7 @@ _SEMANTIC_VERSION: Final = re.compile(
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _DIRECTIVE: Final = re.compile(r"%(%|(?:\.[0-9]+)?[a-zA-Z])")
 _SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-"""What Go takes for white space."""
+"""Characters that Go treats as white space."""
 _MOST_LONG: Final = 100_000
 _LONGEST_VERSION: Final = 1_000
 
@@ -206,7 +206,7 @@ def _last_index_of(where: Value, what: Value) -> int:
 def _replaced(text: Value, old: Value, new: Value, count: Value = -1) -> str:
     many = _text(text).count(_text(old)) if old else len(text) + 1
     if len(text) + many * len(_text(new)) > _MOST_LONG:
-        raise CannotEvaluateError("a text is too long")
+        raise CannotEvaluateError("the result of replace() is too long")
     return str(text.replace(old, new, count))
 
 
@@ -310,10 +310,10 @@ def _is_integer(value: Value) -> bool:
 
 
 def semantic_version(text: Value) -> SemanticVersion:
-    """Return the version that a text is.
+    """Parse a semantic version.
 
     Raises:
-        CannotEvaluateError: if it is none, or too long.
+        CannotEvaluateError: if the text is not a version, or too long.
     """
     found = _SEMANTIC_VERSION.fullmatch(_text(text)) if len(_text(text)) <= _LONGEST_VERSION else None
     if found is None:
@@ -398,4 +398,4 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
     "hasValue": lambda value: value.present,
     "value": _present,
 }
-"""Function → its evaluator; unknown arguments are handled before."""
+"""Function → its evaluator. Unknown arguments are handled by the caller."""

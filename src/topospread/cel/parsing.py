@@ -1,4 +1,4 @@
-"""Parse CEL expressions to nested tuples, macros left as calls. Source: the grammar of cel-go (parser/gen/CEL.g4)."""
+"""Parse CEL expressions to nested tuples. Macros stay calls. Source: the grammar of cel-go (parser/gen/CEL.g4)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, Final
 from .values import CannotEvaluateError, Uint
 
 Node = tuple[Any, ...]
-"""Its kind and its parts: ``("literal", value)``, ``("name", text)``, ``("select", node, field, is_optional)``,
-``("index", node, node, is_optional)``, ``("call", name, target or None, arguments)``, where a chain of ``&&`` or
-``||`` is one call, ``("list", items)`` and ``("map", entries)`` and ``("message", type, fields)`` with whether each is
-optional, and ``("if", condition, node, node)``."""
+"""A kind and its parts: ``("literal", value)``, ``("name", text)``, ``("select", node, field, is_optional)``,
+``("index", node, node, is_optional)``, ``("call", name, target or None, arguments)``, ``("list", items)``,
+``("map", entries)``, ``("message", type, fields)`` or ``("if", condition, node, node)``. A chain of ``&&`` or ``||`` is
+one call. Each item, entry and field also says whether it is optional."""
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>(?:\s|//[^\n]*)+)
@@ -32,7 +32,7 @@ _BINDING: Final = {
     for strength, signs in enumerate(("||", "&&", "== != < <= > >= in", "+ -", "* / %"), 1)
     for sign in signs.split()
 }
-"""Operator → how strongly it binds its operands."""
+"""Operator → its precedence; higher binds stronger."""
 _LITERALS: Final = {"true": True, "false": False, "null": None}
 _LONGEST: Final = 20_000
 _DEEPEST: Final = 100
@@ -42,7 +42,7 @@ def parse(expression: str) -> Node:
     """Return the expression's tree.
 
     Raises:
-        CannotEvaluateError: if it is not understood, or too long or too deep.
+        CannotEvaluateError: if it cannot be parsed, is too long or is nested too deeply.
     """
     if len(expression) > _LONGEST:
         raise CannotEvaluateError("the expression is too long")
@@ -54,7 +54,7 @@ def parse(expression: str) -> Node:
 
 
 class _Parser:
-    """Reads token after token; the next one is `kind` and `text`."""
+    """Parses token by token. `kind` and `text` describe the next token."""
 
     def __init__(self, expression: str) -> None:
         self._all = expression
@@ -66,7 +66,7 @@ class _Parser:
     def unexpected(self) -> CannotEvaluateError:
         """Return the error for the next token."""
         what = repr(self.text) if self.text else "the end"
-        return CannotEvaluateError(f"the expression is not understood at {what}")
+        return CannotEvaluateError(f"the expression cannot be parsed at {what}")
 
     def _advance(self) -> None:
         while self._position < len(self._all):
@@ -227,7 +227,7 @@ class _Parser:
 
 
 def _dotted(node: Node) -> str:
-    """Return the name that a node is, ``Object.spec``; "" for any other node."""
+    """Return the dotted name of a node, such as ``Object.spec``; "" if the node is not a name."""
     fields: list[str] = []
     while node[0] == "select" and not node[3]:
         fields.insert(0, node[2])

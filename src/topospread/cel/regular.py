@@ -13,7 +13,7 @@ from typing import Any, Final
 from .values import CannotEvaluateError, found_once
 
 MOST_READINGS: Final = 8
-"""How often `find_all` reads a text at most."""
+"""Maximum number of times that `find_all` reads a text."""
 _MOST_STATES: Final = 2_000
 _NOT_OF_RE2: Final = re.compile(
     r"\\[zZQECpPuUN]|\\[^\x00-\x7f]|\[\^?\]?[^]]*\\[b1-9]|\[:|\(\?#|\(\?[a-zA-Z]*[aLuxU]"
@@ -21,9 +21,9 @@ _NOT_OF_RE2: Final = re.compile(
 )
 """Syntax that Python and RE2 treat differently; such patterns are not evaluated."""
 _MOST_REPEATS: Final = 1000
-"""The most repetitions of RE2, the product for repetitions within each other."""
+"""Maximum number of repetitions in RE2; nested repetitions are multiplied."""
 _FOLDED: Final = {"\u017f": "s", "\u212a": "k"}
-"""Letters beyond ASCII that are letters of ASCII where case does not matter."""
+"""Non-ASCII letter → ASCII letter that it equals if case is ignored."""
 _Place = tuple[int, int]
 _SPACE: Final = frozenset("\t\n\f\r ")
 
@@ -38,7 +38,7 @@ def is_match(text: str, pattern: str) -> bool:
 
 
 def find(text: str, pattern: str) -> str:
-    """Return the leftmost match in a text, "" if there is none; of several at one place that which Perl prefers.
+    """Return the leftmost match in a text; "" without a match. If several begin there, take the match Perl prefers.
 
     Raises:
         CannotEvaluateError: if the pattern has unsupported syntax or is too large.
@@ -71,7 +71,7 @@ def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
 
 
 def work_of(text: str, pattern: str) -> int:
-    """Return the steps that a match takes at most."""
+    """Return an upper bound on the steps of a match."""
     return (len(text) + 1) * len(_program(pattern).steps)
 
 
@@ -79,8 +79,8 @@ class _Program:
     """States of an automaton: each a test of one character, a split, a position, or the end.
 
     Attributes:
-        steps: per state its kind, its argument and the states that follow, the preferred one first.
-        repeats_empty: whether something is repeated that may be empty: RE2 prefers other matches than Perl.
+        steps: (kind, argument, next states in order of preference) of each state.
+        repeats_empty: whether a repeated part may be empty. RE2 and Perl prefer different matches then.
     """
 
     def __init__(self, tree: Any) -> None:
@@ -118,7 +118,7 @@ class _Program:
                 return self._repeat(argument, after, flags, lazy=operator == "MIN_REPEAT")
             case "AT":
                 return self._add("at", (str(argument), flags), after)
-        raise CannotEvaluateError("a regular expression has what is not evaluated here")
+        raise CannotEvaluateError("a regular expression has unsupported syntax")
 
     def _repeat(self, argument: Any, after: int, flags: int, *, lazy: bool) -> int:
         least, most, inner = argument
@@ -149,9 +149,9 @@ class _Program:
         return after
 
     def found(self, text: str, begin: int = 0, *, any_end: bool = False) -> tuple[_Place | None, int]:
-        """Return where the leftmost match begins and ends, and where the text was read to.
+        """Return ((begin, end) of the leftmost match or None, position up to which the text was read).
 
-        ``any_end``: return the end that is reached first.
+        ``any_end``: whether to stop at the first end found.
         """
         match: _Place | None = None
         position = begin
@@ -177,7 +177,7 @@ class _Program:
         return match, position
 
     def _closed(self, threads: list[tuple[int, int]], text: str, position: int) -> Iterator[tuple[int, int]]:
-        """Yield the states with all that are reached without a character, and where each thread began."""
+        """Yield (state, begin of the match) for all states that the threads reach without reading a character."""
         known: set[int] = set()
         waiting = threads[::-1]
         while waiting:
@@ -193,7 +193,7 @@ class _Program:
 
 
 def _tester(operator: str, argument: Any, flags: int) -> Callable[[str], bool]:
-    """Return the test of one character, whose steps hardly grow with the members of a class."""
+    """Return a test of one character. Its cost hardly depends on the size of the character class."""
     if operator == "ANY":
         return lambda letter: letter != "\n" or bool(flags & re.DOTALL)
     members = [(str(kind), what) for kind, what in argument] if operator == "IN" else [("LITERAL", argument)]
@@ -248,19 +248,19 @@ def _is_at(where: str, flags: int, text: str, position: int) -> bool:
 @found_once(256)
 def _program(pattern: str) -> _Program:
     if len(pattern) > 1000 or _NOT_OF_RE2.search(pattern):
-        raise CannotEvaluateError("a regular expression has what is not evaluated here")
+        raise CannotEvaluateError("a regular expression has unsupported syntax")
     parser: Any = import_module("re._parser")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             tree = parser.parse(pattern, re.ASCII)
     except (re.error, RecursionError, OverflowError, Warning):
-        raise CannotEvaluateError("a regular expression is not understood") from None
+        raise CannotEvaluateError("a regular expression of the selector is not valid") from None
     return _Program(tree)
 
 
 def _preferring(pattern: str) -> _Program:
     program = _program(pattern)
     if program.repeats_empty:
-        raise CannotEvaluateError("a regular expression repeats what may be empty")
+        raise CannotEvaluateError("a regular expression repeats a part that may be empty")
     return program

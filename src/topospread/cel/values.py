@@ -26,7 +26,7 @@ class CelError(Exception):
 
 
 def found_once(size: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Cache a function of a text for ``size`` texts, its CEL errors too, which `functools.lru_cache` does not keep."""
+    """Cache a function's results and CEL errors for ``size`` texts; `functools.lru_cache` does not cache errors."""
 
     def cached(made: Callable[[str], T]) -> Callable[[str], T]:
         @lru_cache(maxsize=size)
@@ -58,7 +58,7 @@ class Unknown:
 
     Attributes:
         what: description of the value.
-        is_sound: whether the value surely has the type that the expression expects, and is not an error.
+        is_sound: whether the value certainly has the expected type and is not an error.
         may_be_absent: whether the field may be missing.
     """
 
@@ -73,7 +73,7 @@ class Optional:
 
     Attributes:
         value: the value, if it is present.
-        present: whether it is.
+        present: whether the value is present.
     """
 
     value: Value = None
@@ -100,7 +100,7 @@ class Type:
 
 @dataclass(frozen=True)
 class SemanticVersion:
-    """A version of semver: its numbers, and what orders its pre-release."""
+    """A semantic version: its numbers, and the sort key of its pre-release."""
 
     numbers: tuple[int, int, int]
     before: tuple[tuple[int, int, str], ...]
@@ -117,7 +117,7 @@ class SemanticVersion:
 
 
 class Lazy(Mapping[str, Value]):
-    """The variables of a policy: each is evaluated when it is read for the first time."""
+    """The variables of a policy. Each variable is evaluated when it is first read."""
 
     def __init__(self, makers: Mapping[str, Callable[[], Value]]) -> None:
         self._makers = makers
@@ -213,7 +213,7 @@ def all_of(values: Any) -> Value:
 
 
 def compare(left: Value, right: Value) -> int:
-    """Return -1, 0 or 1, or 2 if the numbers have no order.
+    """Return -1, 0 or 1 for less, equal or greater; 2 if the numbers have no order (NaN).
 
     Raises:
         CelError: if there is no order between the types.
@@ -229,10 +229,10 @@ def compare(left: Value, right: Value) -> int:
 
 
 def whole(value: int) -> int:
-    """Return an integer of 64 bits.
+    """Return an integer if it fits into 64 bits.
 
     Raises:
-        CelError: if it has more.
+        CelError: if it does not fit.
     """
     if not LEAST_INT <= value <= MOST_INT:
         raise CelError("integer overflow")

@@ -11,11 +11,11 @@ from .usage import EXITS_WORKED, Explained
 
 _START = """\
 Where Kubernetes pods land, and why.
-  {name} status            what waits or is skewed, and the first fix
-  {name} why deploy/web    why it waits, or why it is there
+  {name} status            pending pods, skewed workloads, the first fix
+  {name} why deploy/web    why it is pending, or why it has its node
   {name} plan main HEAD    what a change makes worse, before it is merged
-  {name} promise show      what losing a zone or node leaves of each
-  {name} serve             the same as a page
+  {name} promise show      pods of each workload after a zone or node loss
+  {name} serve             the cluster as a web page
 {asked}
 All: {name} --help"""
 
@@ -40,8 +40,12 @@ Examples:
 def start_page(name: str) -> str:
     """Return the page for the command without arguments. No API server is contacted."""
     context = current_context()
-    others = "--on FILE or --on zones=3,nodes=12 asks others."
-    asked = f'It would ask the context "{context}"; {others}' if context else f"No kubeconfig was found; {others}"
+    read = (
+        f'All except plan read the context "{context}"; for another cluster add'
+        if context
+        else "No kubeconfig found; add"
+    )
+    asked = f"{read} --on FILE or --on zones=3,nodes=12."
     return _START.format(name=name, asked=asked)
 
 

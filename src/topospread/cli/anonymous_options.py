@@ -24,7 +24,10 @@ def anonymous_options(text: str) -> Callable[[Command], Command]:
     return together(
         click.option("--anonymous", is_flag=True, help=text),
         click.option(
-            "--salt-file", metavar="FILE", type=PATH, help=f"Secret that decides on the words; or set {SALT}."
+            "--salt-file",
+            metavar="FILE",
+            type=PATH,
+            help=f"Secret file, for the same replaced names in all runs; or set {SALT}.",
         ),
     )
 

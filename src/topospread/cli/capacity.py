@@ -18,10 +18,11 @@ from .terminal import progress
 from .usage import Explained
 
 HELP = """\
-Say how many more replicas of a workload fit, and what ends it.
+Show how many more replicas of a workload fit, and what limits them.
 
-The answer is yes if --more of them fit, with --each zone also after each zone's loss; nothing is evicted for them.
-Otherwise one more node is tried in each zone, then the fewest; with --pools, the cheapest set of nodes is searched.
+The answer is yes if --more replicas fit without evictions. If it is no, one more node is tried in each zone. Then the
+fewest nodes are searched for, or with --pools the cheapest. TARGET may add several workloads in rounds:
+deploy/web=2,deploy/api=1.
 
 \b
 Examples:
@@ -38,26 +39,32 @@ Examples:
 @target_argument(required=False)
 @input_options
 @access_options
-@click.option("--pod", metavar="FILE", type=PATH, help="File with the pod to fit, instead of TARGET.")
+@click.option("--pod", metavar="FILE", type=PATH, help="File with a pod, instead of TARGET.")
+@click.option("--more", default="1", metavar="N|PERCENT", help="Additional replicas that must fit (1).")
+@click.option("--each", type=click.Choice(["zone"]), help="The replicas must also fit after any zone's loss.")
 @click.option(
-    "--more", default="1", metavar="N|PERCENT", help="Required additional replicas, as a number or share.  [default: 1]"
+    "--node-shape", "shapes", multiple=True, metavar="SPEC", help="Count again with one more node (cpu=8,memory=32Gi)."
 )
-@click.option("--each", type=click.Choice(["zone"]), help="They must fit after each zone's loss, too.")
-@click.option("--node-shape", "shapes", multiple=True, metavar="SPEC", help="Try one more node (cpu=8,memory=32Gi,…).")
 @POOLS
 @click.option(
-    "--seconds", type=click.FloatRange(min=0), default=10.0, metavar="S", help="Time to search a set of nodes (10)."
+    "--seconds",
+    type=click.FloatRange(min=0),
+    default=10.0,
+    metavar="S",
+    help="Seconds to search for nodes to add (10).",
 )
-@click.option("--limit", type=click.IntRange(min=1), default=10_000, metavar="N", help="Try at most N rounds (10000).")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes (one for each core).")
-@click.option("--seed", type=int, metavar="N", help="Draw between equal nodes with this seed.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10_000, metavar="N", help="Stop after N replicas or rounds (10000)."
+)
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Number of processes (one per core).")
+@click.option("--seed", type=int, metavar="N", help="Seed of the choice between nodes with equal scores.")
 @namespace_options("Workloads of")
 @output_options()
 def capacity(**given: Any) -> int:
     """Run the command; return the exit code of the verdict."""
     check_outputs(given)
     if given["targets"] and given["pod"] is not None:
-        raise UsageError("say what is to fit: deploy/web, or --pod FILE")
+        raise UsageError("TARGET and --pod exclude each other; give one")
     source = click.get_current_context().get_parameter_source("pools")
     if (given["each"] or given["shapes"]) and source is not ParameterSource.COMMANDLINE:
         given["pools"] = ()  # The project file's pools are for other commands.
@@ -66,7 +73,7 @@ def capacity(**given: Any) -> int:
 
     # The claims of a pod from a file are not known yet.
     needed = PLACEMENT if given["pod"] is None else PLACEMENT.with_volumes
-    inventory = read_inventory(given, by=[options], needed=needed)
+    inventory = read_inventory(given, by=[options], needed=needed.under(options.in_force[0]))
     from topospread.answers.asked import about
     from topospread.answers.capacity import capacity_answer
     from topospread.capacity.capacity import capacity as ask

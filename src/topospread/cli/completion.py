@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem, ShellComplete, get_completion
 from .usage import EXITS_WORKED, VARIABLE, Explained
 
 HELP = """\
-Print the script that makes a shell complete topospread's commands and options.
+Print the shell script that completes commands and options of topospread.
 
 \b
 Examples:
@@ -18,8 +18,7 @@ Examples:
   topospread completion zsh > "${fpath[1]}/_topospread"
   topospread completion fish > ~/.config/fish/completions/topospread.fish
 
-As a kubectl plugin nothing needs to be set up: kubectl's own completion finds the command
-kubectl_complete-topospread.
+The kubectl plugin needs no script: kubectl's own completion calls kubectl_complete-topospread.
 """
 
 _FILES = ":0"

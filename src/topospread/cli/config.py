@@ -17,10 +17,10 @@ from .output import check_outputs, output_options, write_answer
 from .standard_input import standard_input
 from .terminal import has_colours, width, written
 from .terminal import show as show_text
-from .usage import Explained, ExplainedGroup
+from .usage import EXITS_WORKED, Explained, ExplainedGroup
 
 HELP = """\
-Check, convert and show configurations of kube-scheduler (KubeSchedulerConfiguration), also wrapped in a ConfigMap.
+Check, convert and show kube-scheduler configurations (KubeSchedulerConfiguration), also inside a ConfigMap.
 
 \b
 Examples:
@@ -42,9 +42,9 @@ def config() -> None:
 
 @config.command(
     cls=Explained,
-    short_help="Say what kube-scheduler would refuse.",
+    short_help="Report errors for which kube-scheduler rejects a configuration.",
     help="""\
-Say what kube-scheduler would refuse in a configuration, with the place of each problem.
+Report each error for which kube-scheduler rejects a configuration, with its location.
 
 \b
 Examples:
@@ -55,7 +55,7 @@ Examples:
 @click.argument("file", type=PATH)
 @VERSION
 @GATES
-@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
+@click.option("--color", type=COLOUR, default="auto", help="Use colours: on a terminal, always or never.")
 @output_options("github")
 def validate(**given: Any) -> int:
     """Print every problem with its place; return the exit code of the verdict."""
@@ -77,10 +77,10 @@ def validate(**given: Any) -> int:
 
 @config.command(
     cls=Explained,
-    short_help="Show the profiles in force.",
+    short_help="Show the effective profiles.",
     help="""\
-Show the profiles in force: plugins, their order and weights, default constraints, and what sets each. Without a FILE
-these are the defaults.
+Show the effective profiles: plugins, their order and weights, default constraints, and the origin of each. Without
+FILE, show the defaults.
 
 \b
 Examples:
@@ -90,11 +90,11 @@ Examples:
 """,
 )
 @click.argument("file", required=False, type=PATH)
-@click.option("--project", is_flag=True, help="Show what the project file sets, and where.")
+@click.option("--project", is_flag=True, help="Show the settings of the project file, with file and line.")
 @VERSION
 @GATES
-@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
-@click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", help="How to show it.")
+@click.option("--color", type=COLOUR, default="auto", help="Use colours: on a terminal, always or never.")
+@click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", help="Output format.")
 def show(**given: Any) -> int:
     """Print a configuration with its defaults; without a file, the default configuration."""
     if given["project"]:
@@ -131,9 +131,10 @@ def _show_project() -> int:
 
 @config.command(
     cls=Explained,
-    short_help="Write a configuration in another version.",
+    exits=EXITS_WORKED,
+    short_help="Convert a configuration to another version.",
     help="""\
-Write a configuration in another version, as YAML; what that version cannot express is an error.
+Convert a configuration to another version and print it as YAML. A field that the version lacks is an error.
 
 \b
 Examples:
@@ -141,7 +142,9 @@ Examples:
 """,
 )
 @click.argument("file", type=PATH)
-@click.option("--to", "version", default="v1", metavar="VERSION", help="v1, v1beta3, v1beta2, v1beta1 or v1alpha2.")
+@click.option(
+    "--to", "version", default="v1", metavar="VERSION", help="v1 (default), v1beta3, v1beta2, v1beta1 or v1alpha2."
+)
 def convert(file: str, version: str) -> int:
     """Print the converted configuration as YAML."""
     from topospread.config.convert import convert as converted

@@ -22,6 +22,7 @@ from .inputs import (
     namespace_options,
     read_inventory,
     read_options,
+    shown_namespace,
     traffic_options,
 )
 from .live_options import access_options
@@ -40,28 +41,28 @@ if TYPE_CHECKING:
     from topospread.simulation.options import SimulationOptions
 
 HELP = """\
-Play failures and changes in a simulation; the cluster itself is only read. After each step the simulation runs until
-nothing happens any more.
+Simulate failures and changes in steps, each until nothing changes any more.
 
-NODES is KEY=VALUE, node=NAME, zone=, region= or pool=.
+NODES is a label KEY=VALUE, or node=, zone=, region= or pool= with a name.
 
 \b
 Examples:
-  topospread drill --fail zone=eu-west-1a --recover zone=eu-west-1a
+  topospread drill --fail zone=eu-west-1a --add-nodes 2 --like node-b1
   topospread drill --on cluster.json.gz --each zone
   topospread drill --check -f drills/ -o junit
 """
 
 _NODES = "NODES"
-_NODE_STEPS = "Steps on nodes."
-_SHARING = "Share the work of --each and --check."
-_ADDING = "Add N nodes like NODE, in ZONE."
+_NODE_STEPS = "Apply to these nodes."
+_SHARING = "Divide the drills of --each and --check."
+_ADDING = "Add N nodes: --like NODE --zone ZONE."
 _STEPS = (
     "fail",
     "recover",
     "cordon",
     "uncordon",
     "drain",
+    "force-drain",
     "scale",
     "scale-down",
     "autoscale",
@@ -99,30 +100,35 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @_step("cordon", _NODES, _NODE_STEPS)
 @_step("uncordon", _NODES, _NODE_STEPS)
 @_step("drain", _NODES, _NODE_STEPS)
-@_step("scale", "KIND/NAME=N", "Scale; --scale-down only to fewer.")
-@_step("scale-down", "KIND/NAME=N", "Scale; --scale-down only to fewer.")
-@_step("autoscale", "hpa/NAME", "Let an autoscaler go from its minimum to maximum.")
-@_step("rollout", "KIND/NAME[=FILE]", "Roll out again, or with manifests.")
-@_step("wait", "DURATION", "Let time pass; a step just before gets this.")
+@_step("force-drain", _NODES, "Drain despite budgets and missing controllers.")
+@_step("scale", "KIND/NAME=N", "Set the replicas; --scale-down only fewer.")
+@_step("scale-down", "KIND/NAME=N", "Set the replicas; --scale-down only fewer.")
+@_step("autoscale", "hpa/NAME", "Scale from the HPA's minimum to its maximum.")
+@_step("rollout", "KIND/NAME[=FILE]", "Roll out, unchanged or as in FILE.")
+@_step("wait", "DURATION", "Wait this long before the next step, such as 5m.")
 @_step("add-nodes", "N", _ADDING)
 @_step("like", "NODE", _ADDING)
 @_step("zone", "ZONE", _ADDING)
-@click.option("--apply", multiple=True, metavar="FILE", type=PATH, help="Apply manifests.")
-@click.option("--check", is_flag=True, help="Run the drill files of -f; say what falls short.")
-@click.option("--each", type=click.Choice(["zone", "node", "deploy"]), help="Fail each zone or node, or roll each out.")
+@click.option("--apply", multiple=True, metavar="FILE", type=PATH, help="Apply the manifests of this file.")
+@click.option("--check", is_flag=True, help="Run the Drill files of -f and check expectations.")
+@click.option(
+    "--each", type=click.Choice(["zone", "node", "deploy"]), help="One drill per zone or node failure, or per rollout."
+)
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help=_SHARING)
 @click.option("--shard", metavar="INDEX/NUMBER", help=_SHARING)
-@click.option("--merge", is_flag=True, help="Put the parts that --shard -o json wrote together.")
+@click.option("--merge", is_flag=True, help="Merge the JSON files of all shards, given with -f.")
 @click.option("--dask", metavar="ADDRESS", help=_SHARING)
-@click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Play N times with other draws (rollouts: 8).")
-@click.option("--fallback", is_flag=True, help="Also with constraints soft while a domain is lost.")
+@click.option(
+    "--runs", type=click.IntRange(min=1), metavar="N", help="Run N times with random choices (1; rollouts: 8)."
+)
+@click.option("--fallback", is_flag=True, help="Compare with constraints that are soft after a loss.")
 @POOLS
 @traffic_options
 @page_options
-@saved_option("Write the cluster as the steps leave it, as a snapshot.")
-@click.option("--seed", type=int, metavar="N", help="Draw between equal nodes with this seed.")
+@saved_option("Write the cluster after the steps as a snapshot.")
+@click.option("--seed", type=int, metavar="N", help="Seed of the choice between nodes with equal scores.")
 @click.option("--no-preemption", is_flag=True, help="Never preempt pods of lower priority.")
-@namespace_options("Scale in")
+@namespace_options("Scale and judge workloads of")
 @output_options("junit", "github")
 @click.pass_context
 def drill(context: click.Context, /, **given: Any) -> int:
@@ -157,9 +163,11 @@ def drill(context: click.Context, /, **given: Any) -> int:
 
     try:
         mending = _mending(found, given, options)
-        answer = drill_answer(found, moved, mending)
+        answer = drill_answer(found, moved, mending, shown_namespace(given))
     except KeyboardInterrupt:
-        answer = drill_answer(replace(found, partial="ended while fixes were tried"), moved)
+        answer = drill_answer(
+            replace(found, partial="ended while fixes were tried"), moved, namespace=shown_namespace(given)
+        )
         interrupted = True
     if not prints_page(given):
         warn(found.warnings)
@@ -180,21 +188,21 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
         plays = ("each", "shard", "dask", "workers", "traffic", "save")
         beside = [f"--{name}" for name in plays if given[name]]
         if steps or beside:
-            raise UsageError(f"--merge puts parts together that were played; {(beside or ['a step'])[0]} plays")
+            raise UsageError(f"--merge cannot be combined with {(beside or ['a step'])[0]}: it runs no drill")
         return
     if given["each"] and steps:
         raise UsageError("--each cannot be combined with step options")
     if given["each"] and wants(given, "html", "svg"):
-        raise UsageError("-o html and -o svg show the steps of one drill, not --each")
+        raise UsageError("-o html and -o svg cannot be combined with --each: they show the steps of one drill")
     if given["save"] and given["each"]:
         raise UsageError("--save cannot be combined with --each")
     if given["traffic"] and given["each"]:
         raise UsageError("--traffic cannot be combined with --each")
     if given["fallback"] and (given["each"] or given["merge"]):
-        raise UsageError("--fallback compares the end of one drill, not those of --each")
+        raise UsageError("--fallback cannot be combined with --each or --merge")
     for name in ("workers", "shard", "dask"):
         if given[name] and not given["each"]:
-            raise UsageError(f"--{name} shares the work of --each or --check; give one of them")
+            raise UsageError(f"--{name} requires --each or --check")
     drill_many.check_sharing(given)
     if not steps and not given["each"]:
         raise UsageError("give at least one step, for example --fail zone=eu-west-1a or --drain node=node-1")
@@ -247,18 +255,11 @@ def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:
 def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step]:
     from topospread.drill import steps
 
-    nodes: dict[str, Callable[[steps.NodeChoice], Step]] = {
-        "fail": steps.Fail,
-        "recover": steps.Recover,
-        "cordon": steps.Cordon,
-        "uncordon": steps.Uncordon,
-        "drain": steps.Drain,
-    }
     while words:
         name, value = words.pop(0)
         option = f"--{name}"
-        if name in nodes:
-            yield nodes[name](
+        if name in steps.NODE_STEPS:
+            yield steps.NODE_STEPS[name](
                 steps.NodeChoice("", value) if value and "=" not in value else steps.read_choice(value, option)
             )
         elif name in ("scale", "scale-down"):
@@ -276,7 +277,7 @@ def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step
         elif name == "add-nodes":
             yield _add_nodes(value, words)
         else:
-            raise UsageError(f"{option} {value}: it stands behind --add-nodes N, and says what they are like")
+            raise UsageError(f"{option} {value} must follow --add-nodes N")
 
 
 def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
@@ -287,9 +288,9 @@ def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
         said.update([words.pop(0)])
     count = whole_number(number)
     if count is None or not 0 < count <= 100_000:
-        raise UsageError(f"--add-nodes {number}: how many nodes come is a number, from 1 to 100000")
+        raise UsageError(f"--add-nodes must be a number from 1 to 100000, got {number}")
     if "like" not in said:
-        raise UsageError(f"--add-nodes {number}: say what they are like: --like NODE")
+        raise UsageError(f"--add-nodes {number} requires --like NODE after it")
     return AddNodes(count, said["like"], said.get("zone", ""))
 
 
@@ -300,4 +301,5 @@ def _mending(found: Drill, given: dict[str, Any], options: SimulationOptions) ->
         return None
     from topospread.rebalance.at_once import moves_at_once
 
-    return moves_at_once(after, options, given["namespace"])
+    mending = moves_at_once(after, options, given["namespace"])
+    return mending if mending is not None and mending.mends_all else None

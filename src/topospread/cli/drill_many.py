@@ -55,7 +55,7 @@ def check_formats(given: dict[str, Any]) -> None:
     """
     for name in OF_CHECKS:
         if wants(given, name):
-            raise UsageError(f"-o {name} shows what --check finds")
+            raise UsageError(f"-o {name} requires --check")
 
 
 def check_sharing(given: dict[str, Any]) -> None:
@@ -123,9 +123,9 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
     check_sharing(given)
     beside = [option for name, option in own.items() if given[name]]
     if steps or beside:
-        raise UsageError(f"--check plays drills of files, which say themselves what {(beside or ['a step'])[0]} says")
+        raise UsageError(f"--check cannot be combined with {(beside or ['a step'])[0]}: Drill files set it themselves")
     if not given["paths"]:
-        raise UsageError("--check: name files of drills, or folders with them")
+        raise UsageError("--check requires Drill files, or folders with them: add -f FILE")
     files = find_drills(given["paths"], helm_in_kustomizations=given["render_helm"], network=given["render_network"])
     shard = read_shard(given["shard"], "--shard") if given["shard"] else None
     try:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 DEFAULT = "cluster.json.gz"
 
 HELP = f"""\
-Write a snapshot of the cluster that kubectl points at; every command reads it.
+Save kubectl's current cluster in a snapshot file, which every command reads with --on.
 
-FILE ends in .json.gz or .json, or is - for standard output [default: {DEFAULT}]. Secrets and ConfigMaps are never
-read. Only fields that topospread reads are kept. Lists that may not be read are left out with a warning.
+FILE ends in .json.gz or .json, or is - for standard output [default: {DEFAULT}]. The snapshot has only fields that
+topospread reads, and no Secrets or ConfigMaps. Kinds that may not be listed are left out with a warning.
 
 \b
 Examples:
@@ -46,10 +46,14 @@ Examples:
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.argument("path", default=DEFAULT, metavar="[FILE]", type=PATH)
 @access_options
-@click.option("-n", "--namespace", default="", metavar="NAMESPACE", help="Only this namespace's objects, and nodes.")
+@click.option(
+    "-n", "--namespace", default="", metavar="NAMESPACE", help="Read only objects of this namespace, and nodes."
+)
 @anonymous_options("Replace private names, so that the snapshot can be shared.")
 @click.option("--from", "source", metavar="FILE", type=PATH, help="Read this snapshot instead of the cluster.")
-@click.option("--chunk-size", type=click.IntRange(min=0), default=500, help="Objects per page; 0 for no pages.")
+@click.option(
+    "--chunk-size", type=click.IntRange(min=0), default=500, help="Objects per API request; 0 for all at once (500)."
+)
 def dump(**given: Any) -> int:
     """Write the snapshot. Return 0 even if optional kinds could not be read."""
     from topospread.sources.snapshot_facts import warnings_of
@@ -106,7 +110,7 @@ def _rewritten(given: Mapping[str, Any], salt: bytes | None) -> SnapshotFacts:
 
 
 def _replace_names(taking: SnapshotTaking, salt: bytes | None) -> Callable[[SnapshotFacts], SnapshotFacts]:
-    """Make the snapshot anonymous; return the function that renames in its facts."""
+    """Make `taking` write an anonymous snapshot. Return the function that replaces the names in its facts."""
     from topospread.sources.pseudonyms import Pseudonyms, key_of
     from topospread.sources.snapshot_names import hashed, hashed_facts
 
@@ -117,9 +121,11 @@ def _replace_names(taking: SnapshotTaking, salt: bytes | None) -> Callable[[Snap
 
 
 def _summary(path: str, facts: SnapshotFacts) -> str:
-    """``cluster.json.gz: 12 nodes, 240 pods and 97 other objects of Kubernetes v1.37.0, 0.1 MB``."""
+    """Return ``cluster.json.gz: 12 nodes, 240 pods and 97 other objects of Kubernetes v1.37.0, 0.1 MB``."""
     others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]
     nodes, pods = counted(facts.counts["Node"], "node"), counted(facts.counts["Pod"], "pod")
     text = f"{nodes}, {pods} and {counted(others, 'other object')}"
     text += f" of Kubernetes {facts.kube_version}" if facts.kube_version else ""
-    return one_line(text if path == "-" else f"{path}: {text}, {os.path.getsize(path) / 1e6:.1f} MB")
+    size = 0 if path == "-" else os.path.getsize(path)
+    written = f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{max(size // 1000, 1)} kB"
+    return one_line(text if path == "-" else f"{path}: {text}, {written}")

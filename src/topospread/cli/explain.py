@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from topospread.lint.rule import Rule
 
 HELP = """\
-Explain a field of topologySpreadConstraints, a rule of lint or the code of a cause, without a cluster. Of a pod
-`topospread why` says why it waits.
+Explain a field of topologySpreadConstraints, a lint rule or a cause code. No cluster is read. To explain a pod, use
+`topospread why`.
 
-NAME is a field, a rule, a code, or one of fields, rules, causes, options and clusters.
+NAME is a field, rule or code, or one of these topics: fields, rules, causes, options, clusters.
 
 \b
 Examples:
@@ -48,8 +48,14 @@ def _names_from(context: click.Context, parameter: click.Parameter, incomplete: 
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.argument("name", required=False, default="", shell_complete=_names_from)
-@click.option("-o", "--output", type=click.Choice(["text", "json", "name"]), default="text", help="Form of the rules.")
-@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json", "name"]),
+    default="text",
+    help="Output format of the list of rules.",
+)
+@click.option("--color", type=COLOUR, default="auto", help="Use colours: on a terminal, always or never.")
 def explain(name: str, output: str, color: str) -> int:
     """Explain a field, rule, cause or topic.
 
@@ -63,7 +69,7 @@ def explain(name: str, output: str, color: str) -> int:
     elif name == "options":
         root = click.get_current_context().find_root()
         assert isinstance(root.command, click.Group)
-        click.echo("Options that several commands share, though not all; a command's --help lists its own.")
+        click.echo("Options of several commands. A command's --help names those that it has.")
         for heading, options in shared_options(root.command, root).items():
             click.echo("\n".join(["", heading, *option_rows(options)]))
     elif name == "clusters":
@@ -81,13 +87,13 @@ def explain(name: str, output: str, color: str) -> int:
             if "did you mean" in str(error) or "." in name:
                 raise
             listing = "topospread explain fields|rules|causes|options|clusters"
-            raise UsageError(f'"{name}" is no field, rule, cause or topic: {listing}') from None
+            raise UsageError(f'"{name}" is not a field, rule, cause or topic; list them with: {listing}') from None
         click.echo(found, nl=False)
     return 0
 
 
 def _is_cause(name: str) -> bool:
-    """Print the paragraph of a cause code, or of all for ``causes``. Return False for another name."""
+    """Print the description of a cause code, or of all codes for ``causes``. Return False for another name."""
     from topospread.answers.cause_codes import CODES
     from topospread.render.blocks import Fact, Page
     from topospread.render.text import text

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from topospread.exporter.process import Judging
 
 HELP = """\
-Watch a cluster and serve how its pods are spread as metrics for Prometheus, until SIGTERM. Nothing is written to the
+Watch a cluster and serve metrics of its pods' spread for Prometheus, until SIGTERM. Nothing is written to the
 cluster.
 
-The figures are those of `topospread status`. /metrics, /healthz, /livez and /readyz authenticate nobody, and are on
-127.0.0.1 by default.
+The metrics have the numbers of `topospread status`. /metrics, /healthz, /livez and /readyz have no authentication, and
+listen on 127.0.0.1 by default.
 
 \b
 Examples:
@@ -40,10 +40,10 @@ PORT = 9401
     metavar="FILE",
     help="Kubeconfig; by default KUBECONFIG, the pod's service account or ~/.kube/config.",
 )
-@click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig; by default the current one.")
 @click.option("--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, any version.")
 @click.option(
-    "--kube-version", default=str(NEWEST), metavar="VERSION", help="Judge as this kube-scheduler (1.18 … 1.37)."
+    "--kube-version", default=str(NEWEST), metavar="VERSION", help="Act as this kube-scheduler (1.18 … 1.37)."
 )
 @click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates.")
 @click.option(
@@ -52,7 +52,7 @@ PORT = 9401
     default=2_000,
     show_default=True,
     metavar="N",
-    help="Maximum number of workloads with series, worst first.",
+    help="Maximum number of workloads with time series, worst first.",
 )
 @click.option(
     "--max-domains",
@@ -60,9 +60,9 @@ PORT = 9401
     default=20,
     show_default=True,
     metavar="N",
-    help="Most domains of a constraint with a series for each domain; 0 for no such series.",
+    help="Maximum number of domains of a constraint with time series; 0 for none.",
 )
-@click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve.")
+@click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Address to serve on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="Port to serve on.")
 @tls_options
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")

@@ -14,10 +14,10 @@ from .served_address import CLIENT_CA_OPTION, served_at, tls_options
 from .usage import EXITS_WORKED, Explained
 
 HELP = """\
-Answer kube-scheduler as an HTTP extender until SIGTERM, so that it spreads as it does not by itself: at most so many
-pods in a domain, shares, level by level.
+Serve an HTTP extender of kube-scheduler until SIGTERM. It adds spread rules: a maximum of pods per domain, shares of
+domains, and a hierarchy of domains.
 
-Pods ask for it by annotations (topospread.dev/max-per-domain, shares and hierarchy). Any address but 127.0.0.1
+Pods opt in with annotations (topospread.dev/max-per-domain, shares and hierarchy). Any address but 127.0.0.1
 requires HTTPS and --client-ca-file.
 
 \b
@@ -29,13 +29,11 @@ Examples:
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @access_options
-@click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve.")
+@click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Address to serve on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8888, help="Port to serve on.")
 @tls_options
 @CLIENT_CA_OPTION
-@click.option(
-    "--patience", type=SECONDS, default="2s", help="Wait at most this long for the previous pod's binding (2s)."
-)
+@click.option("--patience", type=SECONDS, default="2s", help="Time limit for the binding of the previous pod (2s).")
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")
 def extender(**given: Any) -> int:
@@ -46,8 +44,8 @@ def extender(**given: Any) -> int:
 
     if not is_loopback(address.host) and not address.client_ca:
         raise UsageError(
-            f"--bind-address {address.host} can be reached by others; it requires --client-ca-file, --tls-cert-file "
-            "and --tls-private-key-file, so that only kube-scheduler gets answers"
+            f"--bind-address {address.host} requires --client-ca-file, --tls-cert-file and "
+            "--tls-private-key-file, because other hosts can reach this address"
         )
     import asyncio
 

@@ -45,7 +45,7 @@ class ClustersOption(click.Option):
 
 
 def named_clusters(given: dict[str, Any]) -> tuple[str, list[str]]:
-    """Return the option that names several clusters, and their names; none for a single cluster.
+    """Return the option that names several clusters (``cluster`` or ``context``), and their names; [] for one cluster.
 
     A shell expands ``--on prod-*.json.gz`` so that further files become targets. They are moved from
     ``given["targets"]`` to the clusters.
@@ -65,9 +65,9 @@ def named_clusters(given: dict[str, Any]) -> tuple[str, list[str]]:
         beside = [f"--{each}" for each in named_options(given) if each == "context"]
         beside += ["--on"] if context.get_parameter_source("cluster") is ParameterSource.COMMANDLINE else []
         if "" in names:
-            raise UsageError(f"--contexts {contexts}: write names of contexts with commas between them")
+            raise UsageError(f"--contexts {contexts}: separate the names of contexts with commas")
         if beside:
-            raise UsageError(f"--contexts and {beside[0]} both name clusters: give one of them")
+            raise UsageError(f"--contexts cannot be combined with {beside[0]}")
         given["cluster"] = None
         option, clusters = "context", list(dict.fromkeys(names))
     else:
@@ -86,7 +86,7 @@ def _check(given: Mapping[str, Any], option: str, clusters: Sequence[str]) -> No
     """
     for name in ("watch", "traffic", "anonymous"):
         if given[name]:
-            raise UsageError(f"--{name} is of one cluster, and {len(clusters)} are named")
+            raise UsageError(f"--{name} works with one cluster, got {len(clusters)}")
     if STANDARD_INPUT in (*clusters, *given["paths"]):
         raise UsageError("- can be read once, and several clusters are named: write it to a file")
     if option == "context":

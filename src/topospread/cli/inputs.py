@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
 
-from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read_access, read_live, why_none
+from .live_options import is_meant, is_there, named_options, no_cluster, read_access, read_live
 from .output import wants
 from .standard_input import is_piped, standard_input
 from .terminal import progress
@@ -41,7 +41,7 @@ PATH = click.Path()
 
 
 POOLS = click.option(
-    "--pools", multiple=True, metavar="FILE", type=PATH, help="Pools of nodes that grow for pods that are pending."
+    "--pools", multiple=True, metavar="FILE", type=PATH, help="File with node pools that can grow for pending pods."
 )
 KUBE_VERSION = click.option(
     "--kube-version",
@@ -54,25 +54,29 @@ GATES = click.option(
     "--feature-gates",
     default="",
     metavar="A=true,…",
-    help="Feature gates; prefix apiserver: or scheduler: for one program.",
+    help="Feature gates; write apiserver:A=true for one program's gate.",
 )
 
-CALL_EXTENDERS = click.option(
-    "--call-extenders", is_flag=True, help="Ask the extenders of --config over the network, as kube-scheduler does."
-)
-ALLOW_EMPTY = click.option("--allow-empty", is_flag=True, help="Accept input without objects or matches.")
+CALL_EXTENDERS = click.option("--call-extenders", is_flag=True, help="Call the extenders of --config over the network.")
+ALLOW_EMPTY = click.option("--allow-empty", is_flag=True, help="Accept empty input and filters without matches.")
 
 rendering_options = together(
-    click.option("--helm-values", multiple=True, metavar="FILE", type=PATH, help="Values files for charts."),
-    click.option("--helm-set", multiple=True, metavar="NAME=VALUE", help="Single chart value, like helm --set."),
-    click.option("--helm-release", default="", metavar="NAME", help="Release name of charts; the chart's by default."),
+    click.option(
+        "--helm-values",
+        multiple=True,
+        metavar="FILE",
+        type=PATH,
+        help="Values file for charts; repeatable, the last file wins.",
+    ),
+    click.option("--helm-set", multiple=True, metavar="NAME=VALUE", help="Chart value, as for helm --set; repeatable."),
+    click.option("--helm-release", default="", metavar="NAME", help="Release name; by default the chart's name."),
     click.option(
         "--render",
         type=click.Choice(["auto", "never"]),
         default="auto",
-        help="Render charts and kustomizations, or read their files as they are.",
+        help="Render charts and kustomizations, or read their files unrendered.",
     ),
-    click.option("--render-helm", is_flag=True, help="Let kustomize run Helm for the charts of kustomizations."),
+    click.option("--render-helm", is_flag=True, help="Let kustomize run Helm for charts in kustomizations."),
     click.option("--render-network", is_flag=True, help="Let kustomize and Helm fetch remote bases and charts."),
 )
 """``--helm-values --helm-set --helm-release --render --render-helm --render-network``."""
@@ -88,7 +92,7 @@ def inputs_with(**on: Any) -> Callable[[Command], Command]:
             multiple=True,
             metavar="FILE",
             type=PATH,
-            help="Apply these manifests: files, folders, charts, kustomizations, - for standard input.",
+            help="Manifests to apply: files, folders, charts, kustomizations, or - for standard input.",
         ),
         click.option(
             "--on",
@@ -96,19 +100,23 @@ def inputs_with(**on: Any) -> Callable[[Command], Command]:
             envvar="TOPOSPREAD_ON",
             type=PATH,
             metavar="CLUSTER",
-            help="The cluster: live, a snapshot, a folder, or synthetic (topospread explain clusters).",
+            help="The cluster: live, a snapshot, a folder of manifests, or synthetic (topospread explain clusters).",
             **on,
         ),
         click.option(
-            "--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, of any version."
+            "--config",
+            "config_path",
+            type=PATH,
+            metavar="FILE",
+            help="kube-scheduler's configuration file, in any version.",
         ),
         KUBE_VERSION,
         GATES,
         rendering_options,
-        click.option("--with-hooks", is_flag=True, help="Place Helm hooks too, such as test Jobs."),
-        click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
+        click.option("--with-hooks", is_flag=True, help="Also place the pods of Helm hooks, such as test Jobs."),
+        click.option("--strict", is_flag=True, help="Fail on fields that Kubernetes does not know."),
         ALLOW_EMPTY,
-        click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never."),
+        click.option("--color", type=COLOUR, default="auto", help="Use colours: on a terminal, always or never."),
     )
 
 
@@ -130,9 +138,9 @@ def namespace_options(shown: str) -> Callable[[Command], Command]:
             envvar="TOPOSPREAD_NAMESPACE",
             metavar="NAMESPACE",
             callback=checked_namespace,
-            help=f"{shown} this namespace; manifests without one get it, too.",
+            help=f"{shown} this namespace. Manifests without a namespace also get it.",
         ),
-        click.option("-A", "--all-namespaces", is_flag=True, help=f"{shown} all namespaces, as without -n."),
+        click.option("-A", "--all-namespaces", is_flag=True, help=f"{shown} all namespaces (default)."),
     )
 
 
@@ -172,6 +180,7 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
         kube_version=kube_version,
         helm_in_kustomizations=given["render_helm"],
         network=given["render_network"],
+        is_old=given.get("is_old", False),
     )
     if rendering.raw and chart_options(rendering):
         raise UsageError("--helm-… options cannot be combined with --render never, which renders no chart")
@@ -202,7 +211,7 @@ def read_inventory(
     if is_meant(given, paths):
         inventory = _loaded(given, paths, by, stdin, _live_reading(given, needed))
     elif not paths and cluster is None:
-        raise UsageError(NOTHING_GIVEN)
+        raise UsageError(no_cluster(given))
     else:
         inventory = _or_applied(given, paths, by, stdin, _live_reading(given, needed))
     # The input lives until the process ends, so the garbage collector need not scan it again.
@@ -240,7 +249,7 @@ def _or_applied(
         if not error.manifests or given["cluster"] is not None:
             raise
         if not is_there(given):
-            raise UsageError(f"{NOTHING_GIVEN} ({why_none()})") from None
+            raise UsageError(no_cluster(given)) from None
     if isinstance(stdin, BytesIO):
         stdin.seek(0)
     return _loaded(given, paths, by, stdin, reading)
@@ -308,7 +317,7 @@ def read_options(
         # A project file may be a stranger's: nobody is asked at an address that only it names.
         named = click.get_current_context().get_parameter_source("config_path")
         if configuration is None or named is not ParameterSource.COMMANDLINE:
-            raise UsageError("--call-extenders asks who a configuration names: give --config FILE on the command line")
+            raise UsageError("--call-extenders requires --config FILE on the command line")
         _check_certificates(configuration)
         configuration = configuration.with_extenders_asked
     return SimulationOptions(
@@ -323,7 +332,7 @@ def read_options(
 
 
 def _check_certificates(configuration: Configuration) -> None:
-    """Reject certificates and keys out of the repository of a configuration, which may be a stranger's."""
+    """Reject a configuration whose certificates or keys are outside its repository: a stranger may have written it."""
     from topospread.sources.roots import is_within, repository_of
     from topospread.sources.text import shown_path
 
@@ -331,7 +340,7 @@ def _check_certificates(configuration: Configuration) -> None:
     for each in configuration.profiles[0].extenders:
         for name in ("caFile", "certFile", "keyFile"):
             if root is not None and each.tls.get(name) and not is_within(each.tls[name], root):
-                words = f"{configuration.source}: {each.origin}.tlsConfig.{name}: this file is not in the repository"
+                words = f"{configuration.source}: {each.origin}.tlsConfig.{name}: this file is outside the repository"
                 raise UsageError(f"{words} {shown_path(root)}; copy the configuration out of it to use the file")
 
 
@@ -379,9 +388,9 @@ traffic_options = together(
         "--clients",
         multiple=True,
         metavar="[SVC:]WHO",
-        help="Clients: deploy/web, or zone-a=70,zone-b=30; by default all pods.",
+        help="Clients of a Service: deploy/web, or shares of zones: zone-a=70,zone-b=30; by default all pods.",
     ),
-    click.option("--price", type=click.FloatRange(min=0), metavar="N", help="Price of a GB that crosses zones."),
+    click.option("--price", type=click.FloatRange(min=0), metavar="N", help="Price per GB of cross-zone traffic."),
 )
 """The options ``--traffic --clients --price``."""
 

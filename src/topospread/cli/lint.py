@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -27,20 +27,19 @@ if TYPE_CHECKING:
 
 _FILES_NAMED: Final = 3
 _LEFT_OUT: Final[dict[WhyNotRead, str]] = {
-    "other": "no object of Kubernetes, left out",
-    "template": "a chart's template, left out: lint the chart's folder",
-    "patch": "a kustomization's patch, left out: lint the kustomization's folder",
+    "other": "not a Kubernetes object, skipped",
+    "template": "a chart's template, skipped: lint the chart's folder",
+    "patch": "a kustomization's patch, skipped: lint the kustomization's folder",
     "base": "not validated, a kustomization changes it: lint the kustomization's folder",
 }
 """Reason why files were not linted → words of the note."""
 
 HELP = """\
-Say what is wrong with manifests, or probably not meant: selectors that count nothing, constraints that never hold,
-fields that the API server refuses.
+Find errors and likely mistakes in manifests: selectors that match no pod, constraints that can never hold, fields that
+the API server rejects.
 
-PATHs are files, folders, charts, kustomizations or -; the working directory by default. With --on more is found. A
-comment `# topospread: ignore RULE reason` keeps a finding from being reported; `topospread explain RULE` explains a
-rule.
+PATHs are files, folders, charts, kustomizations or -; by default the working directory. --on enables more rules. The
+comment `# topospread: ignore RULE reason` suppresses a finding. `topospread explain RULE` explains a rule.
 
 \b
 Examples:
@@ -54,7 +53,7 @@ Examples:
 @click.command(cls=Explained, help=HELP)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH)
 @click.option(
-    "--on", "cluster", type=PATH, metavar="CLUSTER", help="Hold the manifests against a cluster, as in simulate."
+    "--on", "cluster", type=PATH, metavar="CLUSTER", help="Compare the manifests with a cluster, as in simulate."
 )
 @access_options
 @click.option(
@@ -64,23 +63,23 @@ Examples:
     metavar="FILE",
     help="kube-scheduler's configuration: used, and linted as well.",
 )
-@click.option("--kube-version", metavar="VERSION", help="The Kubernetes version they are for (1.18 … 1.37).")
+@click.option("--kube-version", metavar="VERSION", help="Kubernetes version of the manifests (1.18 … 1.37).")
 @click.option(
     "-n",
     "--namespace",
     metavar="NAMESPACE",
     callback=checked_namespace,
-    help="Where objects go that name no namespace.",
+    help="Namespace of objects that name none.",
 )
 @rendering_options
 @POOLS
-@click.option("--whole", is_flag=True, help="Lint the charts and kustomizations that named files are part of.")
+@click.option("--whole", is_flag=True, help="Lint the whole chart or kustomization of each file.")
 @rule_options
-@click.option("--fix", is_flag=True, help="Make the fixes that take no decision, in the files.")
-@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
+@click.option("--fix", is_flag=True, help="Edit the files: make fixes that need no decision.")
+@click.option("--diff", is_flag=True, help="Show the edits of --fix without making them.")
 @ALLOW_EMPTY
 @output_options("line", "sarif", "junit", "github")
-@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
+@click.option("--color", type=COLOUR, default="auto", help="Use colours: on a terminal, always or never.")
 def lint(**given: Any) -> int:
     """Run the command. Return 1 for warnings or errors (with --diff: for fixes), 2 for unreadable input."""
     check_outputs(given)
@@ -93,7 +92,7 @@ def lint(**given: Any) -> int:
     mended: list[FixedText] = []
     if given["fix"] or given["diff"]:
         if given["fix"] and "-" in question.paths:
-            raise UsageError("--fix changes files, and - is none; --diff shows the changes")
+            raise UsageError("--fix cannot change standard input; --diff shows the changes")
         outcome, mended = mend(question, stdin, given["level"], cluster)
     else:
         with progress("linting") as bar:
@@ -141,9 +140,13 @@ def question_of(given: dict[str, Any]) -> Question:
     kube_version = _chosen(given, "kube_version", settings.kube_version)
     rendering = read_rendering(given, kube_version or "")
     if given["whole"]:
+        from topospread.sources.files import listed_paths
         from topospread.sources.folders import wholes_of
 
-        paths = wholes_of(paths, rendering)
+        paths, left_out = wholes_of(paths, rendering)
+        if left_out:
+            words = f"{listed_paths(left_out)}: not read, no chart or kustomization is made of it"
+            click.echo(f"note: {one_line(words)}", err=True)
     return Question(
         paths=paths,
         cluster=None if is_named(given) else _chosen(given, "cluster", settings.cluster),
@@ -177,7 +180,7 @@ def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_e
 
     for error in outcome.read.broken:
         click.echo(f"error: {one_line(str(error))}", err=True)
-    for note in left_out(outcome.read):
+    for note in left_out(outcome.read, question.paths):
         click.echo(f"note: {one_line(note)}", err=True)
     for note in _namesakes(outcome):
         click.echo(f"note: {one_line(note)}", err=True)
@@ -185,15 +188,17 @@ def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_e
         raise no_object(question.paths)
 
 
-def left_out(read: Read) -> list[str]:
-    """Return a note for each reason why files were not linted."""
+def left_out(read: Read, paths: Sequence[str] = ()) -> list[str]:
+    """Return a note for each reason why files were not linted, with the names of all such files among the paths."""
     from topospread.sources.deliveries import note_of_deliveries
 
-    lines = []
+    lines, named = [], frozenset(paths)
     for why, words in _LEFT_OUT.items():
         names = sorted(name for name, reason in read.left_out.items() if reason == why)
+        given = sum(name in named for name in names)
         if names:
-            lines.append(f"{listed(names, _FILES_NAMED)}: {words}")
+            names.sort(key=lambda name: name not in named)
+            lines.append(f"{listed(names, max(_FILES_NAMED, given))}: {words}")
     return [*read.notes, *lines, *note_of_deliveries(read.deliveries)]
 
 

@@ -20,19 +20,18 @@ if TYPE_CHECKING:
 PATH = click.Path()
 LIVE = "live"
 """The value of ``--on`` for the kubeconfig's current cluster."""
-NOTHING_GIVEN = "no cluster: add --on zones=3,nodes=6, --on FILE, or --context NAME"
 
 access_options = together(
-    click.option("--context", metavar="NAME", help="The kubeconfig's context, as for kubectl."),
-    click.option("--kubeconfig", type=PATH, metavar="FILE", help="The kubeconfig, as for kubectl."),
-    click.option("--as", "user", metavar="USER", help="Impersonate this user or service account."),
+    click.option("--context", metavar="NAME", help="Context of the kubeconfig, as for kubectl."),
+    click.option("--kubeconfig", type=PATH, metavar="FILE", help="Kubeconfig file, as for kubectl."),
+    click.option("--as", "user", metavar="USER", help="User or service account to impersonate."),
     click.option("--as-group", multiple=True, metavar="GROUP", help="Group to impersonate with --as; repeatable."),
     click.option("--as-uid", metavar="UID", help="UID to impersonate with --as."),
 )
 """The options ``--context --kubeconfig --as --as-group --as-uid``."""
 
 NOBODY: Mapping[str, Any] = {"context": None, "kubeconfig": None, "user": None, "as_group": (), "as_uid": None}
-"""Values of these options if none is given."""
+"""Values of `access_options` if none is given."""
 
 
 def read_access(given: Mapping[str, Any]) -> Access:
@@ -61,13 +60,13 @@ def is_meant(given: Mapping[str, Any], paths: Sequence[str]) -> bool:
     named = named_options(given)
     if named and cluster not in (None, LIVE):
         option = {"user": "as"}.get(named[0], named[0].replace("_", "-"))
-        raise UsageError(f"--{option} says which live cluster is read, and --on {cluster} is another")
+        raise UsageError(f"--{option} names a live cluster, and cannot be combined with --on {cluster}")
     if named or cluster == LIVE:
         return True
     if paths or cluster is not None:
         return False
     if not is_there(given):
-        raise UsageError(f"{NOTHING_GIVEN} ({why_none()})")
+        raise UsageError(no_cluster(given))
     return True
 
 
@@ -107,6 +106,13 @@ def current_context() -> str:
         if found:
             return found[1]
     return ""
+
+
+def no_cluster(given: Mapping[str, Any]) -> str:
+    """Return the message for a command without a cluster."""
+    if "context" not in given:
+        return "no cluster: add --on zones=3,nodes=6 or --on FILE"
+    return f"no cluster: add --on zones=3,nodes=6, --on FILE, or --context NAME ({why_none()})"
 
 
 def why_none() -> str:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from topospread.lint.reading import Question
 
 HELP = """\
-Answer an editor over standard input and output (Language Server Protocol): the findings of lint and their fixes while
-a manifest is typed, explanations of fields, and topology keys of the cluster.
+Run a language server (LSP) for an editor on standard input and output. While you type a manifest, it shows lint
+findings and fixes, explains fields, and completes topology keys of the cluster.
 
-The folder that the editor has open is the working directory, and its project file sets what `topospread lint` would
-read there. Charts and kustomizations are not rendered.
+The editor's open folder is the working directory. Its project file applies, as for `topospread lint`.
+Charts and kustomizations are not rendered.
 
 \b
 Examples:
@@ -27,7 +27,7 @@ Examples:
 
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
-@click.option("--stdio", is_flag=True, expose_value=False, help="The default, which some editors name.")
+@click.option("--stdio", is_flag=True, expose_value=False, help="Use standard input and output (default).")
 def lsp() -> int:
     """Serve until the editor ends it."""
     from topospread.extras import require

@@ -31,37 +31,38 @@ GROUPS = {
 """Group → its commands, in the order of the help."""
 COMMANDS = {
     "status": ("topospread.cli.status:status", "Show pending pods, skewed workloads and the first fix"),
-    "why": ("topospread.cli.why:why", "Why is a pod pending, or on its node? Since when?"),
-    "serve": ("topospread.cli.serve:serve", "Show the cluster as a web page, with what-ifs"),
-    "dump": ("topospread.cli.dump:dump", "Keep a snapshot of the cluster (--anonymous to hand on)"),
-    "simulate": ("topospread.cli.simulate:simulate", "Where will these pods land?"),
-    "plan": ("topospread.cli.plan:plan", "Does this change make anything worse?"),
-    "drill": ("topospread.cli.drill:drill", "What if a zone fails, a node drains, a rollout runs?"),
-    "capacity": ("topospread.cli.capacity:capacity", "How many more fit, and what is the limit?"),
-    "promise": ("topospread.cli.promise:promise", "Pods that a loss leaves: show, check, design"),
-    "rebalance": ("topospread.cli.rebalance:rebalance", "The fewest evictions that restore the spread"),
+    "why": ("topospread.cli.why:why", "Explain why a pod is pending, or why it is on its node"),
+    "serve": ("topospread.cli.serve:serve", "Show the cluster as a web page and simulate changes there"),
+    "dump": ("topospread.cli.dump:dump", "Save a snapshot of the cluster (--anonymous to share it)"),
+    "simulate": ("topospread.cli.simulate:simulate", "Show where the pods of manifests land"),
+    "plan": ("topospread.cli.plan:plan", "Show what a change of manifests makes worse"),
+    "drill": ("topospread.cli.drill:drill", "Simulate a zone failure, a drain or a rollout"),
+    "capacity": ("topospread.cli.capacity:capacity", "Show how many more replicas fit, and what limits them"),
+    "promise": ("topospread.cli.promise:promise", "Show, check or design how many pods survive a loss"),
+    "rebalance": ("topospread.cli.rebalance:rebalance", "Find the fewest evictions that restore the spread"),
     "lint": ("topospread.cli.lint:lint", "Find mistakes in manifests"),
-    "lsp": ("topospread.cli.lsp:lsp", "Lint findings in an editor"),
-    "policies": ("topospread.cli.policies:policies", "Lint rules as policies of the API server"),
-    "explain": ("topospread.cli.explain:explain", "A field, a rule, options, synthetic clusters"),
+    "lsp": ("topospread.cli.lsp:lsp", "Show lint findings in an editor"),
+    "policies": ("topospread.cli.policies:policies", "Print lint rules as admission policies"),
+    "explain": ("topospread.cli.explain:explain", "Explain a field, a lint rule, a cause or the options"),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations"),
-    "run": ("topospread.cli.run:run", "Servers: scheduler, exporter, webhook, extender"),
-    "mcp": ("topospread.cli.mcp:mcp", "Read-only tools for an assistant"),
+    "run": ("topospread.cli.run:run", "Run a scheduler, exporter, webhook or extender"),
+    "mcp": ("topospread.cli.mcp:mcp", "Give an AI assistant read-only tools (MCP)"),
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell"),
-    "help": ("topospread.cli.about:help_", "Help on a command"),
-    "version": ("topospread.cli.about:version", "The version"),
+    "help": ("topospread.cli.about:help_", "Show the help of a command"),
+    "version": ("topospread.cli.about:version", "Show the version"),
 }
 """Command → its function, and its one-line help."""
 
 ABOUT = """\
-Where Kubernetes pods land, and why, decided as kube-scheduler decides it.
+Show where kube-scheduler places pods, and why.
 
 \b
   topospread simulate -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
 """
 EVERYWHERE = """\
-Everywhere  -f FILE  --on CLUSTER  -n NAMESPACE  -A  -o FORMAT
-            (topospread explain options)      Exit: 0 yes 1 no 2 input 4 unknown"""
+Shared options  -f FILE  --on CLUSTER  -n NAMESPACE  -A  -o FORMAT
+                (topospread explain options)
+Exit codes      0 yes, 1 no, 2 bad input, 3 internal error, 4 unknown"""
 
 BAD_INPUT = 2
 FAULT = 3

@@ -30,11 +30,11 @@ _INSTRUCTIONS: Final = (
 )
 
 HELP = """\
-Answer an assistant's questions: a server for the Model Context Protocol on standard input and output.
+Run a Model Context Protocol (MCP) server for an AI assistant, on standard input and output.
 
 Tools: status, why, simulate, plan, drill, drill_each, capacity, rebalance, lint, promise_show, promise_check, explain.
-All only read. Files are read in the --root folders alone, by default in the working directory; a live cluster only if
---context names it. Charts and kustomizations are read as they are and never rendered.
+No tool writes. Tools read only files in the --root folders, and a live cluster only if --context names it. Charts and
+kustomizations are not rendered.
 
 \b
 Examples:
@@ -46,10 +46,15 @@ Examples:
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED, own=("--on", "--context"))
 @click.option(
-    "--root", "roots", multiple=True, metavar="DIR", type=PATH, help="Folder that tools may read; may be repeated."
+    "--root",
+    "roots",
+    multiple=True,
+    metavar="DIR",
+    type=PATH,
+    help="Folder that tools may read, repeatable (working directory).",
 )
-@click.option("--on", "cluster", metavar="CLUSTER", type=PATH, help="The cluster of calls that name none.")
-@click.option("--context", metavar="NAME", help="Context of a live cluster, which each call reads.")
+@click.option("--on", "cluster", metavar="CLUSTER", type=PATH, help="Cluster for calls that name none.")
+@click.option("--context", metavar="NAME", help="Kubeconfig context of a live cluster, read at each call.")
 def mcp(roots: tuple[str, ...], cluster: str | None, context: str | None) -> int:
     """Serve until standard input ends.
 
@@ -76,9 +81,9 @@ def started(roots: tuple[str, ...], cluster: str | None, context: str | None) ->
         raise UsageError(f"started in {os.getcwd()}: name the folders that may be read, --root DIR")
     for each in roots:
         if not os.path.isdir(each):
-            raise UsageError(f"--root {each}: there is no such folder")
+            raise UsageError(f"--root {each}: folder not found")
     if context is not None and cluster not in (None, LIVE):
-        raise UsageError(f"--context says which live cluster is read, and --on {cluster} is another")
+        raise UsageError(f"--context names a live cluster, and cannot be combined with --on {cluster}")
     on = LIVE if context is not None else cluster or ""
     if on == LIVE:
         require("live")

@@ -124,9 +124,9 @@ class DrillCall(Question, frozen=True, kw_only=True):
     steps: Annotated[
         tuple[str, ...],
         Meta(
-            description="What happens, in order: `fail zone=zone-a`, `recover zone=zone-a`, `cordon`, `uncordon` or "
-            "`drain node=node-1`, `scale deploy/web=9`, `rollout deploy/web`, `autoscale hpa/web`, `wait 5m`, "
-            "`add 3 like node-1`.",
+            description="What happens, in order: `fail zone=zone-a`, `recover zone=zone-a`, `cordon`, `uncordon`, "
+            "`drain` or `force-drain node=node-1`, `scale deploy/web=9`, `rollout deploy/web`, `autoscale hpa/web`, "
+            "`wait 5m`, `add 3 like node-1`.",
             min_length=1,
         ),
     ]
@@ -146,7 +146,12 @@ class CapacityCall(Question, frozen=True, kw_only=True):
     targets: Annotated[
         tuple[str, ...], Meta(description="`deploy/web`, or several in a ratio, `deploy/web=2`.", min_length=1)
     ]
-    more: Annotated[int | str, Meta(description="Replicas that have to fit, or a share such as `20%`.")] = 1
+    more: Annotated[
+        int | str,
+        Meta(
+            description="Additional replicas that have to fit: a number, or a share of the present ones such as `20%`."
+        ),
+    ] = 1
     each_zone: Annotated[bool, Meta(description="They have to fit after the loss of each zone, too.")] = False
     pools: _Pools = ()
 
@@ -382,7 +387,7 @@ TOOLS: Final = {
         ("Status",),
     ),
     "why": Tool(
-        "Why does a pod wait, or why is it on its node? With the changes that were tried and let it in.",
+        "Explain why a pod is pending, with the simulated changes that let it in, or why it is on its node.",
         WhyCall,
         _why,
         ("Why", "WhyPending"),
@@ -438,7 +443,7 @@ def answer_to(call: Call) -> Reply:
     tool = TOOLS.get(call.tool)
     try:
         if tool is None:
-            raise UsageError(f"there is no tool {call.tool}; there are {', '.join(TOOLS)}")
+            raise UsageError(f"unknown tool {call.tool}; tools: {', '.join(TOOLS)}")
         found = tool.ask(msgspec.convert(call.arguments, tool.arguments), Allowed(call.started))
     except msgspec.ValidationError as error:
         return Reply(escape_all(f"error: the arguments of {call.tool}: {error}"), error=True)

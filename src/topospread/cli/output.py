@@ -48,7 +48,9 @@ class OutputFormat(click.ParamType[tuple[str, str]]):
             from difflib import get_close_matches
 
             near = get_close_matches(name, self.formats, n=1)
-            self.fail(f"-o {name}: {near[0]}?" if near else f"-o {name}: there are {', '.join(self.formats)}")
+            self.fail(
+                f"-o {name}: did you mean {near[0]}?" if near else f"-o {name}: formats are {', '.join(self.formats)}"
+            )
         if equals and not path:
             self.fail(f"-o {name}=: name a file, or write -o {name}")
         return name, path
@@ -74,10 +76,10 @@ def output_options(*others: str) -> Callable[[Command], Command]:
             envvar="TOPOSPREAD_OUTPUT",
             type=OutputFormat(formats),
             metavar="FORMAT[=FILE]",
-            help=f"{', '.join(formats)}; with =FILE into a file, repeatable.",
+            help=f"{', '.join(formats)}; =FILE writes to a file; repeatable.",
         ),
-        click.option("--exit-zero", is_flag=True, help="Exit with 0 for every verdict."),
-        click.option("--allow-unknown", is_flag=True, help="Exit with 0 instead of 4 for unknown."),
+        click.option("--exit-zero", is_flag=True, help="Exit with 0 for every answer."),
+        click.option("--allow-unknown", is_flag=True, help="Exit with 0 instead of 4 if the answer is unknown."),
     )
 
 

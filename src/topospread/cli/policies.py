@@ -14,8 +14,8 @@ from .terminal import show
 from .usage import EXITS_WORKED, Explained
 
 HELP = """\
-Print the rules that CEL can say as ValidatingAdmissionPolicies (vap) or for Kyverno. Why the others are in no policy
-is in the comments.
+Print lint rules as ValidatingAdmissionPolicies (vap) or Kyverno policies. Comments list the rules that CEL cannot
+express, with the reasons.
 
 \b
 Examples:
@@ -25,7 +25,7 @@ Examples:
 
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
-@click.option("--for", "kind", type=click.Choice(["vap", "kyverno"]), required=True, help="Who is to ask the rules.")
+@click.option("--for", "kind", type=click.Choice(["vap", "kyverno"]), required=True, help="Engine that runs the rules.")
 @rule_options
 def policies(**given: Any) -> int:
     """Print the policies, and the number of missing rules on stderr.
@@ -46,7 +46,9 @@ def policies(**given: Any) -> int:
     notes = [(rule.id, EXPRESSED[rule.id].note) for rule, _ in rules if EXPRESSED[rule.id].note]
     show(policies_text(made(rules, given["kind"]), notes, missing))
     are = "rule is a policy" if len(rules) == 1 else "rules are policies"
-    click.echo(f"note: {len(rules)} {are}, {len(missing)} cannot be; the comments say why", err=True)
+    click.echo(
+        f"note: {len(rules)} {are}, {len(missing)} cannot be expressed as policies; the comments say why", err=True
+    )
     return 0
 
 

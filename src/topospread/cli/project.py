@@ -50,13 +50,12 @@ def project_settings(folder: str = ".") -> list[Setting]:
     Raises:
         InputError: if the file cannot be read, is not TOML, or has a value that is not allowed.
     """
-    from topospread.sources.roots import check_link, upwards
+    from topospread.sources.roots import has_file, upwards
 
     for place in upwards(folder):
         for name in FILES:
             path = os.path.relpath(os.path.join(place, name))
-            if os.path.isfile(path):
-                check_link(path)
+            if has_file(path):
                 found = _read(path)
                 if found is not None:
                     return found
@@ -118,7 +117,7 @@ def _checked(key: str, value: object, place: Place) -> Setting:
     from topospread.sources.synthetic_cluster import is_synthetic
 
     if not isinstance(value, str) or not value:
-        raise ConfigError(f"{key}: expected text in quotes", place)
+        raise ConfigError(f"{key}: expected text in quotes that is not empty", place)
     if key == "unknown" and value not in ("fail", "allow"):
         raise ConfigError(f'unknown: expected "fail" or "allow", got "{value}"', place)
     if key == "output" and "=" in value:

@@ -7,7 +7,7 @@ import click
 from .usage import LazyGroup
 
 HELP = """\
-Say what the loss of a zone, of a node, a drain or a rollout leaves of a workload.
+Show, check or design the number of pods that a workload keeps after a zone or node loss, in a drain or in a rollout.
 
 \b
 Examples:
@@ -16,9 +16,9 @@ Examples:
   topospread promise design deploy/web --on cluster.json.gz --want "zone-loss>=4"
 """
 COMMANDS = {
-    "show": ("topospread.cli.promise_show:show_promises", "What does each loss leave of a workload?"),
-    "check": ("topospread.cli.promise_check:check", "Are promises kept, whatever the order of pods?"),
-    "design": ("topospread.cli.promise_design:design_promises", "Which constraints keep a promise?"),
+    "show": ("topospread.cli.promise_show:show_promises", "Show how many pods each loss leaves"),
+    "check": ("topospread.cli.promise_check:check", "Check promises for every order of pods"),
+    "design": ("topospread.cli.promise_design:design_promises", "Find constraints that keep a promise"),
 }
 
 

@@ -24,17 +24,18 @@ if TYPE_CHECKING:
     from topospread.answers.promise_check import PromiseCheck
 
 HELP = """\
-Check promises of workloads: proved for every order of pods, or broken by an order that is shown.
+Prove that workloads keep their promises, or show an order of pods that breaks one. A proof holds for every order
+and every feasible node; scores are ignored.
 
-Without --want: the annotation topospread.dev/promise of workloads and the promises of the settings; if there are none,
-no single zone or node takes all pods of a workload, or the quorum of a StatefulSet.
+Without --want, the annotation topospread.dev/promise and the settings declare promises. If none are declared, no loss
+of a zone or node may take all pods of a workload, or the quorum of a StatefulSet.
 
 \b
 Promises:
-  zone-loss>=4  node-loss>=66%  pods that the loss of any zone or node leaves
-  quorum                        more than half after either loss
+  zone-loss>=4  node-loss>=66%  pods left after any zone or node loss
+  quorum                        more than half of the pods left after any loss
   drain>=4  rollout>=80%        pods that stay ready
-  skew<=1                       skew of each constraint at the end
+  skew<=1                       skew of each constraint with all pods placed
   never-waits                   no pod stays pending
 
 \b
@@ -48,12 +49,14 @@ Examples:
 @input_options
 @access_options
 @target_argument(required=False)
-@click.option("--want", default="", metavar="PROMISES", help="Promises to check, as above.")
+@click.option("--want", default="", metavar="PROMISES", help='Promises to check, such as "zone-loss>=4 quorum".')
 @click.option("--states", type=click.IntRange(min=1), default=20_000, show_default=True, metavar="COUNT",
-              help="Most cluster states to search.")  # fmt: skip
+              help="Maximum cluster states to search.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), default=10.0, show_default=True, metavar="SECONDS",
-              help="Most time to search for each promise.")  # fmt: skip
-@click.option("--save-drill", "drill", metavar="FILE", type=PATH, help="Write the first counterexample as a drill.")
+              help="Time limit of each search.")  # fmt: skip
+@click.option(
+    "--save-drill", "drill", metavar="FILE", type=PATH, help="Write the first counterexample as a Drill file."
+)
 @namespace_options("Workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Workloads whose pods have these labels.")
 @output_options("junit", "github", "sarif")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 from click.core import ParameterSource
 
-from topospread.errors import InputError, UsageError
+from topospread.errors import InputError, Place, UsageError
 from topospread.sources.atomic_file import write_file
 from topospread.text import escape_all
 
 from .inputs import PATH, POOLS, input_options, read_inventory, read_options, read_rendering
+from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
 from .terminal import progress, warn
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
     from topospread.lint.reading import Read
 
 HELP = """\
-Search for the fewest constraints that keep what is wanted of a Deployment or StatefulSet.
+Find the fewest constraints with which a Deployment or StatefulSet keeps the wanted promises.
 
-Every design is checked in drills and over all orders of pods. What is not needed is left out. Without --want, the loss
-of a zone may take its share of the pods only. Without TARGET, all workloads of two pods or more are designed for.
+Each design is checked in drills and for all orders of pods. Declared promises are wanted, too. Without promises, a
+zone's loss may take only the zone's even share of the pods. Without TARGET, every workload of at least two pods gets a
+design.
 
 \b
 Examples:
@@ -40,33 +43,43 @@ Examples:
 @click.command("design", cls=Explained, help=HELP)
 @target_argument(required=False)
 @input_options
-@click.option("--want", default="", metavar="PROMISES", help="As declared: zone-loss>=4 drain>=66% skew<=1 …")
-@click.option("--survive", multiple=True, metavar="zone|node|KEY", help="Topology key whose domains may be lost.")
-@click.option("--left", multiple=True, type=int, metavar="COUNT", help="Pods to be left; one for each --survive.")
-@click.option("--of", "replicas", type=click.IntRange(min=1), metavar="COUNT", help="Replicas [default: as it says].")
-@click.option("--lose-node-unnoticed", "unnoticed", is_flag=True, help="A node takes one pod, which comes back.")
+@access_options
+@click.option("--want", default="", metavar="PROMISES", help="Wanted promises: zone-loss>=4 drain>=66% skew<=1 …")
+@click.option(
+    "--survive", multiple=True, metavar="zone|node|KEY", help="Domains of which any one may be lost; with --left."
+)
+@click.option(
+    "--left", multiple=True, type=int, metavar="COUNT", help="Pods that must remain; once for each --survive."
+)
+@click.option(
+    "--of", "replicas", type=click.IntRange(min=1), metavar="COUNT", help="Replicas; by default the workload's."
+)
+@click.option(
+    "--lose-node-unnoticed", "unnoticed", is_flag=True, help="Lose at most one pod with any node, and replace it."
+)
 @click.option("--tries", type=click.IntRange(min=1), default=60, show_default=True, metavar="COUNT",
-              help="Designs to check.")  # fmt: skip
+              help="Maximum number of designs to check.")  # fmt: skip
 @click.option("--states", type=click.IntRange(min=1), default=5_000, show_default=True, metavar="COUNT",
-              help="Most cluster states to search.")  # fmt: skip
+              help="Maximum cluster states to search.")  # fmt: skip
 @POOLS
-@click.option("--all", "every", is_flag=True, help="All workloads of two pods or more.")
-@click.option("--in-place", is_flag=True, help="Edit the files of -f; comments and layout stay.")
-@click.option("--out", metavar="DIR", type=PATH, help="Write the YAML of each workload into this folder.")
+@click.option("--all", "every", is_flag=True, help="Design every workload of at least two pods.")
+@click.option("--in-place", is_flag=True, help="Edit the files of -f; keep comments and layout.")
+@click.option("--out", metavar="DIR", type=PATH, help="Write one YAML file per workload into this folder.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of TARGET and objects that name none.")
 @output_options()
 def design_promises(**given: Any) -> int:
     """Write the answer and the files; return the verdict's exit code."""
     check_outputs(given)
     if given["every"] and given["targets"]:
-        raise UsageError("--all is for all workloads: leave out TARGET")
+        raise UsageError("--all cannot be combined with TARGET")
     if given["in_place"]:
         if not given["paths"]:
-            raise UsageError("--in-place edits files of -f: name them")
+            raise UsageError("--in-place requires -f with the files to edit")
         files = _editable(given)
     options = read_options(given)
     inventory = read_inventory(given, by=[options])
     from topospread.answers.promise_design import promise_design
+    from topospread.lint.settings import find_settings
 
     with progress("designing") as bar:
         found = promise_design(
@@ -74,6 +87,7 @@ def design_promises(**given: Any) -> int:
             given["targets"],
             options,
             want=given["want"],
+            declared=find_settings().promises,
             survive=given["survive"],
             left=given["left"],
             replicas=given["replicas"],
@@ -84,11 +98,12 @@ def design_promises(**given: Any) -> int:
             progress=bar,
         )
     if given["out"]:
-        found = _write_files(found, given["out"])
-        is_live = getattr(inventory.read_from, "live", False)
-        found = msgspec.structs.replace(found, check=() if is_live else _check_words(given))
+        found = _write_files(found, given["out"], {each.source for each in inventory.places.values()})
     if given["in_place"]:
         found = _edit_files(found, files)
+    is_written = given["out"] or given["in_place"]
+    if is_written and not getattr(inventory.read_from, "live", False) and any(each.declare for each in found.workloads):
+        found = msgspec.structs.replace(found, check=_check_words(given))
     return write_answer(found, given)
 
 
@@ -126,8 +141,11 @@ def _editable(given: dict[str, Any]) -> Read:
             return files
         rendered = [texts[key].name for key in keys]
     if not rendered:
-        raise UsageError("--in-place edits files of -f, and no Deployment or StatefulSet is in them; use --out")
-    raise UsageError(f"--in-place edits files, and {rendered[0]} is rendered; use --out")
+        raise UsageError("--in-place: the files of -f have no Deployment or StatefulSet; use --out DIR")
+    raise UsageError(
+        f"--in-place cannot edit {rendered[0]}, which is rendered; use --out DIR and copy the constraints into the "
+        "chart's template or a kustomize patch"
+    )
 
 
 def _edit_files(found: PromiseDesign, files: Read) -> PromiseDesign:
@@ -157,10 +175,13 @@ def _edit_files(found: PromiseDesign, files: Read) -> PromiseDesign:
 
 
 def _check_words(given: dict[str, Any]) -> list[str]:
-    """Return the command that checks the written files: with the options of this one that it has, too."""
+    """Return the words of ``promise check`` for the declared promises, with the typed options that both commands have.
+
+    ``--want`` is left out: it would also ask for the promises of workloads that were not designed.
+    """
     from .promise_check import check
 
-    context, known = click.get_current_context(), {each.name for each in check.params} - {"outputs", "color"}
+    context, known = click.get_current_context(), {each.name for each in check.params} - {"outputs", "color", "want"}
     words = ["topospread", "promise", "check", *given["targets"]]
     for each in context.command.params:
         source = context.get_parameter_source(each.name or "")
@@ -171,17 +192,21 @@ def _check_words(given: dict[str, Any]) -> list[str]:
             words.append(name)
         else:
             words += [word for one in (value if each.multiple else [value]) for word in (name, str(one))]
-        if each.name == "paths":
+        if each.name == "paths" and given["out"]:
             words += [name, given["out"]]
-    return words if given["paths"] else [*words, "-f", given["out"]]
+    return words if given["paths"] or not given["out"] else [*words, "-f", given["out"]]
 
 
-def _write_files(found: PromiseDesign, folder: str) -> PromiseDesign:
+def _write_files(found: PromiseDesign, folder: str, read: Collection[str]) -> PromiseDesign:
     """Write a file for each workload that needs a change; return the answer with the folder of the files.
 
     Raises:
-        InputError: if the folder or a file cannot be written.
+        InputError: if the folder or a file cannot be written, or if a file would replace one that was read.
     """
+    inputs = set(map(os.path.realpath, read))
+    for path in (os.path.join(folder, each.file) for each in found.workloads if each.manifest):
+        if os.path.realpath(path) in inputs:
+            raise InputError("the design would replace a manifest; name another folder for --out", Place(path))
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:

@@ -7,18 +7,18 @@ from typing import Any
 import click
 
 from .inputs import input_options, namespace_options, read_inventory, read_options, shown_namespace
+from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
 from .status import typed_words
 from .targets import target_argument
 from .usage import Explained
 
 HELP = """\
-Show how many pods a workload keeps if a zone or node is lost, a node is drained, or it is rolled out or
-scaled down.
+Show how many pods a workload keeps after a zone or node loss, in a drain, in a rollout and when it is scaled down.
 
-Losses are proved by what filters force: pods may come in any order, and kube-scheduler may choose any feasible node.
-What happens afterwards, drains and rollouts are simulated. The question is whether a single loss can take all pods of
-the workload, or the quorum of a StatefulSet, or more pods than it declares. Without TARGET, each workload is a row.
+Counts right after a loss are proved: they hold for every order of pods and every feasible node. Recovery, drains and
+rollouts are simulated. The answer is no if a single loss can take all pods, the quorum of a StatefulSet, or more than
+the workload's promise allows. Without TARGET, each workload has a row.
 
 \b
 Examples:
@@ -31,12 +31,13 @@ Examples:
 @click.command("show", cls=Explained, help=HELP)
 @target_argument(required=False)
 @input_options
+@access_options
 @click.option("--most", type=click.IntRange(min=1), metavar="COUNT",
-              help="Domains and nodes to drill, fullest first [default: 20; 1 for each of several].")  # fmt: skip
+              help="Domains and nodes per workload, fullest first [default: 20; several workloads: 1].")  # fmt: skip
 @click.option("--states", type=click.IntRange(min=1), default=2_000, show_default=True, metavar="COUNT",
-              help="Most cluster states to search.")  # fmt: skip
+              help="Maximum cluster states to search.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), default=3.0, show_default=True, metavar="SECONDS",
-              help="Most time to search for each figure.")  # fmt: skip
+              help="Time limit of each search.")  # fmt: skip
 @namespace_options("Workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Workloads whose pods have these labels.")
 @output_options()

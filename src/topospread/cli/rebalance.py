@@ -18,6 +18,7 @@ from .inputs import (
 )
 from .live_options import NOBODY, access_options, read_access
 from .output import check_outputs, output_options, prints_page, write_answer
+from .targets import target_argument
 from .terminal import progress, warn
 from .usage import Explained
 
@@ -27,41 +28,44 @@ if TYPE_CHECKING:
     from topospread.simulation.options import SimulationOptions
 
 HELP = """\
-Find the fewest evictions after which kube-scheduler itself puts the new pods where constraints hold again, and a
-bound below which none can do it.
+Find the fewest evictions that restore the spread. kube-scheduler places the replacement pods so that the constraints
+hold again. A lower bound on the number of evictions is shown, too.
 
-Hard constraints are met; --max-skew brings soft ones to that skew, too. No disruption budget is broken, no pod stays
-pending, no constraint gets worse.
+Hard constraints (DoNotSchedule) are restored, and with --max-skew also soft constraints. No PodDisruptionBudget is
+violated, no pod stays pending, and no constraint gets worse.
 
 \b
 Examples:
   topospread rebalance --on cluster.json.gz
   topospread rebalance --on cluster.json.gz -n shop --max-skew 1
-  topospread rebalance --on cluster.json.gz -l app=web -o commands > move.sh
+  topospread rebalance deploy/web --on cluster.json.gz -o commands > move.sh
   topospread rebalance -n shop --apply --context prod
 """
 
 
 @click.command(cls=Explained, help=HELP)
+@target_argument(required=False)
 @input_options
 @access_options
 @namespace_options("Mend workloads of")
-@click.option("-l", "--selector", metavar="SELECTOR", help="Mend workloads whose pods have these labels.")
-@click.option("--max-skew", type=click.IntRange(min=1), metavar="N", help="Bring soft constraints to this skew, too.")
+@click.option("-l", "--selector", metavar="SELECTOR", help="Rebalance workloads whose pods have these labels.")
+@click.option(
+    "--max-skew", type=click.IntRange(min=1), metavar="N", help="Also reduce the skew of soft constraints to N."
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
     default=10.0,
     metavar="S",
-    help="Time to prove that no plan has fewer evictions (10); 0: count only.",
+    help="Time limit to prove that fewer are not enough (10).",
 )
-@click.option("--apply", is_flag=True, help="Evict the pods in the cluster; needs the extra 'live'.")
+@click.option("--apply", is_flag=True, help="Evict the pods in the cluster.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=1),
     default=600.0,
     metavar="S",
-    help="With --apply: seconds for each new pod (600).",
+    help="Seconds that --apply waits for each new pod (600).",
 )
 @output_options("commands")
 def rebalance(**given: Any) -> int:
@@ -108,6 +112,7 @@ def _found(given: dict[str, Any], inventory: Inventory, options: SimulationOptio
             found = plan_of_evictions(
                 inventory,
                 options,
+                targets=given["targets"],
                 namespace=shown_namespace(given),
                 selector=None if given["selector"] is None else parse_selector(given["selector"]),
                 max_skew=given["max_skew"],

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-page_options = anonymous_options("Replace private names in the page and in the saved cluster.")
+page_options = anonymous_options("Replace private names in -o html and --save.")
 """Options of a command whose ``-o html`` is the interactive page."""
 
 
@@ -67,7 +67,7 @@ def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:
 
     applied = [str(each) for each in wish.steps if isinstance(each, Apply)]
     if applied:
-        raise UsageError(f"-o html: {applied[0]}: a page plays no steps that apply files")
+        raise UsageError(f"-o html: {applied[0]}: the page cannot show steps that apply files")
     from topospread.sources.anonymous import anonymous
     from topospread.web.report import ReportView, report
     from topospread.web.served import InputWords, ServedCluster

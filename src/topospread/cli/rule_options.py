@@ -27,13 +27,13 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 
 
 rule_options = together(
-    click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Ask only these rules."),
+    click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Use only these rules."),
     click.option(
-        "--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not ask these rules."
+        "--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not use these rules."
     ),
-    click.option("--level", type=LEVELS, default="hint", help="Show only findings that are at least so bad."),
+    click.option("--level", type=LEVELS, default="hint", help="Use only rules of at least this severity."),
     click.option(
-        "--settings", type=PATH, metavar="FILE|rev:REV", help="Settings in place of the nearest .topospread.yaml."
+        "--settings", type=PATH, metavar="FILE|rev:REV", help="Settings to use, not the nearest .topospread.yaml."
     ),
 )
 """``--select --ignore --level --settings``."""

@@ -7,7 +7,7 @@ import click
 from .usage import LazyGroup
 
 HELP = """\
-Run what answers a cluster until it is ended.
+Run a server or controller for a cluster until SIGTERM.
 
 \b
 Examples:
@@ -17,13 +17,13 @@ Examples:
 """
 COMMANDS = {
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster"),
-    "exporter": ("topospread.cli.exporter:exporter", "Serve how pods are spread as metrics for Prometheus"),
-    "webhook": ("topospread.cli.webhook:webhook", "Answer the API server when objects are created"),
+    "exporter": ("topospread.cli.exporter:exporter", "Serve Prometheus metrics of how pods are spread"),
+    "webhook": ("topospread.cli.webhook:webhook", "Serve an admission webhook with lint findings"),
     "scale-in-keeper": (
         "topospread.cli.scale_in_keeper:scale_in_keeper",
-        "Let scale-ins remove pods of the fullest domain first",
+        "Make scale-ins remove pods of the fullest domain first",
     ),
-    "extender": ("topospread.cli.extender:extender", "Spread pods in ways that kube-scheduler alone cannot"),
+    "extender": ("topospread.cli.extender:extender", "Serve a kube-scheduler extender with more spread rules"),
 }
 
 

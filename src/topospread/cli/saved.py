@@ -35,7 +35,7 @@ def check_saved(path: str | None) -> None:
     if path is None:
         return
     if path == STANDARD_OUTPUT:
-        raise UsageError("--save names a file: the report goes to standard output")
+        raise UsageError("--save requires a file: standard output has the report")
     check_path(path)
 
 

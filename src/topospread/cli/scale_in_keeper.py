@@ -12,9 +12,9 @@ from .usage import EXITS_WORKED, Explained
 
 HELP = """\
 Set controller.kubernetes.io/pod-deletion-cost on pods of Deployments that opt in, so that a scale-in removes pods of
-the fullest domain first. Runs until SIGTERM.
+the fullest domain first. Run until SIGTERM.
 
-A Deployment opts in by the annotation topospread.dev/scale-in: keep-spread.
+A Deployment opts in with the annotation topospread.dev/scale-in: keep-spread.
 
 \b
 Examples:
@@ -26,26 +26,27 @@ LEASE = "topospread-scale-in-keeper"
 
 @click.command("scale-in-keeper", cls=Explained, help=HELP, exits=EXITS_WORKED)
 @access_options
-@click.option("--dry-run", is_flag=True, help="Write nothing: log the costs.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; log the costs.")
 @click.option(
-    "--leader-elect",
-    type=bool,
-    default=True,
-    metavar="BOOL",
-    help="Leader election: only one of several servers writes (true).",
+    "--leader-elect", type=bool, default=True, metavar="BOOL", help="Leader election: only one replica writes (true)."
 )
 @click.option("--leader-elect-resource-name", default=LEASE, metavar="NAME", help=f"Name of the Lease ({LEASE}).")
 @click.option(
-    "--leader-elect-resource-namespace", default="kube-system", metavar="NAME", help="Its namespace (kube-system)."
+    "--leader-elect-resource-namespace",
+    default="kube-system",
+    metavar="NAME",
+    help="Namespace of the Lease (kube-system).",
 )
-@click.option("--kube-api-qps", type=float, default=20, metavar="N", help="Writes a second (20).")
-@click.option("--kube-api-burst", type=int, default=30, metavar="N", help="Writes at once beyond that (30).")
-@click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve metrics and health.")
+@click.option("--kube-api-qps", type=float, default=20, metavar="N", help="Writes per second (20).")
+@click.option("--kube-api-burst", type=int, default=30, metavar="N", help="Burst of writes beyond --kube-api-qps (30).")
+@click.option(
+    "--bind-address", default="127.0.0.1", metavar="IP", help="Address to serve metrics and health checks on."
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=9404, help="Port to serve on; 0 for none.")
 @METRICS_OPTION
 @tls_options
-@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
-@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log format.")
 def scale_in_keeper(**given: Any) -> int:
     """Run until SIGTERM (exit code 0) or until the lease is lost (1)."""
     access = read_access(given)

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from topospread.live.launch import Beside
 
 HELP = """\
-Schedule the pods of a real cluster as kube-scheduler does, beside it or instead of it, until SIGTERM. Flags and
---config are kube-scheduler's.
+Schedule the pods of a real cluster as kube-scheduler does, next to it or instead of it, until SIGTERM. --config and
+the flags have the form of kube-scheduler's.
 
-A second scheduler needs a lease of its own (--leader-elect-resource-name).
+A second scheduler needs its own lease (--leader-elect-resource-name).
 
 \b
 Examples:
@@ -72,36 +72,43 @@ SECONDS = Seconds()
     metavar="FILE",
     help="Kubeconfig; by default KUBECONFIG, the pod's service account or ~/.kube/config.",
 )
-@click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig; by default the current one.")
 @click.option(
     "--leader-elect",
     type=bool,
     is_flag=False,
     flag_value="true",
     metavar="BOOL",
-    help="Agree with replicas on one that schedules (true).",
+    help="Leader election: only one replica schedules (true).",
 )
 @click.option(
-    "--leader-elect-lease-duration", type=SECONDS, metavar="--leader-elect-…", help="As kube-scheduler's flags."
+    "--leader-elect-lease-duration",
+    type=SECONDS,
+    metavar="--leader-elect-…",
+    help="Lease settings, as for kube-scheduler.",
 )
-@click.option("--leader-elect-renew-deadline", type=SECONDS, help="As kube-scheduler's flags.")
-@click.option("--leader-elect-retry-period", type=SECONDS, help="As kube-scheduler's flags.")
-@click.option("--leader-elect-resource-lock", type=click.Choice(["leases"]), help="As kube-scheduler's flags.")
-@click.option("--leader-elect-resource-name", metavar="NAME", help="As kube-scheduler's flags.")
-@click.option("--leader-elect-resource-namespace", metavar="NAME", help="As kube-scheduler's flags.")
+@click.option("--leader-elect-renew-deadline", type=SECONDS, help="Lease settings, as for kube-scheduler.")
+@click.option("--leader-elect-retry-period", type=SECONDS, help="Lease settings, as for kube-scheduler.")
+@click.option(
+    "--leader-elect-resource-lock", type=click.Choice(["leases"]), help="Lease settings, as for kube-scheduler."
+)
+@click.option("--leader-elect-resource-name", metavar="NAME", help="Lease settings, as for kube-scheduler.")
+@click.option("--leader-elect-resource-namespace", metavar="NAME", help="Lease settings, as for kube-scheduler.")
 @click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates.")
 @click.option(
     "--kube-version", default=str(NEWEST), metavar="VERSION", help="Decide as this kube-scheduler (1.18 … 1.37)."
 )
-@click.option("--kube-api-qps", type=float, metavar="N", help="Requests a second, negative for no limit (50).")
-@click.option("--kube-api-burst", type=int, metavar="N", help="Requests at once beyond --kube-api-qps (100).")
-@click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve metrics and health.")
+@click.option("--kube-api-qps", type=float, metavar="N", help="API requests per second; negative for no limit (50).")
+@click.option("--kube-api-burst", type=int, metavar="N", help="Burst of requests beyond --kube-api-qps (100).")
+@click.option(
+    "--bind-address", default="127.0.0.1", metavar="IP", help="Address to serve metrics and health checks on."
+)
 @click.option("--secure-port", type=click.IntRange(0, 65535), default=10259, help="Port to serve on; 0 for none.")
 @METRICS_OPTION
 @tls_options
-@click.option("--dry-run", is_flag=True, help="Bind nothing: compare how others bind the pods.")
-@click.option("--export", is_flag=True, help="Serve the metrics of `topospread run exporter` too.")
-@click.option("--explain-events", is_flag=True, help="Tell the sums of refusals in events of their own.")
+@click.option("--dry-run", is_flag=True, help="Bind no pod; compare with the bindings of other schedulers.")
+@click.option("--export", is_flag=True, help="Also serve the metrics of `topospread run exporter`.")
+@click.option("--explain-events", is_flag=True, help="Also write events that explain rejections by spread.")
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")
 def scheduler(**given: Any) -> int:
@@ -203,7 +210,7 @@ def _refuse_what_is_not_covered(operation: Operation, path: str | None) -> None:
     if operation.extenders:
         named = ", ".join(operation.extenders)
         raise ConfigError(
-            f"extenders are not asked by this scheduler, so their pods could be placed wrongly: take out {named}",
+            f"this scheduler does not call extenders, so their pods could be placed wrongly: remove {named}",
             Place(source=path or "", field="extenders"),
         )
 
@@ -217,7 +224,6 @@ def _check_lease(election: LeaderElectionSettings, profiles: tuple[str, ...]) ->
     lease = (election.resource_namespace, election.resource_name)
     if election.elect and lease == KUBE_SCHEDULERS_LEASE and DEFAULT_SCHEDULER not in profiles:
         raise UsageError(
-            f"a second scheduler ({', '.join(profiles)}) would take part in the election of kube-scheduler, whose "
-            "lease is kube-system/kube-scheduler, and only one of the two would schedule at a time: give it a lease of "
-            "its own, --leader-elect-resource-name topospread"
+            f"the scheduler for {', '.join(profiles)} would share kube-scheduler's lease kube-system/kube-scheduler: "
+            "only one of the two would schedule at a time. Add --leader-elect-resource-name topospread"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +23,7 @@ from .inputs import (
     read_inventory,
     read_options,
 )
-from .live_options import LIVE, access_options, is_meant, live_words, named_options, read_access
+from .live_options import LIVE, NOBODY, access_options, is_meant, live_words, named_options, read_access
 from .report_file import ReportWish, html_text
 from .standard_input import is_piped
 from .usage import EXITS_WORKED, Explained
@@ -31,19 +32,20 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from topospread.simulation.options import SimulationOptions
+    from topospread.web.timeline import Frame
 
 HELP = """\
-Serve a page on this machine: a map of the cluster, why pods wait or are where they are, and what-ifs by hand. A live
-cluster is followed as it changes.
+Serve a web page that maps the cluster, explains pods and simulates changes. It is updated when a live cluster
+changes. Nothing is written to the cluster.
 
-Only this machine can connect, unless --host names another address. Every request needs a token, which the printed URL
-holds. Nothing is written to the cluster.
+Only this machine can connect, unless --host is another address. Each request needs the token in the printed URL.
 
 \b
 Examples:
   topospread serve --context prod
   topospread serve --on cluster.json.gz
   topospread serve -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
+  topospread serve --on cluster.json.gz --baseline yesterday.json.gz
   topospread serve --on cluster.json.gz --export report.html --anonymous
   topospread serve --on cluster.json.gz --host 0.0.0.0 --known-as desk.example
 """
@@ -55,12 +57,17 @@ _TOKEN_AT_LEAST = 16
 @input_options
 @access_options
 @namespace_options("Put objects in")
-@click.option("--export", "html", metavar="FILE", type=PATH, help="Write the page as one file, and serve nothing.")
+@click.option("--baseline", metavar="FILE", type=PATH, help="Earlier snapshot with which to compare the cluster.")
+@click.option("--export", "html", metavar="FILE", type=PATH, help="Write the page to one file instead of serving it.")
 @anonymous_options("Replace private names in the file of --export.")
-@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
-@click.option("--known-as", multiple=True, metavar="NAME", help="Another name by which a browser reaches it.")
-@click.option("--token", metavar="TEXT", envvar="TOPOSPREAD_TOKEN", help="Access token that the browser must send.")
-@click.option("--port", default=8375, type=click.IntRange(0, 65535), metavar="N", help="The port; 0 takes a free one.")
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to listen on.")
+@click.option(
+    "--known-as", multiple=True, metavar="NAME", help="Additional host name that is allowed in the page's URL."
+)
+@click.option("--token", metavar="TEXT", envvar="TOPOSPREAD_TOKEN", help="Access token to use instead of a random one.")
+@click.option(
+    "--port", default=8375, type=click.IntRange(0, 65535), metavar="N", help="Port to listen on; 0 for a free port."
+)
 def serve(**given: Any) -> int:
     """Serve the page until Ctrl-C."""
     from topospread.extras import require
@@ -70,6 +77,8 @@ def serve(**given: Any) -> int:
     read_salt(given)
     if given["anonymous"] and not given["html"]:
         raise UsageError("--anonymous requires --export")
+    if given["baseline"] and given["html"]:
+        raise UsageError("--baseline cannot be combined with --export")
     options = read_options(given)
     from topospread.web.guard import AccessPolicy, Guard
     from topospread.web.serving import listen, run
@@ -99,8 +108,9 @@ def _application(given: dict[str, Any], options: SimulationOptions) -> Iterator[
     from topospread.web.editor import editor_routes
     from topospread.web.served import ServedCluster
 
+    earlier = _earlier(given, options)
     if not _is_followed(given):
-        served = ServedCluster.begin(read_inventory(given, by=[options]), options, _words(given))
+        served = ServedCluster.begin(read_inventory(given, by=[options]), options, _words(given), earlier)
         made = application(served, routes=editor_routes())
         made.state.answers.warm_up()
         yield made
@@ -112,12 +122,27 @@ def _application(given: dict[str, Any], options: SimulationOptions) -> Iterator[
     click.echo("reading the cluster", err=True)
     contact = page_contact()
     with first_state(access, watching=contact) as followed:
-        served = ServedCluster.begin(followed.inventory(), options, _live_words(given))
+        served = ServedCluster.begin(followed.inventory(), options, _live_words(given), earlier)
         routes = [*editor_routes(), metrics_route(contact, options.kube_version)]
         made = application(served, routes=routes)
         made.state.answers.warm_up()
         with kept_up(served, followed, made.state.answers.warm_up):
             yield made
+
+
+def _earlier(given: dict[str, Any], options: SimulationOptions) -> Frame | None:
+    """Return the snapshot of --baseline as the page shows it.
+
+    Raises:
+        InputError: if the snapshot cannot be read or used.
+    """
+    from topospread.web.timeline import begin
+
+    if not given["baseline"]:
+        return None
+    alone = {**given, **NOBODY, "paths": (), "cluster": given["baseline"]}
+    found = begin(read_inventory(alone, by=[options]), options)
+    return replace(found.frames[found.first_shown], label=given["baseline"].rpartition("/")[2])
 
 
 def _is_followed(given: dict[str, Any]) -> bool:

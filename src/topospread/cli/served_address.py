@@ -37,11 +37,11 @@ METRICS_OPTION = click.option(
     "metrics",
     type=AddressAndPort(),
     metavar="IP:PORT",
-    help="Serve metrics at this address instead.",
+    help="Serve metrics at this address and port.",
 )
 
 CLIENT_CA_OPTION = click.option(
-    "--client-ca-file", type=_PATH, metavar="FILE", help="Require a client certificate of this authority."
+    "--client-ca-file", type=_PATH, metavar="FILE", help="Require client certificates of this certificate authority."
 )
 
 

@@ -42,10 +42,11 @@ if TYPE_CHECKING:
     """Control plane, configuration and sampling of one simulation."""
 
 HELP = """\
-Place every pod that the manifests want, exactly as kube-scheduler would, and show where each lands.
+Place all pods of the manifests as kube-scheduler does, and show how they are spread.
 
--f is applied to the cluster of --on, or holds the nodes itself. -n is where objects go that name no namespace, and
-what is shown; all namespaces take part.
+The manifests of -f are applied to the cluster of --on. Without --on, their own nodes are the cluster. If they have no
+nodes, kubectl's current cluster is used. -n is the namespace of objects without one. It also limits what is shown and
+judged, but pods of all namespaces are simulated.
 
 \b
 Examples:
@@ -63,11 +64,15 @@ SAMPLING = click.Choice(["all", "kube"])
 @input_options
 @access_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Replicas to use instead of the manifest's.")
-@click.option("--autoscale", type=AUTOSCALE, default="keep", help="HPA replicas: kept, the minimum or the maximum.")
-@click.option("--seed", type=int, metavar="N", help="Draw between equal nodes with this seed.")
+@click.option(
+    "--autoscale", type=AUTOSCALE, default="keep", help="HPA target's replicas: unchanged, minimum or maximum."
+)
+@click.option("--seed", type=int, metavar="N", help="Seed of the choice between nodes with equal scores.")
 @click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="[NS/]NAME", help="Simulate one run of a CronJob.")
-@click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or only kube-scheduler's sample.")
-@click.option("--orders", type=click.IntRange(min=1), metavar="N", help="Try N orders of the pods; show ranges.")
+@click.option("--sampling", type=SAMPLING, default="all", help="Score all feasible nodes, or kube-scheduler's sample.")
+@click.option(
+    "--orders", type=click.IntRange(min=1), metavar="N", help="Simulate N random orders of pods; show ranges."
+)
 @click.option("--no-preemption", is_flag=True, help="Never preempt pods of lower priority.")
 @CALL_EXTENDERS
 @POOLS
@@ -123,7 +128,7 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, options: SimulationO
     if options.pools:
         raise UsageError("--orders cannot be combined with --pools")
     with progress("placing") as bar:
-        found = simulate_orders(inventory, given["orders"], options, bar)
+        found = simulate_orders(inventory, given["orders"], options, bar, shown_namespace(given))
     return write_answer(about(orders_answer(found, shown_namespace(given)), inventory, options), given)
 
 
@@ -137,7 +142,7 @@ def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, o
         warn(result.warnings)
     if [name for name, _ in given["outputs"]] == ["name"] and not given["outputs"][0][1]:
         show(names(result, namespace))  # building the whole answer is slow with 5,000 nodes
-        return code_of(result.verdict, given)
+        return code_of(result.verdict_in(namespace), given)
     found = expected_traffic(result.after, given["traffic"], options)
     answer = about(simulation_answer(result, namespace, traffic=found), inventory, options)
     wish = ReportWish(inventory, replace(options, pools=()), shown={"at": "1"})

@@ -69,11 +69,11 @@ def typed_words(given: Mapping[str, Any], *paths: str) -> list[str]:
 
 
 HELP = """\
-Does every pod have a node, and does every hard constraint hold?
+Show whether every pod has a node and every hard constraint (DoNotSchedule) holds.
 
-Pending pods are grouped by cause, each with the first change that was tried. Workloads are listed worst first.
-TARGET, -n, -l and --waiting narrow what is shown and the verdict; pods of all namespaces count. With --watch no changes
-are tried. Of several clusters each has a row, worst first.
+Pending pods are grouped by cause. For each cause, changes are simulated, and the first that helps is shown; not with
+--watch. Workloads are listed worst first. TARGET, -n, -l and --waiting limit the pods and workloads that are shown
+and judged, but skew counts all pods. Several clusters have one row each, worst first.
 
 \b
 Examples:
@@ -91,13 +91,13 @@ Examples:
 @target_argument(required=False, files=True)
 @inputs_with(cls=ClustersOption, multiple=True)
 @access_options
-@click.option("--contexts", metavar="A,B,…", help="Show the clusters of these contexts; not together with --on.")
+@click.option("--contexts", metavar="A,B,…", help="Show one row for each of these kubeconfig contexts.")
 @namespace_options("Show workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Show workloads whose pods have these labels.")
-@click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; repeatable.")
+@click.option("--key", "keys", multiple=True, metavar="KEY", help="Show only constraints with this key; repeatable.")
 @click.option("--min-skew", type=click.IntRange(min=0), metavar="N", help="Show constraints of at least this skew.")
-@click.option("--waiting", is_flag=True, help="Show pending pods alone; the verdict is about them.")
-@click.option("--watch", "-w", is_flag=True, help="Show it again whenever the live cluster changes.")
+@click.option("--waiting", is_flag=True, help="Show and judge only pending pods, no constraints.")
+@click.option("--watch", "-w", is_flag=True, help="Update the status when the live cluster changes.")
 @traffic_options
 @page_options
 @output_options()

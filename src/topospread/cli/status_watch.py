@@ -41,13 +41,13 @@ _LOOKING = "the status is computed"
 
 
 def check_watch(given: Mapping[str, Any]) -> None:
-    """Check that the input is a live cluster, and the output a stream.
+    """Check the options of ``--watch``.
 
     Raises:
-        UsageError: if the input or the output has another form.
+        UsageError: if the input is not a live cluster, or the output format is that of a file.
     """
     if given["paths"] or given["cluster"] not in (None, LIVE):
-        raise UsageError("--watch shows a live cluster: give no PATH, and no --on but live")
+        raise UsageError("--watch requires a live cluster: leave out PATH, and --on unless it is live")
     written = next((f"-o {name}={path}" for name, path in given["outputs"] if path), "")
     if written or wants(given, "html", "svg"):
         raise UsageError(f"{written or '-o html and -o svg'} cannot be combined with --watch, which never ends")
@@ -123,7 +123,7 @@ def _time(seconds: float) -> str:
 
 
 class Waiting:
-    """Show for how long and why the block has been waiting, if it takes long.
+    """A context manager that shows why its block takes long, and for how long.
 
     Attributes:
         why: the reason; it may be changed while waiting.

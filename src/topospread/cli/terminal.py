@@ -53,7 +53,7 @@ def show(text: str) -> None:
 
 
 def show_commands(text: str) -> None:
-    """Print workflow commands for GitHub, which other output cannot contain."""
+    """Print workflow commands for GitHub without escaping. In all other output they are escaped."""
     draw(sys.stdout, escape_control_characters(text))
 
 

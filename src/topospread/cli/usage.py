@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
@@ -14,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from topospread.errors import UsageError
-from topospread.text import shell_line
+from topospread.text import did_you_mean, one_line, shell_line
 
 _PLAIN = "topospread"
 VARIABLE = "_TOPOSPREAD_COMPLETE"
@@ -80,8 +81,8 @@ SHARED = {
     "--exit-zero": "Exit code",
 }
 """Options that several commands share, in the order of the help → heading in `explain options`."""
-EXITS = "Exit codes  0 yes, 1 no, 2 bad input, 3 fault of topospread, 4 unknown"
-EXITS_WORKED = "Exit codes  0 it worked, 2 bad input, 3 fault of topospread"
+EXITS = "Exit codes      0 yes, 1 no, 2 bad input, 3 internal error, 4 unknown"
+EXITS_WORKED = "Exit codes      0 it worked, 2 bad input, 3 internal error"
 _COLUMNS = 80
 _WIDEST = 24
 """Widest option, in columns, whose text starts on the same line."""
@@ -107,12 +108,13 @@ _MEANT = {
     "--dry-run": ("--apply", "nothing is changed without --apply"),
     "--kill": ("--fail", "there is --fail"),
     "--lose": ("--fail", "there is --fail"),
+    "--on": ("--from", "read a snapshot with --from FILE"),
     "--pending": ("--waiting", "there is --waiting"),
     "--replicas": ("--scale", "write --scale deploy/web=12"),
 }
-"""Option that users try → the option of the command that does it, and what to say."""
+"""Unknown option that users try → (option to use instead, message if the command has that option)."""
 _NEAR = 0.7
-"""Similarity from which an option is proposed."""
+"""Minimum similarity of an option to be suggested."""
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -172,7 +174,7 @@ class Explained(_Examples):
         formatter.write("".join(f"{line}\n" for line in option_rows(own)))
         if shared:
             pointer = f"…  ({ctx.find_root().info_name or _PLAIN} explain options)"
-            line = "Everywhere "
+            line = "Shared options "
             for name in sorted(shared, key=_order):
                 if len(line) + len(name) + len(pointer) + 2 <= _COLUMNS:
                     line += f" {name}"
@@ -190,7 +192,11 @@ class Explained(_Examples):
         if asks_cluster and not elsewhere and not extra.get("resilient_parsing") and not {"-h", "--help"} & set(own):
             from .project import project_defaults, project_settings
 
-            extra.setdefault("default_map", project_defaults(project_settings()))
+            settings = project_settings()
+            extra.setdefault("default_map", project_defaults(settings))
+            # In CI a stranger may have written the file, and readers of the log should know. The LSP has no parent.
+            for each in () if parent is None or sys.stderr.isatty() else settings:
+                click.echo(f"note: {one_line(f'{each.where}: {each.key} = {each.value}')}", err=True)
         return super().make_context(info_name, args, parent, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -205,7 +211,7 @@ class Explained(_Examples):
         except click.NoSuchOption as error:
             raise _of_option(error, typed) from None
         if ctx.args:
-            raise _of_word(ctx.args[0], ctx.command_path)
+            raise _of_word(ctx.args[0], ctx)
         chosen = ctx.get_parameter_source("cluster") in (ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
         if chosen and any(ctx.params.get(name) for name in ("context", "kubeconfig", "user")):
             ctx.params["cluster"] = None
@@ -229,9 +235,8 @@ class ExplainedGroup(_Examples, click.Group):
             path = ctx.command_path
             if ctx.parent is None and word in OLD_COMMANDS:
                 raise UsageError(f"{word} is now {OLD_COMMANDS[word]}: {path} {new_line(word, args[1:])}")
-            close = get_close_matches(word, names, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}"
-            raise UsageError(f"there is no command '{word}'; {hint}")
+            hint = did_you_mean(word, names, f"commands: {', '.join(names)}")
+            raise UsageError(f"unknown command '{word}'{hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -369,7 +374,8 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
     instead = OLD_OPTIONS.get(error.option_name)
     if instead is None:
         old = get_close_matches(error.option_name, OLD_OPTIONS, n=1, cutoff=0.8)
-        close = get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=_NEAR)
+        names = {each.lstrip("-"): each for each in error.possibilities or ()}
+        close = [names[each] for each in get_close_matches(error.option_name[2:], names, n=1, cutoff=_NEAR)]
         near = [OLD_OPTIONS[each].split()[0] for each in old] or close
         meant, words = _MEANT.get(error.option_name, ("", ""))
         own = {name for each in (error.ctx.command.params if error.ctx else ()) for name in each.opts}
@@ -386,8 +392,11 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
     return UsageError(f"{error.option_name} is gone: write {instead.format(value=value or ''.join(after) or '…')}")
 
 
-def _of_word(word: str, path: str) -> UsageError:
+def _of_word(word: str, ctx: click.Context) -> UsageError:
     """Return the error for an unexpected word."""
+    path = ctx.command_path
     if is_file(word):
         return UsageError(f"{word} is a file: {path} -f {shell_line([word])}")
-    return UsageError(f"unexpected word '{word}'; {path} --help shows what it takes")
+    chooses = any("--selector" in each.opts for each in ctx.command.params)
+    hint = "choose workloads with -l or -n" if chooses else f"{path} --help shows what it takes"
+    return UsageError(f"unexpected word '{word}'; {hint}")

@@ -13,11 +13,11 @@ from .served_address import CLIENT_CA_OPTION, METRICS_OPTION, served_at, tls_opt
 from .usage import EXITS_WORKED, Explained
 
 HELP = """\
-Answer the API server's admission requests until SIGTERM: with the linter's findings as warnings or denials, and
-default constraints for new workloads.
+Serve an admission webhook until SIGTERM. It returns lint findings as warnings or denials, and adds default
+constraints to new workloads.
 
-Without --policy every warning and error is shown, and nothing is denied or changed. Certificates are read again when
-they change. /metrics is served with --metrics-bind-address, or if --host is loopback.
+Without --policy, warnings and errors of lint become warnings, and nothing is denied or changed. Changed certificate
+files are read again. /metrics is served with --metrics-bind-address, or if --host is loopback.
 
 \b
 Examples:
@@ -27,9 +27,9 @@ Examples:
 
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
-@click.option("--policy", type=PATH, metavar="FILE", help="Policy file: what is denied, ignored and added.")
+@click.option("--policy", type=PATH, metavar="FILE", help="File with rules to deny or ignore, and constraints to add.")
 @click.option("--host", metavar="ADDRESS", help="Listen on this address [default: 0.0.0.0; 127.0.0.1 without TLS].")
-@click.option("--port", default=8443, type=click.IntRange(1, 65535), metavar="N", help="Listen on this port.")
+@click.option("--port", default=8443, type=click.IntRange(1, 65535), metavar="N", help="Listen on this port (8443).")
 @METRICS_OPTION
 @tls_options
 @CLIENT_CA_OPTION

@@ -42,14 +42,14 @@ def replay(given: dict[str, Any]) -> int:
         UsageError: if options for a single pod are given as well.
     """
     if given["audit"] and given["events"]:
-        raise UsageError("name what is replayed: --audit FILE or --events FILE, one of them")
+        raise UsageError("give either --audit FILE or --events FILE")
     of_one = [
         f"--{name.replace('_', '-')}" for name in ("anonymous", "pools", "scale", "no_suggestions") if given[name]
     ]
     if given["targets"] or of_one:
-        raise UsageError(f"--audit and --events tell of all pods: leave out {(*given['targets'], *of_one)[0]}")
+        raise UsageError(f"--audit and --events cover all pods: leave out {(*given['targets'], *of_one)[0]}")
     if not given["paths"] and given["cluster"] is None:
-        raise UsageError("--on FILE names the cluster as it was when the log begins; topospread dump writes one")
+        raise UsageError("--on FILE must be a snapshot from the time when the log begins; topospread dump writes one")
     options = read_options(given)
     inventory = read_inventory(given, by=[options])
     from topospread.answers.asked import about
@@ -67,11 +67,11 @@ def replay(given: dict[str, Any]) -> int:
 
 
 HELP = """\
-Explain one pod: why it is pending and what would let it in, or why it is where it is. With a log of the past: who
-waited, and what began it.
+Explain why a pod is pending and which changes help, or why it is on its node. With --audit or --events, show which
+pods were pending and which event caused it.
 
-TARGET is POD or KIND/NAME: web-0, deploy/web, shop/sts/db. Without TARGET it is the one pod or workload that -f
-brings, else every pending pod.
+TARGET is a pod or a workload: web-0, deploy/web or shop/sts/db. Without TARGET, the only pod or workload of -f is
+explained. If there is none or several, every pending pod is explained.
 
 \b
 Examples:
@@ -93,15 +93,17 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 @input_options
 @access_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Replicas to use instead of the manifest's.")
-@click.option("--autoscale", type=AUTOSCALE, default="keep", help="HPA replicas: kept, the minimum or the maximum.")
+@click.option(
+    "--autoscale", type=AUTOSCALE, default="keep", help="HPA target's replicas: unchanged, minimum or maximum."
+)
 @click.option("--no-preemption", is_flag=True, help="Never preempt pods of lower priority.")
 @POOLS
-@click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
+@click.option("--no-suggestions", is_flag=True, help="Do not search for changes that would help.")
 @namespace_options("Look in")
 @page_options
-@click.option("--audit", metavar="FILE", type=PATH, help="Say what happened, by kube-apiserver's audit log.")
-@click.option("--events", metavar="FILE", type=PATH, help="Say what happened, by kubectl get events -A -o json.")
-@click.option("--since", default="", metavar="TIME", help="Say what happened since then (2026-11-22T16:42:12Z).")
+@click.option("--audit", metavar="FILE", type=PATH, help="Explain past events from kube-apiserver's audit log.")
+@click.option("--events", metavar="FILE", type=PATH, help="Explain past events from kubectl get events -o json.")
+@click.option("--since", default="", metavar="TIME", help="Explain only events since this time (2026-11-22T16:42:12Z).")
 @output_options()
 def why(**given: Any) -> int:
     """Explain a pod; return the exit code of the verdict."""

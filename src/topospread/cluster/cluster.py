@@ -86,9 +86,8 @@ class Cluster:
         """Apply a watch event of any kind. Return whether it changed anything that scheduling reads.
 
         An object replaces the known object of its kind, namespace and name, so a repeated event changes nothing. Pods
-        on a
-        missing node count as soon as the node is added. Of pods without a node only the nomination matters. Kinds that
-        scheduling does not read are ignored.
+        on a missing node count as soon as the node is added. For a pod without a node, only the nomination is stored.
+        Kinds that scheduling does not read are ignored.
         """
         gone = event == "DELETED"
         if isinstance(item, Pod):
@@ -172,9 +171,7 @@ class Cluster:
         return self._classes.meaning(pod_class)
 
     def rows_below(self, priority: int) -> set[int]:
-        """Return the rows of nodes with pods of a lower priority, in time proportional to the number of such pods'
-        nodes.
-        """
+        """Return the rows of nodes with pods of a lower priority, in time proportional to the result."""
         return self._classes.rows_below(priority)
 
     @property
@@ -195,9 +192,9 @@ class Cluster:
         return [each for each in known if each is not None], made
 
     def add_pod(self, pod: Pod, key: PodKey = "") -> bool:
-        """Add a pod. Return whether it is on a node: not if it has finished, has no node, or its node is missing.
+        """Add a pod. Return False if the pod is not placed: it has finished, has no node, or its node is missing.
 
-        ``key``: the pod's own by default.
+        ``key``: key of the pod, by default from its namespace and name.
         """
         key = key or pod_key(pod.namespace, pod.name)
         self.put_pod(pod, key)
@@ -225,6 +222,8 @@ class Cluster:
         if row is not None and self.nodes.names[row] == node and self._comes_again(key, pod_class, row):
             return self._note_start(key, started)
         is_known = self.pods_on_missing_nodes.find(key) == (node, (pod_class, started))
+        if row is not None and self.nodes.names[row] == node:
+            self._take_off(key)  # an updated pod keeps its claims
         self.delete_pod(key)
         row = self.nodes.row_of.get(node)
         if row is None:

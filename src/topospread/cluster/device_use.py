@@ -1,4 +1,4 @@
-"""Devices that allocated claims use, the claims that pods use, and the work that is left to allocate devices.
+"""Devices that allocated claims use, the claims that pods use, and the remaining steps for allocating devices.
 
 The counts change with the claims, so savepoints and forks restore them.
 Source: pkg/scheduler/framework/plugins/dynamicresources/allocateddevices.go.
@@ -21,9 +21,9 @@ PoolID = tuple[str, str]
 
 _NANO = 9
 _STEPS: Final = 250_000
-"""Steps for any cluster, about two microseconds each."""
+"""Step limit of a cluster without devices. A step takes about two microseconds."""
 _STEPS_OF_A_PART: Final = 50
-"""Further steps for each device, attribute and capacity."""
+"""Additional steps for each device, attribute and capacity."""
 
 
 def nanos(amount: str | float) -> int:
@@ -40,11 +40,11 @@ class DeviceUse:
         shares: device → number of allocated shares.
         consumed: device → capacity name → billionths that shares consume.
         users: (namespace, name) of a pod → keys of the claims reserved for it.
-        keeps: whether pods leave their nodes without their claims (`kept`).
+        keeps: whether claims stay allocated when pods leave their nodes (`kept`).
         version: number that is new after every change.
         changed: pool → `version` of its newest change, newest last.
-        steps: steps that are left for expressions on devices and for searches, on all nodes together.
-        most_steps: the most that may be left.
+        steps: remaining steps for device expressions and searches, on all nodes together.
+        most_steps: upper limit of ``steps``.
     """
 
     def __init__(self) -> None:
@@ -58,26 +58,26 @@ class DeviceUse:
         self.steps = self.most_steps = _STEPS
 
     def allow_for(self, parts: int) -> None:
-        """Add the steps for a number of devices, attributes and capacities, once for the most at a time."""
+        """Raise the step limit to that of ``parts`` devices, attributes and capacities; never lower it."""
         more = max(_STEPS + parts * _STEPS_OF_A_PART - self.most_steps, 0)
         self.steps += more
         self.most_steps += more
 
     def spend(self, steps: int) -> None:
-        """Take steps, as many as there are; give some back if negative."""
+        """Subtract steps, to 0 at the lowest; a negative number returns steps."""
         self.steps = min(max(self.steps - steps, 0), self.most_steps)
 
     def refill(self) -> None:
-        """Begin another question about a cluster that lasts: all steps are left."""
+        """Restore all steps, before another question about the same cluster."""
         self.steps = self.most_steps
 
     def share(self, other: DeviceUse, parts: int = 1) -> None:
-        """Leave only a part of the steps that another copy of the cluster has left."""
+        """Set the remaining steps to those of another copy of the cluster, divided by ``parts``."""
         self.steps, self.most_steps = other.steps // parts, other.most_steps
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Let pods leave their nodes without their claims, which the resourceclaim controller releases later."""
+        """In the block, claims stay allocated when pods leave; the resourceclaim controller releases them later."""
         self.keeps = True
         try:
             yield

@@ -38,8 +38,7 @@ Key = tuple[str, str]
 
 Subject = tuple[type[KubeObject], str]
 """(kind, namespace): the unit of change that readers subscribe to. The namespace is "" for cluster-scoped kinds, and
-for
-kinds whose objects are read regardless of namespace.
+for kinds whose objects are read regardless of namespace.
 """
 
 

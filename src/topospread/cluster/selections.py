@@ -16,7 +16,7 @@ from .pod_class import PodClass
 
 
 class PodCounter(Protocol):
-    """An object that is derived from a selection's pods, such as counts by domain."""
+    """Data that is derived from a selection's pods, such as counts by domain."""
 
     def add(self, row: int, delta: int) -> object:
         """Count a pod that was placed on the row's node (+1) or removed from it (−1)."""

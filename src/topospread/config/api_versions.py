@@ -1,7 +1,7 @@
 """The versions of KubeSchedulerConfiguration and the Kubernetes versions that serve each.
 
-They are in ``api_versions.json``, which `conformance/oracle/cmd/fieldhistory` prints from
-pkg/scheduler/apis/config/scheme/scheme.go of every minor version: the served versions, the preferred one first.
+``api_versions.json`` lists the served versions, the preferred one first. `conformance/oracle/cmd/fieldhistory` prints
+it from pkg/scheduler/apis/config/scheme/scheme.go of every minor version.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class ApiVersion(msgspec.Struct, frozen=True):
 
     Attributes:
         name: ``v1beta2``.
-        first: the first Kubernetes version that serves it (of those supported).
-        last: the last one.
+        first: the first supported Kubernetes version that serves it.
+        last: the last supported Kubernetes version that serves it.
         rank: position, oldest first.
     """
 
@@ -58,10 +58,10 @@ class ApiVersion(msgspec.Struct, frozen=True):
 
 
 _SERVED = shipped_table(__package__, "api_versions.json", dict[int, list[str]])
-"""From which minor version on → the names of the versions that it serves."""
+"""First minor version of Kubernetes → names of the configuration versions that are served from then on."""
 
 _NOT_READ = "v1alpha1"
-"""1.18 serves it in addition to v1alpha2; it has no profiles."""
+"""A configuration version of 1.18 without profiles, which topospread does not read."""
 
 
 def _api_versions() -> dict[str, ApiVersion]:

@@ -20,7 +20,7 @@ from topospread.config.versions import NEWEST
 # version, and ``systemDefaultConstraints`` of pkg/scheduler/framework/plugins/podtopologyspread/plugin.go.
 
 IF = " if "
-"""Separator of the conditions in a field's name: gates that must be on and fields that must be set; "!" negates."""
+"""Separator between a field's name and its conditions: gates that must be on, fields that must be set; "!" negates."""
 
 
 @cache
@@ -113,7 +113,7 @@ class NodeResourcesBalancedAllocationArgs(msgspec.Struct, frozen=True, rename="c
 
 
 class InterPodAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
-    """``hard_pod_affinity_weight``: 0 to 100, for required terms of pods there that match the incoming pod."""
+    """``hard_pod_affinity_weight``: weight (0 to 100) of placed pods' required terms that match the incoming pod."""
 
     hard_pod_affinity_weight: int = 1
     ignore_preferred_terms_of_existing_pods: bool = False
@@ -160,8 +160,8 @@ class PluginArgs(msgspec.Struct, frozen=True, rename="pascal"):
     """The arguments of every plugin that has arguments, enabled or not.
 
     ``node_resources_least_allocated``, ``…most_allocated`` and ``requested_to_capacity_ratio`` belong to the scoring
-    plugins of those names, which NodeResourcesFit's scoring strategies replaced in v1beta2; their type says the
-    strategy. ``unknown`` holds the arguments of unknown plugins.
+    plugins of those names, which NodeResourcesFit's scoring strategies replaced in v1beta2. ``unknown`` holds the
+    arguments of unknown plugins.
     """
 
     pod_topology_spread: PodTopologySpreadArgs = PodTopologySpreadArgs()

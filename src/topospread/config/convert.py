@@ -1,8 +1,7 @@
-"""Conversion of a KubeSchedulerConfiguration to another version with the same decisions; an inexpressible field is an
-error.
+"""Conversion of a KubeSchedulerConfiguration to another version with the same decisions.
 
-kube-scheduler reads each version with that version's defaults and never writes the file again. Different defaults are
-written out explicitly in the result. ``convert_plugins.py`` converts the plugins.
+A field that the other version cannot express is an error. Each version has its own defaults, so the result states
+defaults that differ. ``convert_plugins.py`` converts the plugins.
 """
 
 from __future__ import annotations
@@ -107,8 +106,8 @@ def _strategy_as_scoring(configs: dict[str, PluginConfig], profile: Profile) -> 
 def _explicit_defaulting(conversion: Conversion, configs: dict[str, PluginConfig], profile: Profile) -> None:
     """Write ``defaultingType`` if the target has another default.
 
-    A version without it lists constraints. An empty list is omitted for versions without SelectorSpread, where the
-    built-in constraints replace that plugin.
+    A version without ``defaultingType`` always lists constraints. An empty list is omitted if the target lacks the
+    SelectorSpread plugin, which the built-in constraints replace.
     """
     target = conversion.target
     wanted = profile.args.pod_topology_spread
@@ -189,7 +188,7 @@ def _process_fields(source: Document, target: ApiVersion) -> Data:
 
 
 def _says_nothing(value: Any) -> bool:
-    """Return whether a field that only some versions have is false, or an address without a port."""
+    """Return whether a field can be dropped because its value has no effect: false, or an address without a port."""
     return value is False or (isinstance(value, str) and value.rpartition(":")[2] in ("", "0"))
 
 
@@ -234,7 +233,7 @@ def _has_percentages(target: ApiVersion) -> bool:
 
 def _one(values: set[Any], field: str, target: ApiVersion, place: Place) -> Any:
     if len(values) > 1:
-        what = f"{target.name} has one for all profiles, and here they differ"
+        what = f"{target.name} has one value for all profiles, but they differ"
         raise ConfigError(f"{field} cannot be expressed: {what}", place.at("profiles"))
     return next(iter(values))
 

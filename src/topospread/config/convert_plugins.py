@@ -22,25 +22,25 @@ from topospread.config.registry import extension_points
 from topospread.errors import ConfigError, Place
 
 WantedPlugins = Mapping[str, tuple[EnabledPlugin, ...]]
-"""Extension point (our name) → plugins as they shall run, in the other version's names."""
+"""Extension point (key of `EXTENSION_POINTS`) → plugins in execution order, with their names in the target version."""
 
 _SCORING = {"NodeResourcesFit", *SCORING_PLUGINS.values()}
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """From one version of the configuration to another, each with the last Kubernetes version that serves it."""
+    """The source and target versions; each stands for the last Kubernetes version that serves it."""
 
     source: ApiVersion
     target: ApiVersion
 
     @property
     def scoring_is_legacy(self) -> bool:
-        """True if the target scores node resources by plugins of their own, NodeResourcesFit only filtering."""
+        """True if separate plugins score node resources in the target version, and NodeResourcesFit only filters."""
         return self.target.rank < API_VERSIONS["v1beta2"].rank
 
     def compared(self, plugin: str, point: str) -> bool:
-        """Return whether a plugin (by the target's name) must be the same in both at an extension point.
+        """Return whether a plugin (by the target's name) must be equal in source and target at an extension point.
 
         Plugins that the source's kube-scheduler lacks or that depend on feature gates are not compared.
         """
@@ -59,7 +59,10 @@ class Conversion:
         return point in extension_points(self.target.last).get(plugin, ())
 
     def name_in_target(self, plugin: str, point: str, profile: Profile) -> str:
-        """Return the plugin's name there: SelectorSpread had another name, node resources were scored by others."""
+        """Return the plugin's name in the target version.
+
+        SelectorSpread and the scorers of node resources have different names in some versions.
+        """
         if plugin == "DefaultPodTopologySpread":
             return "SelectorSpread"
         if plugin == "SelectorSpread" and self.target.name == "v1alpha2":
@@ -177,7 +180,7 @@ def _same(conversion: Conversion, wanted: WantedPlugins, found: WantedPlugins) -
 def _same_at(
     conversion: Conversion, point: str, wanted: Sequence[EnabledPlugin], found: Sequence[EnabledPlugin]
 ) -> bool:
-    """Return whether both have equal plugins and weights, and the file's plugins in its order."""
+    """Return whether ``found`` has the plugins and weights of ``wanted``, with the file's plugins in their order."""
     pairs = [
         {(one.name, one.weight) for one in plugins if conversion.compared(one.name, point)}
         for plugins in (wanted, found)

@@ -79,7 +79,10 @@ def _plugins(custom: Mapping[str, PluginSet] | None, defaults: Defaults) -> dict
 
 
 def _defaults_of(struct: str, defaults: Defaults) -> dict[str, Any]:
-    """Return the defaults for a struct's empty fields; before a version with own defaults the plugin took the same."""
+    """Return the defaults for a struct's empty fields.
+
+    Before the first version with recorded defaults, the plugin applied the same defaults itself.
+    """
     printed = printed_defaults()
     own = printed[defaults.api.name].get(struct, {})
     if any(minor <= defaults.version.minor for minor in own):
@@ -89,8 +92,7 @@ def _defaults_of(struct: str, defaults: Defaults) -> dict[str, Any]:
 
 
 def _of_newer_gates(struct: str, defaults: Defaults) -> dict[str, Any]:
-    """Return the defaults that depend on gates of the present Kubernetes version, for a configuration that is no longer
-    served."""
+    """Return the gated defaults of the given Kubernetes version; empty if it still serves the configuration version."""
     minor = defaults.gates.kube_version.minor
     newest = printed_defaults()[latest_api_version(defaults.gates.kube_version).name].get(struct, {})
     if minor <= defaults.version.minor or not newest:
@@ -99,7 +101,7 @@ def _of_newer_gates(struct: str, defaults: Defaults) -> dict[str, Any]:
 
 
 def process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:
-    """Return the process fields with defaults, which validation checks."""
+    """Return the fields outside the profiles with their defaults, for validation."""
     full = dict(fields)
     for key, value in sorted(_defaults_of(KIND, defaults).items(), key=lambda each: IF in each[0]):
         name, _, terms = key.partition(IF)
@@ -136,7 +138,7 @@ def default_args(plugin: str, args: Args, defaults: Defaults) -> Args:
 
 
 def _hold(terms: str, args: Args, gates: Gates) -> bool:
-    """Return whether all gates are on and all fields set, or with "!" the reverse; field names are lower camel case."""
+    """Return whether all conditions hold: ``SomeGate`` is on, ``someField`` is set; "!" negates a condition."""
     asked = {term.removeprefix("!"): not term.startswith("!") for term in terms.split()}
     return all(
         (gates.enabled(name) if name[0].isupper() else bool(args.get(name))) == wanted for name, wanted in asked.items()

@@ -18,7 +18,7 @@ from topospread.config.versions import KubeVersion
 from topospread.errors import ConfigError, DecodeError, Place
 
 _MOST_PROFILES = 1000
-"""kube-scheduler has no limit; each profile takes a quarter of a millisecond."""
+"""Maximum number of profiles; kube-scheduler has no limit. A profile takes a quarter of a millisecond to load."""
 
 Args = dict[str, Any]
 
@@ -77,7 +77,7 @@ def decode(data: Any, kube_version: KubeVersion, place: Place | None = None) -> 
     fields = configuration(api, version).decode(data, "", problems)
     given = fields.pop("profiles", ())
     if len(given) > _MOST_PROFILES:
-        raise ConfigError(f"{len(given)} profiles, and the most is {_MOST_PROFILES}", place.at("profiles"))
+        raise ConfigError(f"{len(given)} profiles; at most {_MOST_PROFILES} are allowed", place.at("profiles"))
     profiles = tuple(
         _profile(entry, f"profiles[{index}]", (api, version), problems) for index, entry in enumerate(given)
     )

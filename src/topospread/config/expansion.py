@@ -179,7 +179,7 @@ def _wrapped(number: int) -> int:
 def _unusable(
     plugins: Mapping[str, tuple[EnabledPlugin, ...]], version: KubeVersion, scheduler_name: str
 ) -> list[ExpansionProblem]:
-    """Yield errors for points with too few or too many plugins."""
+    """Return errors for extension points with too few or too many plugins."""
     whose = f'for profile with scheduler name "{scheduler_name}"'
     found: list[ExpansionProblem] = []
     queue_sort = plugins.get("queue_sort", ())

@@ -1,4 +1,4 @@
-"""Finds the one KubeSchedulerConfiguration among objects, be it wrapped in a ConfigMap; it does not look into it."""
+"""Find the only KubeSchedulerConfiguration among objects, also in a ConfigMap. `document` decodes its fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topospread.errors import ConfigError, Place
 
 FoundConfiguration = tuple[dict[str, Any], Place]
 _MOST_ALIASES = 8
-"""Aliases of YAML in the text of a ConfigMap's key; of more, a few lines could stand for gigabytes."""
+"""Maximum number of YAML aliases in the text of a ConfigMap's key; more could expand a few lines to gigabytes."""
 
 
 def find_configuration(documents: Sequence[Any], place: Place | None = None) -> FoundConfiguration:
@@ -29,15 +29,15 @@ def find_configuration(documents: Sequence[Any], place: Place | None = None) -> 
     numbered = [replace(place, document=number) for number in range(1, len(documents) + 1)]
     found = [one for each, where in zip(documents, numbered, strict=True) for one in _configurations(each, where)]
     if not found:
-        raise ConfigError(f"there is no {KIND} here, nor a ConfigMap that holds one{_hint(documents)}", place)
+        raise ConfigError(f"no {KIND} found, also not in a ConfigMap{_hint(documents)}", place)
     if len(found) > 1:
         places = "; ".join(str(where) for _, where in found)
-        raise ConfigError(f"there are {len(found)} of kind {KIND}, and one is wanted: {places}", place)
+        raise ConfigError(f"expected one {KIND}, found {len(found)}: {places}", place)
     return found[0]
 
 
 def _hint(documents: Sequence[Any]) -> str:
-    """Return the advice for the format that kube-scheduler read until 1.22."""
+    """Return advice if a document is a Policy, the format that kube-scheduler read until 1.22; else ""."""
     if not any(isinstance(each, dict) and each.get("kind") == "Policy" for each in documents):
         return ""
     return (

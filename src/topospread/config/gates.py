@@ -1,4 +1,4 @@
-"""The feature gates of kube-scheduler and the API server in a version, and what overriding them does.
+"""The feature gates of kube-scheduler and the API server in a version, with overrides.
 
 The words are those of component-base/featuregate (``feature_gate.go``).
 """
@@ -18,7 +18,7 @@ PREVIEWS: Mapping[str, str] = {
     KEP_5980: "a proposal that no release has: domains whose nodes are all tainted count for minDomains if they hold "
     "matching pods and the constraint says nodeTaintsPolicy: Honor"
 }
-"""Proposed changes of kube-scheduler, as ``plan --to-kube-version`` takes them, in words."""
+"""Value of ``plan --to-kube-version`` for a proposed change of kube-scheduler → description of the change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +86,15 @@ def with_preview(gates: Gates, preview: str) -> Gates:
         UsageError: if topospread does not know the proposal.
     """
     if preview not in PREVIEWS:
-        raise UsageError(f'--to-kube-version: unknown preview "{preview}"; there is {", ".join(PREVIEWS)}')
+        raise UsageError(f'--to-kube-version: unknown preview "{preview}"; previews: {", ".join(PREVIEWS)}')
     return replace(gates, preview=preview)
 
 
 def read_gates(kube_version: str | KubeVersion, text: str, component: Component = "scheduler") -> Gates:
-    """Return one program's gates in a version, with those of a text such as ``A=true,apiserver:B=false`` on top.
+    """Return one program's gates in a version, overridden by a text such as ``A=true,apiserver:B=false``.
 
     Raises:
-        ConfigError: if these are no gates, or gates that the program would refuse.
+        ConfigError: if the text is not a list of gates, or the program would refuse a gate.
     """
     place = Place(source="--feature-gates")
     both, own = parted_gates(text, "", component)
@@ -102,7 +102,9 @@ def read_gates(kube_version: str | KubeVersion, text: str, component: Component 
 
 
 def parted_gates(text: str, *programs: str) -> list[str]:
-    """Return the gates of each program: ``A=true,scheduler:B=true`` is ``A=true`` of both (``""``), and ``B=true``.
+    """Split a text of gates by program; gates without a program belong to the program ``""``.
+
+    With the programs ``""`` and ``scheduler``, ``A=true,scheduler:B=true`` becomes ``["A=true", "B=true"]``.
 
     Raises:
         UsageError: if a program is unknown.
@@ -116,7 +118,7 @@ def parted_gates(text: str, *programs: str) -> list[str]:
 
 @cache
 def _as_released(version: KubeVersion, component: Component) -> Gates:
-    """Return the gates of a version without overrides; cached because every judged object needs them."""
+    """Return the gates of a version without overrides; cached because they are needed for every object."""
     return Gates(version, component, {name: span.default for name, span in gates_known(version).items()})
 
 

@@ -1,8 +1,8 @@
 """The fields of KubeSchedulerConfiguration and of the plugins' arguments, for every version that had them.
 
-They are in ``fields.json``, which `conformance/oracle/cmd/fieldhistory` prints from the sources of kube-scheduler's
-configuration (k8s.io/kube-scheduler, 0.18 to 0.37) and its dependencies. It maps version → struct → field → type, with
-the first minor version of Kubernetes if that is later than the version's own.
+``fields.json`` maps version → struct → field → type, with the first minor version of Kubernetes if that is later than
+the version's own. `conformance/oracle/cmd/fieldhistory` prints it from the sources of kube-scheduler's configuration
+(k8s.io/kube-scheduler, 0.18 to 0.37) and its dependencies.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ def load_configuration(
 ) -> Configuration:
     """Load a KubeSchedulerConfiguration of any version from plain data, with the defaults of its version.
 
-    ``gates``: kube-scheduler's; by default those of the version without overrides. ``validate=False`` leaves out
-    kube-scheduler's validation, for configurations that are to be taken as they are.
+    ``gates``: kube-scheduler's; by default those of the version without overrides. ``validate=False`` skips
+    kube-scheduler's validation.
 
     Raises:
         ConfigError: not a KubeSchedulerConfiguration, an unknown version, or plugins that kube-scheduler does not have.
@@ -79,8 +79,8 @@ def problems(
 ) -> list[FieldError]:
     """Return the errors of kube-scheduler's validation; empty if the configuration is valid.
 
-    The messages are exactly those of ``ValidateKubeSchedulerConfiguration``. ``load_configuration`` also refuses what
-    only fails when the plugins start.
+    The messages are exactly those of ``ValidateKubeSchedulerConfiguration``. ``load_configuration`` also refuses
+    configurations with which kube-scheduler's plugins would not start.
 
     Raises:
         ConfigError: not a KubeSchedulerConfiguration, or of an unknown version.
@@ -145,7 +145,7 @@ def _ignored_resources(document: Document) -> dict[str, str]:
 
 
 def _extenders(document: Document) -> Iterator[Extender]:
-    """Yield the extenders that affect placements in call order: ignorable ones last."""
+    """Yield the extenders that affect placements, in call order: ignorable extenders last."""
     given = [*enumerate(document.fields.get("extenders", ()))]
     for index, extender in sorted(given, key=lambda each: bool(each[1].get("ignorable"))):
         decides = {verb: what for verb, what in _VERBS.items() if extender.get(verb)}

@@ -1,6 +1,6 @@
 """The extension points where kube-scheduler checks plugins, and the plugins that it refuses or forgets, as tables.
 
-They are in ``plugin_checks.json``, which `conformance/oracle/cmd/plugins` prints from every minor version's
+``plugin_checks.json`` has the tables. `conformance/oracle/cmd/plugins` prints it from every minor version's
 pkg/scheduler/framework/runtime/framework.go (``getExtensionPoints``), apis/config/validation/validation.go and
 apis/config/VERSION/default_plugins.go (``mergePlugins``).
 """
@@ -18,7 +18,10 @@ from topospread.config.versions import KubeVersion
 
 
 class _PrintedChecks(msgspec.Struct):
-    """Each from which minor version on. ``refused``: first version of the configuration → plugins."""
+    """The tables by the first minor version that they hold for; some by configuration version, too.
+
+    ``refused``: the innermost dict is configuration version in the message → refused plugins.
+    """
 
     order: dict[int, list[str]]
     stages: dict[int, list[str]]
@@ -43,7 +46,7 @@ def refusing_points(version: KubeVersion) -> list[str]:
 
 
 def refused_plugins(api: ApiVersion, version: KubeVersion) -> dict[str, str]:
-    """Return the plugins that a configuration version refuses → the reason in the message."""
+    """Return plugin that a configuration version refuses → version in the message ``was removed in version …``."""
     listed = in_force(_printed().refused[api.name], version.minor)
     return {name: since for since, names in listed.items() for name in names}
 

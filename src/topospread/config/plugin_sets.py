@@ -20,7 +20,7 @@ ALL = "*"
 
 
 class PluginEntry(msgspec.Struct, frozen=True):
-    """A plugin that is enabled; weight 0 is "not given", ``origin`` the path of its field, "" for a default."""
+    """An enabled plugin; its weight is 0 if unset, and ``origin`` is the path of its field, "" for a default."""
 
     name: str
     weight: int = 0

@@ -32,11 +32,11 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "placement_score": "placementScore",
     "pod_group_post_filter": "podGroupPostFilter",
 }
-"""Our name of an extension point → its field in KubeSchedulerConfiguration, in the order of a pod's way."""
+"""Our name of an extension point → its field in KubeSchedulerConfiguration, in the order in which they run."""
 
 
 NOT_ASKED = "; --call-extenders asks it"
-"""The end of the warning of an extender that is not asked."""
+"""End of the warning about an extender that topospread does not call."""
 
 
 class EnabledPlugin(msgspec.Struct, frozen=True):
@@ -144,7 +144,7 @@ class Configuration:
 
     @property
     def with_extenders_asked(self) -> Configuration:
-        """The configuration whose extenders may be asked."""
+        """Return the configuration with extenders that topospread may call."""
         profiles = [
             replace(each, extenders=tuple(replace(one, asked=True) for one in each.extenders)) for each in self.profiles
         ]

@@ -1,7 +1,7 @@
 """The extension points of kube-scheduler's in-tree plugins, by Kubernetes version.
 
-It is in ``extension_points.json``, which `conformance/oracle/cmd/plugins` prints from the methods of the plugins' types
-(pkg/scheduler/framework/plugins) of every minor version from 1.18 to 1.37; 18 stands for 18 or earlier.
+``extension_points.json`` has the table. `conformance/oracle/cmd/plugins` prints it from the methods of the plugins'
+types (pkg/scheduler/framework/plugins) of every minor version from 1.18 to 1.37; 18 stands for 18 or earlier.
 """
 
 from __future__ import annotations

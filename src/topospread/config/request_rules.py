@@ -17,7 +17,7 @@ from topospread.config.version_rules import by_gates, gated, rules_for, since, u
 from topospread.config.versions import KubeVersion
 
 _STATUS: Mapping[int, StatusRule] = {27: "allocated", 32: "running", 33: "running or allocated", 37: "whole pod"}
-"""From which minor version on the status counts how."""
+"""First minor version → rule for the resources in a pod's status."""
 
 
 def _status(gates: Gates) -> StatusRule:
@@ -28,7 +28,7 @@ def _status(gates: Gates) -> StatusRule:
 
 @dataclass(frozen=True, slots=True)
 class VersionedRequestRules(RequestRules):
-    """The rules of counting, each with the version it entered."""
+    """The rules for counting requests, each with the version that introduced it."""
 
     sidecars: bool = since("1.28", "Restartable init containers (sidecars) count in addition to the containers.")
     sidecar_ports: bool = since("1.33", "NodePorts includes the host ports of sidecars.")

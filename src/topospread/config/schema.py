@@ -32,7 +32,7 @@ def describe(value: Any) -> str:
 
 
 class Type(msgspec.Struct, frozen=True):
-    """The accepted values of a field: a JSON value of one of Python's types, which `taken` converts."""
+    """The type of a field: the Python types of its JSON values, which `taken` converts."""
 
     python: ClassVar[Any] = object
     words: ClassVar[str] = ""
@@ -97,7 +97,7 @@ class Integer(Type, frozen=True):
 
 
 class Float(Type, frozen=True):
-    """A number; whole ones stay whole."""
+    """A number; integers stay integers."""
 
     python = (int, float)
     words = "a number"

@@ -93,7 +93,7 @@ def _constraint(constraint: DefaultConstraint) -> Shown:
 
 
 _SHOWN = [name for name in PLUGINS if name not in ("PodTopologySpread", "DynamicResources")]
-"""Plugins whose arguments are shown; default constraints are on their own, and timeouts decide about no placement."""
+"""Plugins whose arguments are shown; default constraints are shown separately, and timeouts affect no placement."""
 
 
 def _args(profile: Profile) -> Shown:
@@ -115,9 +115,6 @@ def _args(profile: Profile) -> Shown:
 
 _POINTS = ("filter", "post_filter", "score")
 """Extension points where an enabled plugin affects decisions; other points prepare these or act on the cluster."""
-
-_NEVER_ASKED = frozenset({"DynamicResources", "GangScheduling"})
-"""Plugins for pods that a simulation does not judge."""
 
 
 class SettingSides(Base, frozen=True):
@@ -147,8 +144,6 @@ def _of_profile(profile: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for point in _POINTS:
         name = EXTENSION_POINTS[point]
         for plugin in profile["plugins"].get(name, ()):
-            if plugin["name"] in _NEVER_ASKED:
-                continue
             yield f"{name} {plugin['name']}", f"weight {plugin['weight']}" if "weight" in plugin else "on"
     yield "default constraints", _constraints(profile["defaultConstraints"])
     for plugin, args in profile["args"].items():
@@ -165,7 +160,7 @@ def _constraints(shown: Mapping[str, Any]) -> str:
 
 
 def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the values of a tree by path; lists stay whole."""
+    """Yield (path, text) for each value in a tree; a list is one value."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(f"{path}.{key}", inner)
@@ -177,5 +172,5 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _item(value: Any) -> str:
-    """Return ``name cpu weight 1``."""
+    """Return a list item as text: ``name cpu weight 1``."""
     return " ".join(f"{key} {each}" for key, each in value.items()) if isinstance(value, Mapping) else str(value)

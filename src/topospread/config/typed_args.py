@@ -1,4 +1,4 @@
-"""Plugins' arguments from plain data, decoded, defaulted and validated, to the types the plugins take, and back."""
+"""Convert plugin arguments from validated plain data with defaults to the plugins' types, and back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def typed_args(plugin_config: Iterable[PluginConfig]) -> PluginArgs:
 
 
 def plain(value: Any) -> Any:
-    """Return the types as plain data, with Kubernetes' names of the fields."""
+    """Return typed arguments as plain data with Kubernetes' field names."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
@@ -53,4 +53,4 @@ _IN_ANOTHER_FORM: Mapping[str, Callable[[Args], Args]] = {
     "DynamicResources": _in_nanoseconds,
     **{plugin: _of_strategy(strategy) for strategy, plugin in SCORING_PLUGINS.items()},
 }
-"""Plugins whose types are not built as Kubernetes' are."""
+"""Plugin → conversion of Kubernetes' arguments to the fields of our type, if they differ."""

@@ -1,8 +1,8 @@
 """kube-scheduler's validation of a defaulted configuration, with its field paths and messages.
 
-Not here: arguments of plugins (``validation_args.py``), and what only fails when the plugins start (``expansion.py``).
+``validation_args.py`` checks plugin arguments, and ``expansion.py`` finds errors that occur when the plugins start.
 Source: pkg/scheduler/apis/config/validation/validation.go of 1.37, with the plugins that earlier versions refuse;
-component-base's config/validation. The addresses that 1.18 to 1.27 served metrics on are not judged.
+component-base's config/validation. The addresses at which 1.18 to 1.27 serve metrics are not checked.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ _NONE = PluginSet()
 class _Judge(msgspec.Struct, frozen=True):
     """The input of validation in addition to the configuration.
 
-    ``api_version``: as messages name it. kube-scheduler knows it, its validation alone ("" here) does not.
+    ``api_version``: configuration version in messages, "" as in a call of the validation function alone.
     """
 
     document: Document
@@ -226,7 +226,7 @@ def _queue_sort(profile: ProfileDocument) -> PluginSet:
 
 
 def _args_of(profile: ProfileDocument, name: str) -> Mapping[str, Any] | None:
-    """Return the last arguments of the queue sort plugin; ``None`` without arguments."""
+    """Return the plugin's last arguments in the profile; ``None`` without arguments."""
     found: list[PluginConfig] = [one for one in profile.plugin_config if name and one.name == name]
     return found[-1].args if found else None
 

@@ -25,7 +25,7 @@ _FIELD_OPERATORS = ("In", "NotIn")
 
 
 def added_affinity_errors(path: str, affinity: Args) -> Errors:
-    """Return the selector terms that do not parse. Preferred terms of weight 0 are skipped."""
+    """Yield errors for node selector terms that do not parse. Preferred terms of weight 0 are skipped."""
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {})
     where = f"{path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
     for index, term in enumerate(required.get("nodeSelectorTerms", ())):
@@ -86,7 +86,7 @@ _STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 
 
 def args_errors(plugin: str, path: str, args: Args, gates: Gates) -> Errors:
-    """Return the errors of a plugin's arguments; empty for plugins whose arguments are not validated here."""
+    """Yield the errors of a plugin's arguments; none for plugins whose arguments kube-scheduler does not validate."""
     check, removed = _CHECKS.get(plugin), removed_plugins.ERRORS.get(plugin)
     if check is not None:
         yield from check(path, args, gates)
@@ -200,9 +200,9 @@ def _duration(text: str) -> Named:
 
 
 def fit_errors(path: str, args: Args, version: KubeVersion) -> Errors:
-    """Return the errors that NodeResourcesFit reports about its arguments when it starts.
+    """Yield the errors that NodeResourcesFit reports about its arguments when it starts.
 
-    kube-scheduler's validation does not get that far: it looks the plugin up under another name.
+    kube-scheduler's validation misses them, because it looks up the plugin under a wrong name (`MISNAMED`).
     """
     for index, resource in enumerate(args.get("ignoredResources", ())):
         yield from _label_name(f"{path}.ignoredResources[{index}]", resource)
@@ -241,4 +241,4 @@ _CHECKS: Mapping[str, Callable[[str, Args, Gates], Errors]] = {
 }
 
 MISNAMED = "NodeResourcesFitArgs"
-"""What kube-scheduler takes NodeResourcesFit for since 1.22: arguments for a plugin of this name are never right."""
+"""Wrong name of NodeResourcesFit in kube-scheduler's validation since 1.22; arguments under this name are refused."""

@@ -7,7 +7,7 @@ A frozen dataclass of rules is next to the code that uses it:
         init_containers: bool = since("1.30", "images of init containers count")
 
 The defaults are those of the newest version; `rules_for` returns the rules of any other. A field with a plain default
-is equal in all versions. `changes` lists them for the documentation.
+is equal in all versions. `changes` lists the differences for the documentation.
 """
 
 from __future__ import annotations

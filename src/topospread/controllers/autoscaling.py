@@ -1,7 +1,7 @@
-"""Between how many replicas HorizontalPodAutoscalers keep workloads and custom resources, whatever metrics ask for.
+"""HorizontalPodAutoscalers: the bounds within which they keep the replicas of workloads and custom resources.
 
-Without metrics an autoscaler only brings replicas within its bounds, and leaves a workload of none alone. Source:
-pkg/controller/podautoscaler/horizontal.go (``reconcileAutoscaler``).
+Metrics are unknown, so an autoscaler only brings replicas within its bounds. It ignores a workload with 0 replicas.
+Source: pkg/controller/podautoscaler/horizontal.go (``reconcileAutoscaler``).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ bound.
 
 _SHOWN = 3
 _GROUPS = {"Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "ReplicationController": ""}
-"""Kinds that can be scaled, and are read → their API group."""
+"""Kind that can be scaled and is read → its API group."""
 
 
 def target_of(item: HorizontalPodAutoscaler) -> ObjectKey | None:
-    """Return the object that an autoscaler scales, if it is of a kind that is read and has replicas; else None."""
+    """Return the key of the object that an autoscaler scales; None if topospread does not scale its kind."""
     reference = item.spec.scale_target_ref
     if reference.kind not in _GROUPS or group_of(reference) != _GROUPS[reference.kind]:
         return None
@@ -71,7 +71,7 @@ class Autoscaling(msgspec.Struct, frozen=True):
         if self.asked:
             return f"{keeps}; --scale says {self.replicas}"
         if not self.given:
-            return f"{keeps}, and is off while replicas are 0"
+            return f"{keeps}, but is disabled while replicas are 0"
         if self.replicas != self.given:
             return f"{keeps}: {self.replicas} instead of {self.given}"
         return ""
@@ -101,11 +101,16 @@ class Autoscalers:
             if first is not item:
                 self.warnings.append(
                     f"{key[0]} {key[1]}/{key[2]} has two HorizontalPodAutoscalers, {first.name} and {item.name}, which "
-                    f"work against each other: {first.name} is heeded"
+                    f"conflict: {first.name} is used"
                 )
 
     def replicas(self, key: ObjectKey, given: int | None, asked: int | None) -> int | None:
-        """Return the replicas that an autoscaler sets, None without one; ``asked``: the value of --scale."""
+        """Return the replicas that an autoscaler sets; None if the controller has no autoscaler.
+
+        Args:
+            given: replicas in the manifest.
+            asked: value of --scale.
+        """
         item = self._of.get(key)
         if item is None:
             return None
@@ -124,8 +129,8 @@ def note_of_missing_targets(items: Iterable[HorizontalPodAutoscaler], there: Col
     missing = [f"{key[1]}/{item.name} ({key[0]} {key[2]})" for key, item in _by_name(items, {}) if key not in there]
     if not missing:
         return ""
-    what = "1 HorizontalPodAutoscaler scales" if len(missing) == 1 else f"{len(missing)} HorizontalPodAutoscalers scale"
-    return f"{what} what is not there: {listed(missing, _SHOWN)}"
+    what = "1 HorizontalPodAutoscaler has" if len(missing) == 1 else f"{len(missing)} HorizontalPodAutoscalers have"
+    return f"{what} a scale target that does not exist: {listed(missing, _SHOWN)}"
 
 
 def _by_name(
@@ -183,7 +188,7 @@ def with_autoscaled_pods(inventory: Inventory, autoscale: AutoscaleChoice) -> tu
         what = f"{kind} {item.namespace or 'default'}/{name}"
         if there is None:
             if (item.namespace or "default", made_of) not in known:
-                notes.append(f"HorizontalPodAutoscaler {item.name} of {what} is not followed")
+                notes.append(f"HorizontalPodAutoscaler {item.name} is ignored: {what} has no pods in the input")
             continue
         kept = _kept(item, autoscale, len(there))
         if kept != len(there):

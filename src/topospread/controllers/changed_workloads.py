@@ -1,4 +1,4 @@
-"""New workloads as MutatingAdmissionPolicies change them; pods of workloads that are not judged are marked."""
+"""Changes of new workloads by MutatingAdmissionPolicies. Workloads whose policies are not evaluated are marked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def change_workloads(draft: Draft) -> None:
 
 
 def _marked(item: Any, opened: list[str]) -> Any:
-    """Return a workload whose template is not judged."""
+    """Return a workload whose template is marked as not judged. ``opened``: policies that are not evaluated."""
     spec = item.spec
     if hasattr(spec, "job_template"):
         return replace(item, spec=replace(spec, job_template=_marked(spec.job_template, opened)))

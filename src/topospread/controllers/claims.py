@@ -47,7 +47,7 @@ class DefaultClass:
 
     @property
     def chosen(self) -> StorageClass | None:
-        """The default class, of several the youngest, of those of one age the first by name."""
+        """The default class; if there are several, the newest, then the first by name."""
         return self._defaults[0] if self._defaults else None
 
     def admit(self, claim: PersistentVolumeClaim, place: Place | None = None) -> PersistentVolumeClaim:
@@ -87,8 +87,8 @@ class DefaultClass:
         note = f"{claims} the default one, {chosen.name}"
         if chosen.provisioner == synthetic:
             note += (
-                ", which the synthetic cluster adds: volumes are created for the first pod, in its zone "
-                "(--on …,storage-class=none: there is none)"
+                ", which the synthetic cluster adds: it creates a volume for the first pod, in the pod's zone "
+                "(--on …,storage-class=none leaves it out)"
             )
         return (note,)
 
@@ -115,7 +115,7 @@ class VolumeClaims:
         self._classes = None if "StorageClass" in given.unread else {"", *(each.name for each in given.storage_classes)}
 
     def of_stateful_set(self, item: StatefulSet, pod_name: str) -> tuple[dict[str, str], int]:
-        """Return the claims of one StatefulSet pod: template → claim, and how many new ones may get a volume."""
+        """Return template → claim of one StatefulSet pod, and the number of new claims that may get a volume."""
         names: dict[str, str] = {}
         new = 0
         required = item.spec.selector.match_labels if item.spec.selector else None
@@ -128,8 +128,9 @@ class VolumeClaims:
         return names, new
 
     def of_ephemeral_volumes(self, pod: Pod, name: str) -> tuple[Pod, int]:
-        """Return the pod under its name, with its ephemeral volumes' claims, and the number of new ones that may get a
-        volume.
+        """Add the claims of a pod's ephemeral volumes to the inventory.
+
+        Return the pod with its name and a uid, and the number of new claims that may get a volume.
         """
         uid = pod.metadata.uid or generated_uid("Pod", pod.namespace, name)
         pod = replace(pod, metadata=replace(pod.metadata, name=name, uid=uid))
@@ -149,7 +150,7 @@ class VolumeClaims:
         return pod, new
 
     def _assume(self, metadata: ObjectMeta, spec: PersistentVolumeClaimSpec) -> bool:
-        """Add a claim if it is new. Return whether it is new, and not of a StorageClass that is known not to exist.
+        """Add a claim if it is new. Return whether it is new and may get a volume, because its class may exist.
 
         A claim with the class "" can only bind an existing volume.
         """
@@ -166,7 +167,7 @@ class VolumeClaims:
 
 
 def with_claims(volumes: Iterable[Volume] | None, claims: Mapping[str, str]) -> list[Volume]:
-    """Return a pod's volumes, in which claims replace those of the same name (``updateStorage``).
+    """Return a pod's volumes, with claims in place of volumes of the same name (``updateStorage``).
 
     ``claims``: name of the volume → name of the claim.
     """

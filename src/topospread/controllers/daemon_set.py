@@ -39,7 +39,7 @@ _NODE_NAME_FIELD = "metadata.name"
 
 
 class DaemonNodes:
-    """The nodes as the DaemonSet controller asks about them."""
+    """Finds the nodes that run the pods of a DaemonSet, like the DaemonSet controller."""
 
     def __init__(self, nodes: Sequence[Node], *, comparison_operators: bool) -> None:
         self._nodes = nodes
@@ -49,7 +49,7 @@ class DaemonNodes:
     def for_pods_of(self, spec: PodSpec) -> tuple[list[str], set[str]]:
         """Return nodes that should run a pod of a template, in input order, and nodes that may keep their pod.
 
-        Source: ``nodeShouldRunDaemonPod``. A taint that only keeps new pods off does not drive pods away.
+        A NoSchedule taint keeps new pods off, but an existing pod may stay. Source: ``nodeShouldRunDaemonPod``.
         """
         should_run: list[str] = []
         may_stay: set[str] = set()
@@ -63,7 +63,10 @@ class DaemonNodes:
         return should_run, may_stay
 
     def loses(self, pod: Pod, may_stay: Collection[str]) -> bool:
-        """Return whether the controller deletes a pod: its node may not keep it, or it waits for a removed node."""
+        """Return whether the controller deletes a pod.
+
+        It does if the pod's node is not in ``may_stay``, or if the pod waits for a missing node.
+        """
         name = target_node(pod)
         if name is None:
             return False

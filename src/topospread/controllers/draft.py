@@ -1,4 +1,4 @@
-"""A plan under construction, shared by the planners of all kinds. How many pods a kind wants is theirs to know."""
+"""A plan under construction, shared by the planners of all kinds. They decide how many pods a workload gets."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from topospread.admission.quotas import Quotas, is_new
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.api.requests import incoming_requests, pod_requests
+from topospread.api.running_resources import integers, quantities
 from topospread.api.timestamps import seconds, snapshot_time
 from topospread.api.validation.schema import STRUCT_OF
 from topospread.api.workload import Job
@@ -33,11 +35,14 @@ from .removal import is_active, is_leaving
 from .revisions import REVISION_HASH_LABEL
 
 QUOTA = "ResourceQuota"
-"""Begin of the name by which a quota that may deny a new pod is not judged."""
+"""Prefix of the name of a quota that may deny a new pod, if the answer is not certain."""
 MOST_PODS = 150_000
 """Limit on the replicas of all workloads: the number of pods that Kubernetes supports in a cluster."""
 MOST_PER_NODE = 1_000
 """Limit on replicas for each node, which replaces `MOST_PODS` in clusters with many nodes."""
+
+_NOTHING = dict.fromkeys(("cpu", "memory", "ephemeral-storage", "pods"), 0)
+"""Resources that every node has; the kubelet ignores other ones that its node lacks."""
 
 
 class Draft:
@@ -78,8 +83,27 @@ class Draft:
         self._desired = 0
 
     @cached_property
-    def _nodes(self) -> frozenset[str]:
-        return frozenset(each.name for each in self.plan.inventory.nodes)
+    def _free(self) -> dict[str, dict[str, int]]:
+        """Node → resource → part of its allocatable that its pods do not request."""
+        free = {
+            each.name: _NOTHING | integers(quantities(each.status.allocatable if each.status is not None else None))
+            for each in self.plan.inventory.nodes
+        }
+        removed = {id(pod) for pod in self.plan.removed}
+        for pod in self.plan.inventory.pods:
+            if pod.spec.node_name in free and not _is_finished(pod) and id(pod) not in removed:
+                _take(free[pod.spec.node_name], pod_requests(pod))
+        return free
+
+    def _admits(self, row: Workload, pod: Pod, node: str) -> bool:
+        """Return whether a node's kubelet admits a new pod by its requests (pkg/kubelet/lifecycle/predicate.go)."""
+        free, needs = self._free[node], incoming_requests(pod) | {"pods": 1}
+        short = next((name for name, number in needs.items() if 0 < number > free.get(name, number)), "")
+        if short:
+            _note(row, f"nodeName is {node}, whose kubelet refuses its pods: OutOf{short}")
+        else:
+            _take(free, needs)
+        return not short
 
     @property
     def now(self) -> float | None:
@@ -120,8 +144,8 @@ class Draft:
         self._desired += pods
         most = max(MOST_PODS, MOST_PER_NODE * len(self.plan.inventory.nodes))
         if not problem and self._desired > most:
-            earlier = f", with {self._desired - pods} of others before," if self._desired > pods else ""
-            problem = f"{pods} pods{earlier} are more than can be simulated ({most}; {MOST_PER_NODE} for each node)"
+            earlier = f" and {self._desired - pods} of earlier workloads" if self._desired > pods else ""
+            problem = f"{pods} pods{earlier} are more than can be simulated ({most}, or {MOST_PER_NODE} for each node)"
         if problem:
             raise InvalidError([problem], controller.place.at(f"spec.{field}"))
         return replicas
@@ -142,7 +166,7 @@ class Draft:
             raise InvalidError([message], error.place) from None
 
     def changed(self, pod: Pod, controller: Controller | None = None) -> Pod:
-        """Return a new pod as mutating policies change it."""
+        """Return a new pod after the changes of MutatingAdmissionPolicies."""
         item = controller.object if controller is not None else None
         is_indexed = isinstance(item, Job) and item.spec.completion_mode == "Indexed"
         return self.new_pods.policies.changed(pod, is_indexed=is_indexed)
@@ -164,12 +188,14 @@ class Draft:
         if any(volume.ephemeral is not None for volume in spec.volumes or ()):
             pod, new = self.volumes.of_ephemeral_volumes(pod, name)
             self.claims_made(row, new)
-        # kube-scheduler sees no pod with a node. On a missing node it never runs, as if the filter NodeName decided.
-        if spec.node_name in self._nodes:
+        # kube-scheduler sees no pod with a node. On a missing or full node it never runs, as if filters decided.
+        if spec.node_name and spec.node_name in self._free and self._admits(row, pod, spec.node_name):
             pod = pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
             row.existing.append(pod)
             self._made_bound.append(pod)
             return None
+        if spec.node_name:
+            pod = replace(pod, spec=replace(spec, preemption_policy="Never"))
         queued = QueuedPod(pod, name, row, spec.priority or 0, pod.metadata.creation_timestamp or "", after)
         if spec.scheduling_gates:
             gates = ", ".join(gate.name for gate in spec.scheduling_gates)
@@ -200,7 +226,7 @@ class Draft:
         self.plan.removed += pods
 
     def claims_made(self, row: Workload, count: int) -> None:
-        """Remember that claims were assumed for a workload."""
+        """Record the number of claims that were assumed for a workload."""
         if count:
             self._new_claims[row] += count
 
@@ -217,19 +243,19 @@ class Draft:
         self._refuse()
         plan.queue = in_scheduling_order(plan.queue)
         for row, count in self._new_claims.items():
-            what = "claim that does not exist yet gets" if count == 1 else "claims that do not exist yet get"
-            _note(row, f"{count} {what} a volume that is there, or a new one where the StorageClass provides it")
+            what = "claim does" if count == 1 else "claims do"
+            _note(row, f"{count} {what} not exist yet: assumed to get an existing or a new volume")
         plan.notes += self.default_class.notes(PROVISIONER)
         plan.warnings += [*self.autoscalers.warnings, *self.admission.warnings]
         return plan
 
     def _refuse(self) -> None:
-        """Remove new pods that the API server refuses from the queue, and mark pods that are not judged.
+        """Remove new pods that the API server denies from the queue, and mark pods that are not judged.
 
-        Pods that their StatefulSet creates after one that is refused are not created and use nothing. Not marked are
-        pods whose equals are stored already. A control plane that does not refuse keeps pods that are always refused
-        among the gated ones, and marks the others. If its controllers retry, pods beyond a quota are gated too, and
-        terminating pods use nothing.
+        A pod that its StatefulSet creates after a denied pod is removed, too, and uses no quota. A pod is not marked if
+        a pod of the same revision is already stored. If ``refuses`` is off, pods that are always denied become gated
+        pods, and pods that may be denied are marked. If ``retries`` is on, pods beyond a quota become gated pods, too,
+        and terminating pods use no quota.
         """
         plan = self.plan
         new_pods = self.new_pods
@@ -279,7 +305,7 @@ class Draft:
         (plan.refused if self._refuses else plan.gated).extend(refused)
 
     def _unmark(self, stored: Container[tuple[int, str]]) -> None:
-        """Take pods as admitted whose equals the API server has stored, though not all policies are judged."""
+        """Remove the mark of pods if the API server has already stored a pod of the same revision."""
         plan, unmarked = self.plan, dict[int, tuple[Pod, Pod]]()
         for queued in (*plan.queue, *plan.gated):
             pod = queued.pod
@@ -290,7 +316,7 @@ class Draft:
                 row.template = _unmarked(row.template)
 
     def _new_workloads(self, rows: Iterable[Workload]) -> dict[int, tuple[str, list[str]]]:
-        """Return new workloads → their denial by policies, and undecided policies."""
+        """Return ``id`` of a new workload → (message of the policy that denies it, policies that are not evaluated)."""
         plan = self.plan
         if not (plan.inventory.validating_bindings or self.new_pods.policies.refused_workloads):
             return {}
@@ -342,9 +368,9 @@ def _is_finished(pod: Pod) -> bool:
 
 
 def quota_refusal(quotas: Quotas, pod: Pod) -> tuple[str, str, bool]:
-    """Return the quota's name, the API server's message, and whether it is certain; ("", "", True) if it admits.
+    """Return (name of the quota, API server's message, whether the denial is certain); ("", "", True) if admitted.
 
-    It is not certain if a policy that is not judged may change the pod's requests.
+    The denial is not certain if a policy that is not evaluated may change the pod's requests.
     """
     words = quotas.refusal(pod)
     if not words:
@@ -354,12 +380,15 @@ def quota_refusal(quotas: Quotas, pod: Pod) -> tuple[str, str, bool]:
 
 
 def is_lasting(who: str, row: Workload) -> bool:
-    """Return whether a refusal holds for all new pods of a workload: by their form, or no pod of it is stored."""
+    """Return whether a denial applies to all new pods of a workload.
+
+    A LimitRange or validation denies all of them. Another denial may depend on the pod if a pod is stored already.
+    """
     return who.startswith(("LimitRange", VALIDATION)) or not any(pod.metadata.is_stored for pod in row.existing[:1])
 
 
 def refused_words(queued: QueuedPod, message: str) -> str:
-    """Return the API server's refusal of a pod as its controller reports it."""
+    """Return the API server's message on a denied pod, in the form of its controller's event."""
     pod, row = queued.pod, queued.workload
     name = pod.name or (pod.metadata.generate_name or "") + "…"
     return message if row.kind == "Pod" else _failed_create(row.kind, row.name, name, message)
@@ -373,6 +402,13 @@ def _failed_create(kind: str, owner: str, pod: str, message: str) -> str:
     if kind == "StatefulSet":
         return f"FailedCreate: Create Pod {pod} in StatefulSet {owner} failed error: {message}"
     return f"FailedCreate: Error creating: {message}"
+
+
+def _take(free: dict[str, int], requests: Mapping[str, int]) -> None:
+    """Subtract a pod and its requests."""
+    for name, number in {**requests, "pods": 1}.items():
+        if name in free:
+            free[name] -= number
 
 
 def _note(row: Workload, sentence: str) -> None:

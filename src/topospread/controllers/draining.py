@@ -7,20 +7,24 @@ pkg/registry/core/pod/storage/eviction.go (``Create``, ``checkAndDecrement``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
 from topospread.api.pod import Pod
 
 RETRY_SECONDS = 5
-"""Seconds after which kubectl retries an eviction that the API server denied."""
+"""Seconds until kubectl retries an eviction that the API server denied."""
+
+BLOCKED_BY_BUDGET = re.compile(r"The disruption budget (\S+) needs (\d+) healthy pods")
+"""Message on an eviction that a budget denies. Groups: the budget's namespace/name, and the healthy pods it needs."""
 
 Treatment = Literal["evicted", "left", "refused"]
-"""``evicted``; ``left`` on the node (DaemonSet and static pods); or ``refused``: kubectl does not drain the node."""
+"""``evicted``; ``left`` on the node (DaemonSet and static pods); ``refused`` if the pod stops the whole drain."""
 
 
 def treatment(pod: Pod) -> Treatment:
-    """Return what ``kubectl drain`` does with a pod that is neither finished nor being deleted."""
+    """Return the treatment by ``kubectl drain`` of a pod that is neither finished nor terminating."""
     owner = pod.metadata.controller
     if owner is not None and owner.kind == "DaemonSet":
         return "left"

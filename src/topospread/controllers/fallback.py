@@ -26,16 +26,12 @@ Domain = tuple[str, str]
 """Topology key and value."""
 
 
-def fallback_seconds(pod: Pod) -> float | None:
-    """Return how long a domain must have been lost before the pod's constraints are soft; ``None`` for always hard.
+def fallback_seconds(value: str) -> float:
+    """Return the seconds that a domain must have been lost before constraints become soft, from the annotation.
 
     Raises:
-        UsageError: the annotation is not ``after=DURATION``.
+        UsageError: if the annotation is not ``after=DURATION``.
     """
-    annotations = pod.metadata.annotations
-    value = annotations.fallback if annotations is not None else None
-    if value is None:
-        return None
     name, _, duration = value.partition("=")
     nanoseconds = parse_duration(duration) if name == "after" else None
     if nanoseconds is None or nanoseconds < 0:
@@ -68,7 +64,8 @@ def hard_keys(pod: Pod) -> list[str]:
 def softened(pod: PodKind, keys: Collection[str]) -> PodKind:
     """Return the pod with its hard constraints over these keys made soft.
 
-    A hard constraint is left out where a soft one has its key, because the API server allows one of each pair.
+    A hard constraint is dropped if the pod has a soft constraint with the same key, because the API server allows
+    only one soft constraint for each key.
     """
     own = pod.spec.topology_spread_constraints or []
     soft = {each.topology_key for each in own if each.when_unsatisfiable == SCHEDULE_ANYWAY}

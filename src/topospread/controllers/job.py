@@ -28,7 +28,7 @@ INDEX_LABEL = "batch.kubernetes.io/job-completion-index"
 JOB_CONTROLLER = "kubernetes.io/job-controller"
 _MAX_PREFIX = 58
 _MOST_INDEXES = 1_000_000
-"""Indexes of one interval that are read: an interval of a few characters can name two thousand million."""
+"""Most indexes that are read from one interval, because a short text can name two thousand million of them."""
 
 
 def plan_job(draft: Draft, owner: Controller) -> None:
@@ -69,7 +69,7 @@ def _gets_group(item: Job, pods: Sequence[Pod]) -> bool:
 
 
 def _free_indexes(item: Job, pods: Iterable[Pod], taken: set[int], count: int) -> list[int]:
-    """Return the first indexes that neither run nor have ended (``firstPendingIndexes``)."""
+    """Return the first ``count`` indexes without a running, succeeded or failed pod (``firstPendingIndexes``)."""
     completions = item.spec.completions or 0
     taken |= set(_parsed(item.status.failed_indexes if item.status else None, completions))
     if item.spec.pod_replacement_policy == "Failed":
@@ -78,7 +78,7 @@ def _free_indexes(item: Job, pods: Iterable[Pod], taken: set[int], count: int) -
 
 
 def _wanted_active(draft: Draft, owner: Controller, spec: JobSpec, succeeded: int, active: int) -> int:
-    """Return how many pods may run now (``manageJob``)."""
+    """Return the number of pods that may run now (``manageJob``)."""
     completions = spec.completions
     if completions is None and spec.parallelism is None:
         completions = 1
@@ -150,7 +150,7 @@ def _index(pod: Pod) -> int | None:
 
 
 def _holding_place(spec: JobSpec, pods: Iterable[Pod]) -> int:
-    """Return the number of terminating pods that are replaced only once they have ended."""
+    """Return the number of terminating pods that the controller replaces only after they have ended."""
     if spec.pod_replacement_policy != "Failed":
         return 0
     return sum(map(is_leaving, pods))
@@ -189,7 +189,7 @@ def _add_indexed(draft: Draft, row: Workload, template: Pod, indexes: Iterable[i
 
 
 def run_of(item: CronJob) -> Job:
-    """Return the Job of one CronJob run; the controller's name would contain the time."""
+    """Return the Job of one CronJob run, without the time that the controller adds to the name."""
     name = f"{item.name}-run"
     metadata = ObjectMeta(
         name=name,

@@ -1,8 +1,8 @@
-"""Taints of silent nodes: when the node lifecycle controller sets them, how many at once, and which pods then leave.
+"""Taints of NotReady nodes: when and how fast the node lifecycle controller sets them, and how long pods then stay.
 
 Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go
 (``ComputeZoneState``, ``setLimiterInZone``, ``handleDisruption``), its config/v1alpha1/defaults.go, and
-component-helpers node/topology/helpers.go (``GetZoneKey``). Its flags are taken as they are by default.
+component-helpers node/topology/helpers.go (``GetZoneKey``). The controller's flags have their defaults.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from topospread.api.well_known_labels import REGION, ZONE
 from topospread.config.versions import KubeVersion
 
 UNREACHABLE_TAINTS = (Taint(key=UNREACHABLE, effect="NoSchedule"), Taint(key=UNREACHABLE, effect="NoExecute"))
-"""What a node gets that is silent: the first at once, the second as fast as `taints_a_second` allows."""
+"""Taints of a node whose kubelet stopped reporting: the first at once, the second at the rate `taints_a_second`."""
 
 _SILENT = frozenset({UNREACHABLE, NOT_READY})
 _LONGER_GRACE_SINCE = KubeVersion(1, 32)
@@ -30,11 +30,11 @@ _LARGE_ZONE = 50
 _RATE, _SECONDARY_RATE = 0.1, 0.01
 
 ZoneState = Literal["normal", "partial", "full"]
-"""Share of NotReady nodes in a zone: few, at least 55 % and more than two nodes, or all."""
+"""State of a zone by its NotReady nodes: ``full`` if all are, ``partial`` for at least 55 % and three nodes."""
 
 
 def grace_seconds(version: KubeVersion) -> int:
-    """Return how long a node may be silent before it counts as unreachable (``--node-monitor-grace-period``)."""
+    """Return the seconds until a node that stops reporting counts as unreachable (``--node-monitor-grace-period``)."""
     return 50 if version >= _LONGER_GRACE_SINCE else 40
 
 
@@ -44,7 +44,7 @@ def zone_key(node: Node) -> tuple[str, str]:
 
 
 def zone_state(silent: int, nodes: int) -> ZoneState:
-    """Return the state of a zone with these numbers of silent and of all nodes."""
+    """Return the state of a zone. ``silent``: number of its NotReady nodes."""
     if silent and silent == nodes:
         return "full"
     return "partial" if silent > 2 and silent / nodes >= _UNHEALTHY_ZONE else "normal"
@@ -90,8 +90,7 @@ def no_execute(node: Node) -> list[Taint]:
 def seconds_to_stay(
     tolerations: Iterable[Toleration], taints: Iterable[Taint], *, comparison_operators: bool = False
 ) -> float:
-    """Return how long a pod stays after the taints are set, in seconds; infinite if it tolerates all of them
-    permanently.
+    """Return the seconds that a pod stays on a node after the taints are set; infinite if it tolerates all of them.
 
     For each taint, the first matching toleration counts. The shortest time of all taints wins.
     """

@@ -1,7 +1,7 @@
-"""Owners of pods: by controller reference, else by selector, as the controllers claim and adopt them.
+"""Owners of pods: by controller reference, else by selector.
 
-Source: pkg/controller/controller_ref_manager.go. A pod whose controller reference names a controller is that
-controller's if its selector still matches; an orphan is adopted by the first controller whose selector matches.
+A pod with a controller reference belongs to that controller if the controller's selector matches the pod. An orphan is
+adopted by the first controller whose selector matches. Source: pkg/controller/controller_ref_manager.go.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _GROUPS = {"apps": "apps", "extensions": "apps"}
 
 
 class Claims(msgspec.Struct):
-    """The pods that no controller of the input has.
+    """The pods that belong to no controller of the input, and the number of adopted pods.
 
     Attributes:
         strangers: (kind, namespace, name) of an owner that was not read → its pods.
         bare: pods without an owner.
-        adopted: key of a controller → how many orphans it adopts.
+        adopted: key of a controller → number of orphans that it adopts.
     """
 
     strangers: dict[ObjectKey, list[Pod]] = {}
@@ -41,7 +41,7 @@ class Claims(msgspec.Struct):
 
 
 class Owners:
-    """Finds the object that a controller reference means: by kind, API group and name, and uid if both have one."""
+    """Finds the object of a controller reference by kind, API group and name, and by uid if both have one."""
 
     def __init__(self, objects: Iterable[tuple[str, KubeObject]]) -> None:
         self._objects = {(kind, each.namespace, each.name): each for kind, each in objects}
@@ -83,7 +83,7 @@ def _group(api_version: str) -> str:
 
 
 def matcher(selector: Selector) -> Callable[[Mapping[str, str]], bool]:
-    """Return ``selector.matches``, faster where every requirement is one key and value."""
+    """Return a function like ``selector.matches`` that is faster if the selector has only equalities."""
     if not selector.selects_nothing and all(each.operator == "=" for each in selector.requirements):
         required = {each.key: each.values[0] for each in selector.requirements}.items()
         return lambda labels: required <= labels.items()

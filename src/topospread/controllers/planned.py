@@ -50,8 +50,8 @@ class QueuedPod(msgspec.Struct, eq=False):
         name: name of this pod.
         priority: priority of the pod.
         created: creationTimestamp, "" for a pod that does not exist yet.
-        refused: why its controller cannot create it, as in the event; "" if it can.
-        after: its predecessor in an OrderedReady StatefulSet; the pod is created once that has a node.
+        refused: message of the controller's event if the API server denies the pod; "" if it admits the pod.
+        after: its predecessor in an OrderedReady StatefulSet; the pod is created once the predecessor has a node.
     """
 
     pod: Pod

@@ -65,9 +65,9 @@ class Hierarchy:
         return [each for key, each in self._all.items() if key not in self._managed]
 
     def siblings(self, each: Controller) -> list[Controller]:
-        """Return the ReplicaSets with a ReplicaSet's controller (``getReplicaSetsWithSameController``).
+        """Return the ReplicaSets with the same controller as a ReplicaSet (``getReplicaSetsWithSameController``).
 
-        A ReplicationController has none: Kubernetes' index holds only ReplicaSets.
+        Return an empty list for a ReplicationController, because Kubernetes' index has only ReplicaSets.
         """
         reference = each.object.metadata.controller
         return [] if reference is None else self._by_owner.get((each.kind, each.namespace, reference.uid), [])
@@ -83,7 +83,10 @@ class Hierarchy:
         return found
 
     def missing(self, reference: OwnerReference, pod: Pod) -> Controller | None:
-        """Return the ReplicaSet of a Deployment that was read without it, and add it to the inventory."""
+        """Return the missing ReplicaSet that a pod refers to, if a Deployment of the input owns it, else ``None``.
+
+        Add the ReplicaSet to the inventory.
+        """
         if ("ReplicaSet", pod.namespace, reference.name) in self._all:
             return None  # Another one of this name was read, so the pod's is gone.
         owner = self._deployments.get((pod.namespace, reference.name.rpartition("-")[0]))
@@ -92,7 +95,8 @@ class Hierarchy:
             return None
         self._plan.inventory.replica_sets.append(made)
         self._plan.notes.append(
-            f"ReplicaSet {made.namespace}/{made.name} was not read: its pods are taken as Deployment {owner.name}'s"
+            f"ReplicaSet {made.namespace}/{made.name} is not in the input: its pods are assumed to be of Deployment "
+            f"{owner.name}"
         )
         found = controller("ReplicaSet", made, owner.place)
         self._manage(owner, found)
@@ -129,7 +133,7 @@ class Hierarchy:
 def marked_volumes(
     volumes: Iterable[PersistentVolume], claims: Iterable[PersistentVolumeClaim]
 ) -> list[PersistentVolume]:
-    """Return the volumes, with the phase of those without one (pv_controller.go, ``syncVolume``).
+    """Return the volumes; a volume without a phase gets one (pv_controller.go, ``syncVolume``).
 
     An unbound or only pre-bound volume is Available; a volume whose claim is deleted is Released.
     """
@@ -227,7 +231,7 @@ def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> int:
 
 
 def _admitted(draft: Draft, pod: Pod) -> Pod:
-    """Return a pod of the input after admission; pods on nodes and finished pods are never refused."""
+    """Return a pod of the input after admission. Pods on nodes and finished pods are never denied."""
     if is_stored(pod):
         return pod
     there = bool(pod.spec.node_name) or pod.phase in FINISHED_PHASES
@@ -262,7 +266,7 @@ def _plan_all(draft: Draft, hierarchy: Hierarchy, claims: Claims, given: Iterabl
 
 
 def _position(kind: str, item: KubeObject, order: Mapping[ObjectKey, int]) -> int:
-    """Return the position of an object in the input; a made object has its owner's."""
+    """Return the position of an object in the input. A generated object has its owner's position."""
     keys = [(kind, item.namespace, item.name), (kind, item.namespace, item.metadata.generate_name or "")]
     owner = item.metadata.controller
     if owner is not None:

@@ -87,12 +87,12 @@ def related_pods(pods: Iterable[Pod], namespace: str, selectors: Sequence[Select
 
 
 def removal_order_of_job(pods: Sequence[Pod]) -> list[Pod]:
-    """Return the removal order for pods of a Job: without costs, ranks and logarithms."""
+    """Return the pods of a Job in the order of removal: like `removal_order` without costs, ranks and logarithms."""
     return [each.pod for each in _sorted([_candidate(pod, 0, 0) for pod in pods], None, _by_uid)]
 
 
 def removal_groups(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[list[Pod]]:
-    """Return the removal order as groups; within a group only the uid decides."""
+    """Return the removal order as groups of pods. Within a group only the uid decides, or the order is random."""
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
     candidates = [_candidate(pod, deletion_cost(pod), on_node[pod.spec.node_name]) for pod in pods]
     ordered = _sorted(candidates, now, _undecided)
@@ -174,7 +174,7 @@ def _restarts(pod: Pod) -> tuple[int, int]:
 
 
 def _later_first(left: float | None, right: float | None, now: float | None) -> int:
-    """Return -1, 0 or 1; a missing time is the latest (``afterOrZero``, ``logarithmicRankDiff``)."""
+    """Compare two times: a negative number if ``left`` is later. A missing time is the latest (``afterOrZero``)."""
     if left is None or right is None:
         return -1 if left is None else 1
     if now is None:
@@ -183,7 +183,7 @@ def _later_first(left: float | None, right: float | None, now: float | None) -> 
 
 
 def _logarithm(age: float) -> int:
-    """Return the base-2 logarithm of an age, of nanoseconds, truncated as in Kubernetes; -1 for no age."""
+    """Return the truncated base-2 logarithm of an age's nanoseconds; -1 for 0 or less. ``age``: seconds."""
     return int(math.log2(age * 1e9)) if age > 0 else -1
 
 

@@ -107,7 +107,10 @@ def _age(each: Controller) -> tuple[int, float]:
 
 
 def _of_paused(row: Workload, in_use: Sequence[Controller], replica_sets: Sequence[Controller]) -> Controller | None:
-    """Return the ReplicaSets of a paused Deployment; the active or last one is scaled (sync.go, ``scale``)."""
+    """Return the ReplicaSet that a paused Deployment scales (sync.go, ``scale``); ``None`` if there is not only one.
+
+    Also add a note that the Deployment is paused.
+    """
     if not replica_sets:
         row.notes.append("it is paused and has no ReplicaSet yet: its pods are not created")
         return None
@@ -118,7 +121,7 @@ def _of_paused(row: Workload, in_use: Sequence[Controller], replica_sets: Sequen
 
 
 def _is_scaled(draft: Draft, owner: Controller, in_use: Iterable[Controller], desired: int) -> bool:
-    """Return whether replicas changed, and not only the template (``isScalingEvent``)."""
+    """Return whether the Deployment's replicas changed since its ReplicaSets were scaled (``isScalingEvent``)."""
     if owner.key in draft.scale:
         return True
     annotations = (each.object.metadata.annotations for each in in_use)
@@ -127,11 +130,11 @@ def _is_scaled(draft: Draft, owner: Controller, in_use: Iterable[Controller], de
 
 
 def _surplus(draft: Draft, owners: Sequence[Controller], siblings: Sequence[Controller], surplus: int) -> list[Pod]:
-    """Return the pods to remove, in proportion to the ReplicaSets' sizes; the largest gives the remainder.
+    """Return the pods to remove, in proportion to the ReplicaSets' sizes. The largest ReplicaSet loses the remainder.
 
-    ``siblings``: the ReplicaSets whose pods on the same node count against a pod.
+    ``siblings``: the ReplicaSets whose pods count as related (`related_pods`).
 
-    Source: ``scale`` in sync.go, ``GetReplicaSetProportion``; the surge that a rollout may use is not counted.
+    Source: ``scale`` in sync.go, ``GetReplicaSetProportion``. The surge of a rollout is not considered.
     """
     if surplus <= 0:
         return []

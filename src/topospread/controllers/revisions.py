@@ -1,4 +1,4 @@
-"""Equality of pod templates as revisions, and a hash for a revision that has none yet.
+"""Comparison of pod templates as revisions, and a hash for a revision that has no hash yet.
 
 Templates are compared after the API server's defaults, in the fields that are read here; a change of an environment
 variable alone is not noticed. Source: pkg/controller/deployment/util/deployment_util.go (``EqualIgnoreHash``),
@@ -54,13 +54,17 @@ def _canonical(template: bytes) -> bytes:
     return json.dumps(content, sort_keys=True).encode()
 
 
+TEMPLATE_CHANGED = "the template changed"
+"""Beginning of the note on a workload without pods of its current template."""
+
+
 def revision_hash(template: PodTemplateSpec) -> str:
     """Return a hash of the template, which differs from the controllers' hash of all fields."""
     return safe_hash(canonical(template))
 
 
 def _tidy(value: Any, name: str = "") -> Any:
-    """Return data without nulls, empty lists and false, with canonical amounts; empty selectors stay."""
+    """Return the value without nulls, false and empty lists, but with empty selectors. Quantities are canonical."""
     if isinstance(value, dict):
         if name in _AMOUNTS:
             return {key: _amount(amount) for key, amount in value.items()}
@@ -97,7 +101,7 @@ def shown_revision(template: Pod, pods: Iterable[Pod], named: str | None = None)
 
 
 def note_other_revisions(row: Workload, pods: Collection[Pod]) -> None:
-    """Note that pods of other templates stay, if they can be recognised."""
+    """Add a note if the workload has pods of other revisions, as far as these can be recognised."""
     template = row.template
     if template is not None:
         revision = template.labels.get(REVISION_HASH_LABEL)
@@ -110,11 +114,11 @@ def note_other_revisions(row: Workload, pods: Collection[Pod]) -> None:
 def note_old_pods(row: Workload, count: int, *, changed: bool) -> None:
     """Add the note on old pods if there are any.
 
-    ``changed``: no pod comes from the template yet.
+    ``changed``: whether no pod is from the current template yet.
     """
     if count:
         they = "its existing pod stays" if count == 1 else f"{count} existing pods stay"
-        why = "the template changed" if changed else "a rollout is under way"
+        why = TEMPLATE_CHANGED if changed else "a rollout is under way"
         row.notes.append(f"{why}: {they} of the old revision; the rollout itself is not simulated")
 
 

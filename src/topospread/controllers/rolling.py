@@ -25,12 +25,12 @@ class RolloutStatus(msgspec.Struct, frozen=True):
 
     @property
     def new(self) -> int:
-        """Pods of the new revision."""
+        """Number of pods of the new revision."""
         return self.new_available + self.new_unavailable
 
     @property
     def old(self) -> int:
-        """Pods of old revisions."""
+        """Number of pods of old revisions."""
         return self.old_available + self.old_unavailable
 
     @property
@@ -82,8 +82,8 @@ def ordinals_to_replace(
     Args:
         pods: the pod of each ordinal in order; ``None`` for a missing pod.
         strategy: numbers of pods.
-        in_order: OrderedReady: no pod is deleted while a pod is missing or not available.
-        at_once: the gate MaxUnavailableStatefulSet.
+        in_order: whether the policy is OrderedReady, which deletes no pod while a pod is missing or not available.
+        at_once: whether the gate MaxUnavailableStatefulSet is on.
     """
     if in_order and any(each is None or not each.is_available for each in pods):
         return []
@@ -107,7 +107,7 @@ def ordinals_to_replace(
 
 
 def _one(pods: Sequence[Ordinal | None], partition: int) -> list[int]:
-    """Return the last old pod, or none if a pod after it is not available."""
+    """Return the index of the last old pod in a list; an empty list if a pod after it is not available."""
     for place in _from_the_last(pods, partition):
         each = pods[place]
         if each is not None and _is_old(each) and not each.is_terminating:
@@ -132,8 +132,11 @@ def _is_old(each: Ordinal | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class OnNode:
-    """A DaemonSet's old and new pod on a node: ``None`` for no pod, else whether it is available. Deleted pods are
-    left out.
+    """A DaemonSet's pods on a node, without terminating pods.
+
+    Attributes:
+        new: whether the pod of the new revision is available; ``None`` without such a pod.
+        old: whether the pod of an old revision is available; ``None`` without such a pod.
     """
 
     new: bool | None = None
@@ -149,8 +152,10 @@ def nodes_to_replace(nodes: Mapping[str, OnNode], strategy: Strategy) -> tuple[l
 
 
 def _going(nodes: Mapping[str, OnNode], most: int) -> list[str]:
-    """Return the nodes whose old pod is deleted: unavailable pods, then as many available pods as maxUnavailable
-    allows."""
+    """Return the nodes whose old pod is deleted.
+
+    These are all unavailable old pods, then as many available ones as ``most`` (maxUnavailable) allows.
+    """
     unavailable = 0
     stuck: list[str] = []
     candidates: list[str] = []
@@ -168,8 +173,10 @@ def _going(nodes: Mapping[str, OnNode], most: int) -> list[str]:
 
 
 def _surging(nodes: Mapping[str, OnNode], most: int) -> tuple[list[str], list[str]]:
-    """Return the nodes whose old pod is unavailable or has an available new pod beside it, and the nodes that get new
-    pods."""
+    """Return (nodes whose old pod is deleted, nodes that get a new pod). ``most``: maxSurge.
+
+    The old pod is deleted if there is a new pod, and the new pod is available or the old one is not.
+    """
     surging = 0
     going: list[str] = []
     stuck: list[str] = []

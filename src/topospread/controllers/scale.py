@@ -7,10 +7,10 @@ without a namespace must exist in one namespace only. For a Job, N is the parall
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from topospread.errors import UsageError
+from topospread.text import did_you_mean
 from topospread.whole_number import whole_number
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ def the_workload(
     """Return the workload of ``[NAMESPACE/]KIND/NAME``, or of ``[NAMESPACE/]NAME`` if the name is unique.
 
     Args:
-        target: the text.
-        there: kind, namespace and name of each workload.
+        target: the user's text.
+        there: kind, namespace and name of each workload of the input.
         namespace: default namespace; without one, all namespaces are searched.
         option: name of the option, for messages.
 
@@ -108,10 +108,10 @@ def the_workload(
         if len(named) > 1:
             raise UsageError(f"{said}{target} is {' and '.join(map(short_target, named))}: say which")
         if not named:
-            near = [key for key in there if key[0] in _SHORT and get_close_matches(name, [key[2]], cutoff=0.5)]
-            names = [short_target(key) for key in there if key[0] in _SHORT]
-            hint = f"; did you mean {short_target(near[0])}?" if near else f"; there is {_some(names)}" if names else ""
-            raise UsageError(f"{said}there is no workload {name}{f' in namespace {space}' if space else ''}{hint}")
+            every = [key for key in there if key[0] in _SHORT]
+            inside = [key for key in every if space in ("", key[1])]
+            hint = _hint(name, every, inside or every)
+            raise UsageError(f"{said}workload {name} not found{f' in namespace {space}' if space else ''}{hint}")
         return named[0]
     return _the_one(f"{option} {target}".lstrip(), (kind, space, name), there)
 
@@ -133,19 +133,18 @@ def _the_one(option: str, wanted: ObjectKey, there: Collection[ObjectKey]) -> Ob
         return found[0]
     if found:
         where = ", ".join(short_target(key) for key in found)
-        raise UsageError(f"{option}: there are several, name one of {where}")
-    shown = {short_target(key): key for key in there if key[0] == kind}
-    names = {key[2]: text for text, key in shown.items()}
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {names[near[0]]}?" if near else "; there is none of this kind" * (not shown)
-    if shown and not near:
-        hint = f"; there is {_some(list(shown))}"
+        raise UsageError(f"{option}: several workloads match; use one of {where}")
+    of_kind = [key for key in there if key[0] == kind]
+    hint = _hint(name, of_kind, of_kind) or f"; the input has no {kind}"
     where = f" in namespace {namespace}" if namespace else ""
-    raise UsageError(f"{option}: there is no {kind} {name}{where}{hint}")
+    raise UsageError(f"{option}: {kind} {name} not found{where}{hint}")
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + " …" * (len(names) > 5)
+def _hint(name: str, known: Sequence[ObjectKey], others: Sequence[ObjectKey]) -> str:
+    """Return the workload of a similar name as a hint, else some of the others."""
+    names = [short_target(key) for key in others]
+    some = f"the input has {', '.join(names[:5])}{' …' * (len(names) > 5)}" if names else ""
+    return did_you_mean(name, {key[2]: short_target(key) for key in reversed(known)}, some, cutoff=0.5)
 
 
 def short_target(key: ObjectKey) -> str:

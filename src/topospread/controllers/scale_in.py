@@ -19,10 +19,10 @@ from topospread.plugins.pod_topology_spread import lacks_domains, minimum_in_for
 
 FIRST: Final = 1_000_000
 STEP: Final = 1_000
-"""Distance between new costs, so that a later pod fits in between without changes to other pods."""
+"""Difference between consecutive new costs. A later pod then gets a cost in between without changes to other pods."""
 _HIGHEST: Final = 2**31 - 1
 Rank = tuple[bool, int, bool]
-"""What the controller compares before costs (`removal.removal_rank`)."""
+"""Values that the controller compares before costs (`removal.removal_rank`)."""
 
 
 class DomainLoad(msgspec.Struct, frozen=True, eq=False):
@@ -45,8 +45,8 @@ class Removals(msgspec.Struct, frozen=True):
     """An order of removal.
 
     Attributes:
-        order: indices of the pods, first the one to remove first.
-        excess: highest sum of pods above maxSkew of the hard constraints after any of the removals.
+        order: indexes of the pods in the order of removal.
+        excess: the sum over hard constraints of skew above maxSkew; the highest sum after any of the removals.
     """
 
     order: tuple[int, ...]
@@ -56,8 +56,8 @@ class Removals(msgspec.Struct, frozen=True):
 def spread_order(loads: Sequence[DomainLoad], ranks: Sequence[Rank], preference: Sequence[int]) -> Removals:
     """Order the pods so that the skew stays lowest after every single removal.
 
-    Each step removes the pod after which the fewest pods exceed a DoNotSchedule maxSkew, then a ScheduleAnyway one.
-    Ties go to the fullest domain of the first constraint, then of the second, and so on.
+    Each step removes the pod that leaves the least skew above maxSkew, first for DoNotSchedule constraints, then for
+    ScheduleAnyway constraints. Ties go to the fullest domain of the first constraint, then of the second, and so on.
 
     Args:
         loads: DoNotSchedule constraints first.
@@ -100,7 +100,12 @@ class _Spread:
         self._counts = [each.counts.copy() for each in loads]
 
     def best(self, codes: Ints, prefer: Ints) -> int:
-        """Return the row of `codes` whose pod should be removed now."""
+        """Return the index of the pod to remove next.
+
+        Args:
+            codes: domain of each pod for each constraint, −1 if the pod does not count, int64[pods, constraints].
+            prefer: tie-breaker by pod; the lowest is removed first.
+        """
         left = np.arange(len(codes))
         for hard in (True, False):
             excess = np.zeros(len(left), np.int64)
@@ -116,7 +121,7 @@ class _Spread:
         return int(left[prefer[left].argmin()])
 
     def remove(self, domains: Ints) -> int:
-        """Remove a pod. Return by how much hard constraints exceed maxSkew then."""
+        """Remove a pod from its domains. Return the sum over hard constraints of skew above maxSkew afterwards."""
         excess = 0
         for load, counts, domain in zip(self._loads, self._counts, domains.tolist(), strict=True):
             if domain >= 0:
@@ -143,13 +148,13 @@ class _Spread:
 
 
 def new_costs(order: Sequence[int], costs: Mapping[int, int]) -> dict[int, int]:
-    """Return the costs to write so that costs rise strictly in an order; as few as possible.
+    """Return pod → new cost, for as few pods as possible, so that costs rise strictly in an order.
 
     All new costs are above 0, so a pod without a cost is removed before every pod with one.
 
     Args:
-        order: pods, first the one to remove first.
-        costs: the present cost of each.
+        order: pods in the order of removal.
+        costs: pod → its present cost.
     """
     present = [costs[each] for each in order]
     kept = _longest_rise([(place, cost) for place, cost in enumerate(present) if cost > 0 or not place])
@@ -161,7 +166,7 @@ def new_costs(order: Sequence[int], costs: Mapping[int, int]) -> dict[int, int]:
 
 
 def _between(present: Sequence[int], kept: Sequence[int]) -> dict[int, int] | None:
-    """Return costs for the positions that are not kept; None without room between the kept costs."""
+    """Return position → new cost for the positions not in ``kept``; None if the kept costs leave no room."""
     written: dict[int, int] = {}
     for before, after in zip((-1, *kept), (*kept, len(present)), strict=True):
         missing = after - before - 1
@@ -182,9 +187,9 @@ def _between(present: Sequence[int], kept: Sequence[int]) -> dict[int, int] | No
 
 
 def _longest_rise(items: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the places of a longest strictly rising sequence of costs."""
+    """Return the positions of a longest strictly rising sequence of costs. ``items``: (position, cost)."""
     ends: list[int] = []
-    """Lowest cost with which a sequence of each length can end."""
+    """At n, the lowest cost at the end of a rising sequence of n + 1 items."""
     last: list[int] = []
     """Item at the end of each of these sequences."""
     previous: list[int] = []

@@ -1,4 +1,4 @@
-"""StatefulSets → pods with ordinals, in order, with their claims; updates of the pods there are are not simulated.
+"""StatefulSets → pods with ordinals, in order, with their claims; updates of existing pods are not simulated.
 
 Sources: pkg/controller/statefulset/{stateful_set_control,stateful_set_utils}.go.
 """
@@ -25,7 +25,7 @@ from .revisions import REVISION_HASH_LABEL, note_other_revisions, revision_hash,
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
 INDEX_LABELS_SINCE = KubeVersion(1, 28)
-"""PodIndexLabel: pods of StatefulSets and indexed Jobs carry their index as a label."""
+"""First version in which pods of StatefulSets and indexed Jobs have their index as a label (PodIndexLabel)."""
 
 
 def plan_stateful_set(draft: Draft, owner: Controller) -> None:
@@ -49,13 +49,13 @@ def plan_stateful_set(draft: Draft, owner: Controller) -> None:
     ordinals = leaving & set(wanted)
     if ordinals:
         names = ", ".join(f"{row.name}-{ordinal}" for ordinal in sorted(ordinals))
-        row.notes.append(f"terminating, to be made again when they are gone, which is not simulated: {names}")
+        row.notes.append(f"the controller recreates terminating pods once they are gone; not simulated: {names}")
     _add(draft, row, item, there | dict.fromkeys(missing), in_order=in_order)
     note_other_revisions(row, there.values())
 
 
 def _add(draft: Draft, row: Workload, item: StatefulSet, pods: Mapping[int, Pod | None], *, in_order: bool) -> None:
-    """Add the ordinals in order; ``pods``: None for missing pods."""
+    """Add the pods of a StatefulSet by ordinal. ``pods``: ordinal → pod, None for a missing pod."""
     ordinals = PodMaker(draft, row, item)
     previous: QueuedPod | None = None
     for ordinal in sorted(pods):
@@ -73,7 +73,7 @@ def _add(draft: Draft, row: Workload, item: StatefulSet, pods: Mapping[int, Pod 
 
 
 class PodMaker:
-    """Makes the pods of one StatefulSet out of its admitted template."""
+    """Creates the pods of one StatefulSet from its template after admission."""
 
     def __init__(self, draft: Draft, row: Workload, item: StatefulSet) -> None:
         self._draft = draft
@@ -96,7 +96,7 @@ class PodMaker:
         return pod
 
     def assume_claims(self, name: str) -> dict[str, str]:
-        """Return the claims of a pod: template → claim; missing claims are assumed."""
+        """Return claim template → claim of a pod. Add missing claims to the inventory as assumed."""
         if not self._item.spec.volume_claim_templates:
             return {}
         claims, new = self._draft.volumes.of_stateful_set(self._item, name)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-
 from topospread.api.workload import HorizontalPodAutoscaler
 from topospread.controllers.autoscaling import target_of
 from topospread.errors import UsageError
+from topospread.text import did_you_mean
 
 from .drill_state import DrillState
 from .pods import FollowedPod, WorkloadKey
@@ -16,18 +14,18 @@ from .steps import Autoscale
 
 
 def autoscale(state: DrillState, step: Autoscale) -> DrillAutoscaler:
-    """Scale a workload from minReplicas to maxReplicas, and return when pods begin to stay pending.
+    """Scale a workload from minReplicas to maxReplicas, and return the most replicas without a pending pod.
 
     Each pod is placed before the next is created. Once a pod is pending, the remaining pods are created at once.
 
     Raises:
-        UsageError: if there is no such autoscaler, or its target is missing.
+        UsageError: if the autoscaler or its target is missing.
     """
     item = _the_autoscaler(state, step)
     key = target_of(item)
     if key is None or state.workload(key) is None:
         reference = item.spec.scale_target_ref
-        raise UsageError(f"{step}: it scales {reference.kind} {reference.name}, which is not there to be scaled")
+        raise UsageError(f"{step}: its target {reference.kind} {reference.name} does not exist")
     least, most = item.spec.least, item.spec.max_replicas
     fits, why = most, ""
     for replicas in range(least, most + 1):
@@ -74,13 +72,9 @@ def _the_autoscaler(state: DrillState, step: Autoscale) -> HorizontalPodAutoscal
     found = [each for each in every if each.name == name and namespace in (None, each.namespace or "default")]
     if len(found) > 1:
         places = ", ".join(sorted(each.namespace or "default" for each in found))
-        raise UsageError(f"{step}: there are several, in the namespaces {places}; write NAMESPACE/hpa/{name}")
+        raise UsageError(f"{step}: several exist, in the namespaces {places}; write NAMESPACE/hpa/{name}")
     if not found:
-        raise UsageError(f"{step}: there is no such HorizontalPodAutoscaler{_hint(name, every)}")
+        names = sorted(each.name for each in every)
+        hint = did_you_mean(name, names, f"the input has {', '.join(names[:6])}" if names else "")
+        raise UsageError(f"{step}: HorizontalPodAutoscaler {name} not found{hint}")
     return found[0]
-
-
-def _hint(name: str, every: Iterable[HorizontalPodAutoscaler]) -> str:
-    names = sorted(each.name for each in every)
-    near = get_close_matches(name, names, n=1)
-    return f"; did you mean {near[0]}?" if near else f"; there is {', '.join(names[:6])}" if names else ""

@@ -25,7 +25,7 @@ from .placed_pods import without_pods_of
 from .shards import DrillPart, Shard, mark, whole_marks
 
 Progress = Callable[[int, int], None]
-"""Receives the number of finished drills, and of all drills."""
+"""Receives the number of finished drills and the total."""
 
 
 class DrillShortfall(Base, frozen=True):
@@ -33,7 +33,7 @@ class DrillShortfall(Base, frozen=True):
 
     path: Annotated[str, Meta(description="Field of the expectation.")]
     line: Annotated[int | None, Meta(description="Line of the expectation; null if it is not known.")]
-    message: Annotated[str, Meta(description="What is the case.")]
+    message: Annotated[str, Meta(description="The actual value.")]
     column: Annotated[int | None, Meta(description="Column of the expectation; null if it is not known.")]
 
 
@@ -79,13 +79,13 @@ def check_drills(
 
     Args:
         files: the drills.
-        cluster: cluster that replaces those in the files.
-        progress: receives the number of finished drills, and of all drills.
+        cluster: cluster that replaces the clusters in the files.
+        progress: receives the number of finished drills and the total.
         workers: number of parallel processes; by default one for each core.
         shard: run only this shard; `merged_checks` merges shards.
 
     Raises:
-        InputError: if the input of a drill is unusable; the first error, whose place names the drill.
+        InputError: if a drill's input is unusable. Its place names the first such drill.
         Interrupted: on Ctrl-C, with the finished drills.
     """
     part = mark(shard, [f"{each.text.name}#{each.document}" for each in files]) if shard is not None else None

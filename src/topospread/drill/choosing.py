@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from topospread.api.node import Node
 from topospread.errors import UsageError
+from topospread.text import did_you_mean
 
 from .steps import NodeChoice
 
@@ -33,10 +33,10 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
         found = [name for name, value in values.items() if value == choice.value]
         if found:
             return found
-        what = f"has {label}={choice.value}" if label else f"is called {choice.value}"
+        what = f"has {label}={choice.value}" if label else f"has the name {choice.value}"
         raise UsageError(f"{step}: no node {what}{_hint(choice.value, values.values())}")
     keys = sorted({key for node in nodes for key in node.labels})
-    raise UsageError(f"{step}: no node has a label {choice.labels[0]}{_hint(choice.key, keys)}")
+    raise UsageError(f"{step}: no node has the label {choice.labels[0]}{_hint(choice.key, keys)}")
 
 
 def _valued(value: str, nodes: Sequence[Node], step: str) -> list[str]:
@@ -54,9 +54,11 @@ def _valued(value: str, nodes: Sequence[Node], step: str) -> list[str]:
     if different:
         ways = [*(["node"] if named else []), *keys]
         raise UsageError(f"{step}: {value} is {' and '.join(f'{each}={value}' for each in ways)}: say which")
+    if hint := did_you_mean(value, [node.name for node in nodes], most=3, cutoff=0.8):
+        raise UsageError(f"{step}: node {value} not found{hint}")
     zones = chosen_values(nodes)
     raise UsageError(
-        f"{step}: write KEY=VALUE; there is {', '.join(zones[:_SHOWN])}{' …' if len(zones) > _SHOWN else ''}"
+        f"{step}: write KEY=VALUE, for example {', '.join(zones[:_SHOWN])}{' …' if len(zones) > _SHOWN else ''}"
     )
 
 
@@ -76,13 +78,11 @@ def one_node(name: str, nodes: Sequence[Node], step: str) -> Node:
     for node in nodes:
         if node.name == name:
             return node
-    raise UsageError(f"{step}: no node is called {name}{_hint(name, [node.name for node in nodes])}")
+    raise UsageError(f"{step}: node {name} not found{_hint(name, [node.name for node in nodes])}")
 
 
 def _hint(wrong: str, there: Iterable[str | None]) -> str:
     names = sorted({each for each in there if each})
-    near = get_close_matches(wrong, names, n=1, cutoff=0.6)
-    if near:
-        return f"; did you mean {near[0]}?"
     more = " …" if len(names) > _SHOWN else ""
-    return f"; there is {', '.join(names[:_SHOWN])}{more}" if names else "; there are no nodes"
+    some = f"the cluster has {', '.join(names[:_SHOWN])}{more}" if names else "the cluster has no nodes"
+    return did_you_mean(wrong, names, some)

@@ -1,7 +1,7 @@
 """Run many drills on an existing Dask cluster (extra ``dask``).
 
-Dask distributes the parts and repeats parts of dead workers. A drill forks, which a worker's threads do not allow, so
-each worker starts a process for a part. Files are read before, because workers are other machines.
+Dask distributes the parts and repeats the parts of dead workers. A drill forks, which is unsafe in a worker's threads,
+so each part runs in a new process. The caller reads all files first, because workers are other machines.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _PARTS = 4
 """Parts per worker thread. Several small parts keep all workers busy until the end."""
 _COMMAND = "from topospread.drill.dask_workers import main; main()"
 Progress = Callable[[int, int], None]
-"""Receives the number of finished parts, and of all parts."""
+"""Receives the number of finished parts and the total."""
 
 
 class SharedWork(Protocol):
-    """The input of a worker."""
+    """The input for a worker."""
 
     @property
     def version(self) -> str:
-        """The topospread version that wrote it."""
+        """The topospread version of the caller. A worker with another version refuses to run."""
 
     def play(self, shard: Shard) -> object:
         """Run a part.
@@ -72,7 +72,7 @@ class SharedCheck:
     version: str = __version__
 
     def play(self, shard: Shard) -> DrillOfFile:
-        """Run the drill as a part of its own."""
+        """Run the drill."""
         return self.drill.checked()
 
 
@@ -82,7 +82,7 @@ def drill_each_on_dask(work: SharedEach, address: str, progress: Progress | None
     Args:
         work: the drills.
         address: the scheduler's address, ``tcp://HOST:PORT``.
-        progress: receives the number of finished parts, and of all parts.
+        progress: receives the number of finished parts and the total.
 
     Raises:
         UsageError: if the extra is missing, the scheduler does not answer, or it has no workers of this version.
@@ -109,12 +109,12 @@ def check_drills_on_dask(
 
     Args:
         files: the drills; their input is read by this process.
-        cluster: cluster that replaces those in the files.
+        cluster: cluster that replaces the clusters in the files.
         address: the scheduler's address, ``tcp://HOST:PORT``.
-        progress: receives the number of finished drills, and of all drills.
+        progress: receives the number of finished drills and the total.
 
     Raises:
-        InputError: if the input of a drill is unusable; the first error.
+        InputError: if a drill's input is unusable; the first such error is raised.
         UsageError: like `drill_each_on_dask`.
         Interrupted: on Ctrl-C, with the finished drills.
     """
@@ -208,7 +208,7 @@ def _read(written: bytes) -> Any:
 
 
 def whole(data: bytes) -> bytes:
-    """Return the common input, on the worker."""
+    """Return the common input. Because it is a task's result, Dask computes it again if its worker dies."""
     return data
 
 

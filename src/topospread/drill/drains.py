@@ -29,9 +29,11 @@ def cordon(state: DrillState, names: Sequence[str]) -> None:
 
 def uncordon(state: DrillState, names: Sequence[str]) -> None:
     """Uncordon nodes."""
-    for name in names:
+    cordoned = [name for name in names if state.node(name).spec.unschedulable]
+    for name in cordoned:
         state.change_node(_without_cordon(state.node(name)))
-    state.note("uncordoned", nodes=names)
+    if cordoned:
+        state.note("uncordoned", nodes=cordoned)
 
 
 def _without_cordon(node: Node) -> Node:
@@ -39,40 +41,44 @@ def _without_cordon(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
 
 
-def drain(state: DrillState, names: Sequence[str]) -> list[UnevictedPod]:
-    """Cordon nodes and evict their pods. Return the pods that could not be evicted, with the reasons."""
+def drain(state: DrillState, names: Sequence[str], *, forced: bool = False) -> list[UnevictedPod]:
+    """Cordon nodes and evict their pods. Return the pods that could not be evicted, with the reasons.
+
+    Args:
+        forced: whether pods without a controller are deleted, too, and budgets do not count.
+    """
     cordon(state, names)
     state.settle()
     left: list[UnevictedPod] = []
     waiting: list[FollowedPod] = []
     for name in names:
         there = [each for each in state.pods.on([name]) if not each.terminating]
-        bare = [each for each in there if treatment(each.pod) == "refused"]
-        meant = [each for each in there if treatment(each.pod) == "evicted"]
+        bare = [each for each in there if not forced and treatment(each.pod) == "refused"]
+        meant = [each for each in there if treatment(each.pod) != "left" and each not in bare]
         waiting += [] if bare else meant
         left += [_left(each, _BARE) for each in bare]
         left += [_left(each, _refused_with(bare)) for each in meant if bare]
-    return [*left, *_evict(state, sorted(waiting, key=lambda each: each.key))]
+    return [*left, *_evict(state, sorted(waiting, key=lambda each: each.key), forced)]
 
 
 def _left(pod: FollowedPod, why: str) -> UnevictedPod:
     return UnevictedPod(pod.namespace, pod.name, owner_of(pod), pod.node, why)
 
 
-_BARE = "it declares no controller, which would create it anew: kubectl drain refuses its node without --force"
+_BARE = "no controller would recreate it, so kubectl drain refuses its node without --force"
 
 
 def _refused_with(bare: Sequence[FollowedPod]) -> str:
-    return f"kubectl drain evicts nothing of a node on which {bare[0].key} declares no controller"
+    return f"kubectl drain evicts no pod of its node, because {bare[0].key} has no controller"
 
 
-def _evict(state: DrillState, waiting: list[FollowedPod]) -> list[UnevictedPod]:
+def _evict(state: DrillState, waiting: list[FollowedPod], forced: bool) -> list[UnevictedPod]:
     silent = [_left(each, _on_silent_node(each)) for each in waiting if each.node in state.down]
     while waiting:
         reasons: dict[str, str] = {}
         gone = False
         for turn in state.draws.turns(waiting):
-            gone |= state.delete(_allowed(state, turn, reasons), "drained")
+            gone |= state.delete(_allowed(state, turn, reasons, forced), "drained")
             state.settle()
         waiting = [each for each in waiting if each.key in reasons]
         if not waiting:
@@ -83,10 +89,12 @@ def _evict(state: DrillState, waiting: list[FollowedPod]) -> list[UnevictedPod]:
     return silent
 
 
-def _allowed(state: DrillState, pods: Iterable[FollowedPod], reasons: dict[str, str]) -> Iterator[FollowedPod]:
-    """Yield pods that may be evicted, each after the previous eviction. Fill `reasons` for the other pods."""
+def _allowed(
+    state: DrillState, pods: Iterable[FollowedPod], reasons: dict[str, str], forced: bool
+) -> Iterator[FollowedPod]:
+    """Yield pods that may be evicted; check each after the previous eviction. Fill `reasons` for the other pods."""
     for each in pods:
-        why = state.health.why_not_evicted(each, healthy=state.is_ready(each))
+        why = "" if forced else state.health.why_not_evicted(each, healthy=state.is_ready(each))
         if why:
             reasons[each.key] = why
         elif not each.terminating and each.key in state.pods.by_key:
@@ -94,4 +102,4 @@ def _allowed(state: DrillState, pods: Iterable[FollowedPod], reasons: dict[str, 
 
 
 def _on_silent_node(pod: FollowedPod) -> str:
-    return f"it stays terminating once it is evicted: the kubelet of {pod.node} is not there to end it"
+    return f"it stays terminating after the eviction, because {pod.node} is NotReady"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import replace as with_fields
+from typing import Protocol, TypeVar
+
+from msgspec import structs
 
 from topospread.api.inventory import Inventory
 from topospread.errors import InputError, Place
@@ -13,8 +16,16 @@ from topospread.sources.load import load
 
 from .drill_run import DrillRun, Manifests, Progress
 from .interruption import Interrupted
-from .result import Drill, SkewRange, StepBounds, StepOutcome
+from .result import Drill, Harm, SkewRange, StepBounds, StepOutcome
 from .steps import Apply, Rollout, Step
+
+
+class _InNamespace(Protocol):
+    @property
+    def namespace(self) -> str: ...
+
+
+_Item = TypeVar("_Item", bound=_InNamespace)
 
 # Ranges over several runs that differ in random choices.
 
@@ -44,6 +55,53 @@ def _range(alike: Sequence[StepOutcome]) -> StepBounds:
     )
 
 
+def within(drill: Drill, namespace: str | None) -> Drill:
+    """Return the drill as one namespace's workloads and budgets have it, with the other harm apart; all for None.
+
+    The ready and pending pods of events stay those of all namespaces.
+    """
+    if namespace is None:
+        return drill
+
+    def own(items: Iterable[_Item]) -> tuple[_Item, ...]:
+        return tuple(each for each in items if each.namespace == namespace)
+
+    ready = {(each.kind, each.name): each.ready for each in own(drill.workloads)}
+    steps: list[StepOutcome] = []
+    for step in reversed(drill.steps):
+        events = ((each, own(each.pods)) for each in step.events)
+        steps.append(
+            replace(
+                step,
+                ready=sum(ready.values()) if drill.workloads else step.ready,
+                events=tuple(structs.replace(each, pods=pods) for each, pods in events if pods or not each.pods),
+                changed=own(step.changed),
+                pending=own(step.pending),
+                breaches=own(step.breaches),
+                not_evicted=own(step.not_evicted),
+                lost=own(step.lost),
+                rollouts=own(step.rollouts),
+            )
+        )
+        ready |= {(each.kind, each.name): each.ready_before for each in own(step.changed)}
+    harm = drill.harm
+    found = replace(
+        drill,
+        steps=tuple(reversed(steps)),
+        namespace=namespace,
+        workloads=own(drill.workloads),
+        assumed=drill.assumed and within(drill.assumed, namespace),
+        fallback=drill.fallback and within(drill.fallback, namespace),
+        elsewhere=Harm(
+            *(
+                tuple(each for each in getattr(harm, name) if each.namespace != namespace)
+                for name in Harm.__struct_fields__
+            )
+        ),
+    )
+    return with_ranges([found, *(within(each, namespace) for each in drill.others)])
+
+
 _RUNS = 8
 
 
@@ -65,11 +123,11 @@ def drill(  # noqa: PLR0913 - keyword arguments
         steps: the steps (`topospread.drill.steps`).
         options: the control plane and placement options.
         namespace: namespace of objects in applied manifests without ``metadata.namespace``.
-        runs: number of repetitions with other random choices (removed pod among equals, node among equals, order of
-            readiness), reported as ranges; by default 8 if a step rolls out or applies manifests, else 1.
+        runs: number of runs with different random choices (which equal pod is removed, which equal node is chosen,
+            which pod is ready first). Results are ranges. Default: 8 if a step rolls out or applies manifests, else 1.
         keep_after: also return the cluster after each step of the first run (`StepOutcome.after`).
-        fallback: also run the drill with hard constraints that are soft while a domain is lost (`Drill.fallback`).
-        progress: receives the number of finished steps, and of all steps.
+        fallback: also run the drill with hard constraints made soft while a domain is lost (`Drill.fallback`).
+        progress: receives the number of finished steps and the total.
 
     Raises:
         InputError: if the API server denies an object, or a path cannot be read.
@@ -94,8 +152,8 @@ class BegunDrill:
         inventory: the initial cluster.
         manifests: path → objects that steps apply.
         options: the simulation options; the seed is for the first run.
-        falls_back: whether hard constraints are soft while a domain is lost.
-        placed: workload, ``NAMESPACE/KIND/NAME``, and node of each pod that is placed before all other pods.
+        falls_back: whether hard constraints become soft while a domain is lost.
+        placed: (workload, node) of each pod to place before all other pods; the workload is ``NAMESPACE/KIND/NAME``.
         says_how_spread: whether to compute the spread of workloads after each step.
     """
 

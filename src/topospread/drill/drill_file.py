@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from topospread.errors import Place, UsageError
-from topospread.sources.files import Source, read_text
+from topospread.sources.files import KUBECTL_ENDINGS, Source, read_text
 from topospread.sources.roots import is_within, leaves, root_of
 from topospread.sources.text import Text, shown_path
 from topospread.sources.yaml import read_documents
@@ -17,17 +17,12 @@ from .drill_settings import FIELDS, DrillInput, DrillSettings, read_manifests, r
 from .expectations import Expectations
 from .file_fields import FileFields, place_in
 from .steps import (
+    NODE_STEPS,
     TURNS,
     AddNodes,
     Apply,
-    Cordon,
-    Drain,
-    Fail,
-    NodeChoice,
-    Recover,
     RolloutStep,
     Step,
-    Uncordon,
     read_autoscale,
     read_choice,
     read_rollout,
@@ -39,14 +34,9 @@ from .steps import (
 API_VERSION = "topospread.dev/v1alpha1"
 _GROUP = b"topospread.dev/"
 _MOST_NODES = 100_000
-_ENDINGS = (".yaml", ".yml", ".json")
-_NODES: Mapping[str, Callable[[NodeChoice], Step]] = {
-    "fail": Fail,
-    "recover": Recover,
-    "cordon": Cordon,
-    "uncordon": Uncordon,
-    "drain": Drain,
-}
+FIELD_OF: Mapping[str, str] = {"force-drain": "forceDrain"}
+"""Step whose field in a Drill file has another name → the field."""
+_NODES = {FIELD_OF.get(name, name): step for name, step in NODE_STEPS.items()}
 _READ: Mapping[str, Callable[[str, str], Step]] = {
     "scale": read_scale,
     "scaleDown": read_scale_down,
@@ -98,7 +88,7 @@ def find_drills(
         root = root_of(path)
         own = [drill for file in _files(path, root) for drill in _drills(file, root, named=file == path)]
         if not own:
-            raise UsageError(f"{shown_path(path)}: there is no drill in it (apiVersion: {API_VERSION}, kind: Drill)")
+            raise UsageError(f"{shown_path(path)}: no drill found (apiVersion: {API_VERSION}, kind: Drill)")
         found += own
     return [_allowed(each, helm_in_kustomizations, network) for each in found]
 
@@ -114,7 +104,7 @@ def _files(path: str, root: str) -> Iterator[str]:
         return
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
-        for file in (os.path.join(folder, each) for each in sorted(names) if each.endswith(_ENDINGS)):
+        for file in (os.path.join(folder, each) for each in sorted(names) if each.endswith(KUBECTL_ENDINGS)):
             if not is_within(file, root):
                 raise leaves(file, root)
             yield file
@@ -166,14 +156,14 @@ class _DrillReader(FileFields):
             raise self.error("give at least one step", "spec.steps")
         found = tuple(self._step(each, f"spec.steps[{i}]") for i, each in enumerate(steps))
         if sum(each.number for each in found if isinstance(each, AddNodes)) > _MOST_NODES:
-            raise self.error(f"addNodes: {_MOST_NODES} nodes in all steps are the most", "spec.steps")
+            raise self.error(f"addNodes: at most {_MOST_NODES} nodes in all steps are allowed", "spec.steps")
         return found
 
     def _step(self, given: Any, where: str) -> Step:
         value = self.mapping(given, where)
         self.known(value, _STEPS, where)
         if len(value) != 1:
-            raise self.error(f"a step is one of {', '.join(_STEPS)}", where)
+            raise self.error(f"a step must have exactly one of the fields {', '.join(_STEPS)}", where)
         ((name, argument),) = value.items()
         if name == "addNodes":
             return self._add_nodes(self.mapping(argument, f"{where}.addNodes"), f"{where}.addNodes")
@@ -209,7 +199,7 @@ class _DrillReader(FileFields):
         except UsageError as error:
             raise self.error(str(error), f"{where}.target") from None
         if step.path:
-            raise self.error("turns are given of a rollout without manifests", f"{where}.target")
+            raise self.error("turns cannot be combined with manifests", f"{where}.target")
         read = tuple(self._turn(each, f"{where}.turns[{i}]") for i, each in enumerate(turns))
         return replace(step, turns=read, is_fixed=not self.any_node)
 
@@ -217,12 +207,12 @@ class _DrillReader(FileFields):
         value = self.mapping(given, where)
         self.known(value, TURNS, where)
         if len(value) != 1:
-            raise self.error(f"a turn has exactly one of the fields {', '.join(TURNS)}", where)
+            raise self.error(f"a turn must have exactly one of the fields {', '.join(TURNS)}", where)
         (name,) = (each for each in TURNS if each in value)
         text = self.string(value[name], f"{where}.{name}")
         if name == "ready":
             if text != "any":
-                raise self.error("any of the new pods may be ready: write any", f"{where}.ready")
+                raise self.error("write any: the turn is for any new pod", f"{where}.ready")
             return RolloutStep("ready")
         pod, equals, node = text.rpartition("=")
         if bool(equals) != (name == "stands") or not node or (equals and not pod):

@@ -31,7 +31,7 @@ from .fallback import Fallback
 from .interruption import Interrupted
 from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
-from .notes import lost_replicas, remarks
+from .notes import lost_replicas, not_rolled_out, remarks
 from .placed_pods import place_first
 from .pods import FollowedPod, WorkloadKey, key_of
 from .result import Drill, DrillAutoscaler, DrillEvent, StepOutcome, UnevictedPod, WorkloadState
@@ -65,7 +65,7 @@ class PoolGrowth:
         self.fail(sorted(state.down))
 
     def fail(self, names: Collection[str], choice: NodeChoice | None = None) -> None:
-        """Record the domains of failed nodes: zones, regions and the label of their choice, unless it names a node."""
+        """Record the zones and regions of failed nodes, and the label in ``choice``. Ignore a choice of one node."""
         if choice is not None and (choice.key == "node" or [*names] == [choice.value]):
             return
         keys = {ZONE, REGION, *(choice.labels if choice is not None else ())}
@@ -73,7 +73,7 @@ class PoolGrowth:
             self._failed |= {(key, each.labels[key]) for key in keys if key in each.labels}
 
     def _lost(self) -> set[Domain]:
-        """Return the failed domains in which no node is up."""
+        """Return the failed domains without a Ready node."""
         live = (each for each in self._state.cluster.nodes.nodes if each and each.name not in self._state.down)
         return self._failed - {label for each in live for label in each.labels.items()}
 
@@ -86,7 +86,7 @@ class PoolGrowth:
             self._state.rest()
 
     def uses(self, keys: Collection[str]) -> tuple[PoolUse, ...]:
-        """Return the use of each pool, with the domains that only it could add."""
+        """Return each pool's use, with the domains that a new node of the pool would add."""
         if not self._scaler.pools:
             return ()
         nodes = [each for each in self._state.cluster.nodes.nodes if each is not None]
@@ -112,7 +112,7 @@ Spreads = Mapping[WorkloadKey, Sequence[ConstraintArithmetic]]
 Manifests = Mapping[str, Inventory]
 """Path of an `Apply` or `Rollout` step → its objects."""
 Progress = Callable[[int, int], None]
-"""Receives the number of finished steps, and of all steps."""
+"""Receives the number of finished steps and the total."""
 
 
 class DrillRun:
@@ -156,7 +156,7 @@ class DrillRun:
         self._said: set[str] = set()
 
     def play(self, steps: Sequence[Step], progress: Progress | None = None) -> Drill:
-        """Run all steps, each until the cluster is stable. A step before a wait runs only as long as the wait.
+        """Run all steps, each until the cluster is stable. If a wait follows a step, the step runs only for that time.
 
         Raises:
             InputError: if the API server denies a manifest.
@@ -184,7 +184,7 @@ class DrillRun:
             (replace(first, changed=at_first), *steps),
             len(state.cluster.nodes),
             workloads,
-            tuple(state.warnings),
+            (*state.warnings, *not_rolled_out(state.run.plan.workloads, outcomes)),
             tuple(state.notes),
             partial=partial,
             pools=self._growth.uses({spread.topology_key for each in workloads for spread in each.spread}),
@@ -196,6 +196,7 @@ class DrillRun:
         def begins() -> None:
             if self.placed:
                 place_first(self.state, self.placed)
+            self._failures.begin()
             self._growth.rest()
 
         return self._outcome("", 0.0, begins)
@@ -251,7 +252,7 @@ class DrillRun:
             case Uncordon():
                 uncordon(state, self._chosen(step.nodes, step))
             case Drain():
-                return drain(state, self._chosen(step.nodes, step))
+                return drain(state, self._chosen(step.nodes, step), forced=step.forced)
             case Scale():
                 scale(state, step)
             case Wait():
@@ -343,8 +344,13 @@ class DrillRun:
     def _pending(self) -> Iterator[PendingGroup]:
         """Yield groups of pending pods with one workload and message, evaluated in the current state."""
         groups: dict[tuple[WorkloadKey, str], tuple[Workload, list[str], PodOutcome]] = {}
+        never_tried: dict[int, PodOutcome] = {}
+        if self.state.queue.groups is not None:
+            from topospread.simulation.group_attempts import outcomes_of_waiting
+
+            never_tried = outcomes_of_waiting(self.state.run, self.state.queue)
         for pod in self.state.pods.waiting.values():
-            outcome = self._outcome_of(pod)
+            outcome = never_tried.get(id(pod.queued)) or self._outcome_of(pod)
             if pod.workload is not None:
                 key = (key_of(pod.workload), outcome.placement.message)
                 groups.setdefault(key, (pod.workload, [], outcome))[1].append(pod.name)
@@ -356,7 +362,8 @@ class DrillRun:
         run = self.state.run
         outcome = run.outcome(pod.queued) if pod.queued is not None else None
         if outcome is not None:
-            if outcome.verdict is None or outcome.stamp == run.cluster.journal.stamp:
+            is_one_of_group = self.state.queue.groups is not None and self.state.queue.groups.takes(pod.pod)
+            if outcome.verdict is None or outcome.stamp == run.cluster.journal.stamp or is_one_of_group:
                 return outcome
             verdict = run.scheduler.pending_verdict(pod.pod, pod.name)
             if not verdict.error and not verdict.feasible:
@@ -369,7 +376,7 @@ class DrillRun:
 def _aligned(
     was: Sequence[ConstraintArithmetic], now: Sequence[ConstraintArithmetic]
 ) -> Iterator[ConstraintArithmetic]:
-    """Yield the previous arithmetic of each constraint; for a new constraint, the current one."""
+    """Yield each constraint's arithmetic before the step; for a new constraint, the current arithmetic."""
     for each in now:
         same = (
             other

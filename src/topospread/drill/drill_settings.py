@@ -115,7 +115,7 @@ def read_manifests(fields: FileFields, spec: Mapping[str, Any], kube_version: st
     fields.known(helm, ("values", "set", "release"), "spec.helm")
     raw = fields.flag(spec.get("raw", False), "spec.raw")
     if raw and helm:
-        raise fields.error("raw renders no chart, and helm says how: give one of them", "spec.helm")
+        raise fields.error("raw and helm cannot be combined", "spec.helm")
     return DrillInput(
         cluster=cluster if not cluster or is_synthetic(cluster) else fields.path(cluster, "spec.cluster"),
         paths=fields.paths(spec.get("manifests", []), "spec.manifests"),

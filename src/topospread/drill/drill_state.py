@@ -17,6 +17,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
+from topospread.cluster.objects import Key
 from topospread.controllers.draft import QUOTA, is_lasting, quota_refusal, refused_words
 from topospread.controllers.node_lifecycle import is_silent
 from topospread.controllers.planned import QueuedPod, Workload
@@ -85,9 +86,10 @@ class DrillState:
         self.warnings: dict[str, None] = {}
         self.notes: dict[str, None] = {}
         _, self.gates = options.in_force
-        self._options = options = with_fields(options, refuses=False, retries=True)
+        self._options = options = with_fields(options, refuses=False, retries=True, tries_groups=True)
         self.began = begin_of(inventory)
         self._schedule = EventSchedule()
+        self._groups: set[Key] = set()
         self._begin(without_leaving(inventory, self.down), options)
 
     @property
@@ -116,11 +118,18 @@ class DrillState:
 
     def _begin(self, inventory: Inventory, options: SimulationOptions, health: Health | None = None) -> None:
         before, removed = self.pods, []
+        unjudged = self.cluster.objects.unjudged_groups if self._groups else {}
         run = self.run = prepare(with_budgets_open(inventory), options, with_spreads=False)
         self.warnings |= dict.fromkeys((*run.plan.inventory.warnings, *run.plan.warnings))
         self.notes |= dict.fromkeys((*run.plan.inventory.notes, *(() if before.by_key else run.plan.notes)))
         self.queue = VirtualQueue(run)
         self.queue.at(round(self.now * _NANOSECONDS))
+        if run.scheduler.has_groups:
+            from topospread.simulation.group_attempts import take_in_groups
+
+            # A group that was given up has an unknown state from then on.
+            take_in_groups(run, self.queue, {key: unjudged[key] for key in unjudged.keys() & self._groups})
+            self._groups |= run.cluster.objects.whole_groups or set()
         self.pods = FollowedPods()
         self._evictions, self._queued, self._seen_placed = 0, len(run.queue), 0
         self._has_left = False
@@ -155,7 +164,7 @@ class DrillState:
     # Time.
 
     def at(self, time: float, action: Action) -> None:
-        """Run an action at a drill time."""
+        """Schedule an action at a drill time."""
         self._schedule.add(time, action)
 
     def settle(self) -> None:
@@ -230,8 +239,8 @@ class DrillState:
     def delete(self, pods: Iterable[FollowedPod], why: str, *, replaced: bool = True) -> bool:
         """Delete pods. Pods on NotReady nodes stay terminating; other pods are removed.
 
-        Each item is requested after the previous deletion. Return whether there were any. With ``replaced``,
-        controllers create replacements.
+        `pods` may be a generator: each pod is deleted before the next is requested. Return whether any pod was
+        deleted. With ``replaced``, controllers create replacements.
         """
         gone, there = [], []
         for each in pods:
@@ -302,7 +311,7 @@ class DrillState:
         self.pods.remove(pod)
 
     def _create_again(self) -> bool:
-        """Retry to create the refused pods if pods have left a quota. Return whether one is created."""
+        """Create refused pods again if deleted pods have freed quota. Return whether one is admitted."""
         if not self._has_left:
             return False
         self._has_left, again = False, list[QueuedPod]()
@@ -315,7 +324,7 @@ class DrillState:
         return any(not each.refused for each in again)
 
     def _create(self, made: Iterable[QueuedPod]) -> bool:
-        """Add pods to the queue. Return whether there were any."""
+        """Add pods to the queue. Return whether `made` had any."""
         new = list(made)
         rules, quotas = self.run.plan.new_pods, self.run.plan.quotas
         for each in new:
@@ -354,7 +363,7 @@ class DrillState:
         self._queued = len(self.run.queue)
 
     def collect(self) -> bool:
-        """Process newly placed and preempted pods. Return whether there were any."""
+        """Process newly placed and preempted pods. Return whether any existed."""
         run, placed = self.run, list[FollowedPod]()
         for pod in self._newly_placed():
             outcome = run.outcome(pod.queued) if pod.queued is not None else None

@@ -37,18 +37,18 @@ class DrillOutcome(Base, frozen=True):
     step: Annotated[str, Meta(description="The step of the drill.")]
     verdict: Annotated[Word, Meta(description="Whether it ends without harm.")]
     holds: Annotated[bool, Meta(description="Whether the verdict is yes.")]
-    pending: Annotated[int, Meta(description="Pods that are pending afterwards and were not before.")]
-    lost: Annotated[int, Meta(description="Ready pods that are missing at the worst moment, without DaemonSets.")]
-    gone: Annotated[tuple[str, ...], Meta(description="Workloads without a ready pod at the worst moment.")]
-    broken: Annotated[tuple[str, ...], Meta(description="Budgets that were broken.")]
+    pending: Annotated[int, Meta(description="Newly pending pods at the end.")]
+    lost: Annotated[int, Meta(description="Largest number of missing ready pods at any moment, without DaemonSets.")]
+    gone: Annotated[tuple[str, ...], Meta(description="Largest number of workloads without a ready pod at any moment.")]
+    broken: Annotated[tuple[str, ...], Meta(description="Violated PodDisruptionBudgets.")]
     stuck: Annotated[bool, Meta(description="Whether a rollout is not complete at the end.")]
     settled: Annotated[float, Meta(description="Seconds until the last event.")]
     not_replaced: Annotated[
-        tuple[str, ...], Meta(description="Pods of StatefulSets that terminate on NotReady nodes, NAMESPACE/NAME.")
+        tuple[str, ...], Meta(description="Terminating StatefulSet pods on NotReady nodes, NAMESPACE/NAME.")
     ]
     lost_quorum: Annotated[
         tuple[LostReplicas, ...],
-        Meta(description="StatefulSets whose lost pods are not replaced and that have no quorum or no pod left."),
+        Meta(description="StatefulSets whose lost pods are not replaced and that have no quorum or no ready pod."),
     ]
     unjudged: Annotated[int, Meta(description="Pending pods that are not judged.")]
 
@@ -101,7 +101,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         kind: zone, node or deploy.
         options: the simulation options.
         workers: number of parallel processes; by default one for each core.
-        progress: receives the number of finished drills, and of all drills.
+        progress: receives the number of finished drills and the total.
         shard: run only this shard; `merged` merges shards.
 
     Raises:
@@ -127,7 +127,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         return _outcome(target, own.begin(), own.go_on(target[1]), own)
 
     def bracketed(target: tuple[str, Step], found: _Found) -> _Found:
-        """Return the outcome, as no only if there is also harm when unjudged pods may use every node."""
+        """Return the outcome. Its verdict becomes no if harm remains when unmodelled filters admit every node."""
         outcome, parts = found
         if not outcome.unjudged or not _has_harm(outcome):
             return found

@@ -19,7 +19,7 @@ class EventSchedule:
         return bool(self._entries)
 
     def add(self, time: float, action: Action) -> None:
-        """Run an action at a time."""
+        """Schedule an action."""
         self._numbers += 1
         heapq.heappush(self._entries, (time, self._numbers, action))
 

@@ -53,7 +53,7 @@ class Shortfall:
 
 
 def shortfalls(drill: Drill, expected: Expectations) -> list[Shortfall]:
-    """Return the unmet expectations of a drill, in its first run that has any.
+    """Return the unmet expectations of the first run that has any.
 
     Raises:
         UsageError: if an expectation names a missing workload.

@@ -1,4 +1,4 @@
-"""Simulate hard constraints that are soft while a domain is lost: ``drill --fallback``.
+"""Make hard constraints soft while a domain is lost: ``drill --fallback``.
 
 Pending pods are scheduled again with soft constraints. When the domain returns, pods that are still pending get their
 hard constraints back.

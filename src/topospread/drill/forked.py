@@ -26,7 +26,7 @@ _TRIES = 2
 
 
 def can_fork() -> bool:
-    """Return whether this process can be copied; a `HeldProcess`, which is killed with its question, cannot."""
+    """Return whether this process can fork. A `HeldProcess` cannot, because it may be killed at any time."""
     return "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
 
 
@@ -77,7 +77,7 @@ def _as_they_come(ask: Callable[[Item], Answer], items: Sequence[Item], workers:
                 answer: tuple[Answer, Exception | None] | None = _received(ready)
                 process.join()
                 if answer is None and attempt == _TRIES:
-                    raise ChildProcessError(f"the process that was to answer for {items[number]} died")
+                    raise ChildProcessError(f"the process for {items[number]} died twice")
                 if answer is None:
                     waiting.append((number, attempt + 1))
                     continue

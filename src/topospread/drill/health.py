@@ -1,6 +1,6 @@
 """Track the ready pods of each workload and PodDisruptionBudget during a drill, and their minimum.
 
-A pod is ready while its node is Ready, unless its own condition of the input says otherwise. `simulation.budgets`
+A pod is ready while its node is Ready, unless its condition in the input says otherwise. `simulation.budgets`
 computes how many healthy pods a budget requires.
 """
 
@@ -83,9 +83,9 @@ class Health:
             each.needed = desired_healthy(each.budget, expected) + (more if spec == each.budget.spec else 0)
 
     def heed(self, given: Iterable[PodDisruptionBudget]) -> None:
-        """Require more healthy pods where a status of the input allows fewer evictions than the counted pods.
+        """Require more healthy pods if a budget's status in the input allows fewer evictions than the counts allow.
 
-        The Eviction API reads the status. A status of another spec, whose desiredHealthy differs, is ignored.
+        The Eviction API reads the status. A status is ignored if its desiredHealthy shows that the spec has changed.
         """
         of_name = {f"{each.namespace}/{each.name}": each for each in given}
         for each in (budget for budgets in self._budgets.values() for budget in budgets):

@@ -37,7 +37,7 @@ class HeldProcess(Generic[Held]):
     """A forked process that answers one question at a time. On systems without fork, this process answers.
 
     Args:
-        held: the object of the questions. Questions may change only the fork's copy.
+        held: the object that questions are about. They may change only the fork's copy.
         anew: function that creates a separate object, for systems without fork.
     """
 
@@ -82,7 +82,9 @@ class HeldProcess(Generic[Held]):
                         return cast(T, value)
                     told(value)
             except (EOFError, OSError):
-                raise UsageError("the process that worked on this ended; it may have taken too much memory") from None
+                raise UsageError(
+                    "the process that computed this answer ended early; it may have needed too much memory"
+                ) from None
 
     @property
     def is_busy(self) -> bool:

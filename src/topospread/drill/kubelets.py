@@ -27,7 +27,7 @@ class Kubelets:
         self._draws = draws
 
     def act(self, ended: Callable[[FollowedPod], None], started: Callable[[FollowedPod], None]) -> bool:
-        """End and start all waiting pods, or in some runs a random part. Return whether there were any."""
+        """End deleted pods and start new ones, in some runs only a few new ones. Return whether any changed."""
         ending, self.ending = self.ending, []
         for pod in ending:
             ended(pod)

@@ -30,7 +30,7 @@ def scale(state: DrillState, step: Scale) -> None:
         key = the_workload(step.target, [key_of(each) for each in state.run.plan.workloads])
         workload = state.workload(key)
         if workload is not None and workload.replicas <= step.replicas:
-            raise UsageError(f"{step}: it has {workload.replicas}, and --scale gives it more")
+            raise UsageError(f"{step}: it already has {workload.replicas}; use --scale to add replicas")
     state.note("scaled", detail=f"{step.target}={step.replicas}")
     state.replan(scale={step.target: step.replicas})
 
@@ -44,7 +44,7 @@ def add_nodes(state: DrillState, step: AddNodes) -> None:
     there = [each for each in state.cluster.nodes.nodes if each is not None]
     model = one_node(step.like, there, str(step))
     if step.zone and ZONE not in model.labels:
-        raise UsageError(f"{step}: {model.name} has no label {ZONE}, so that nothing can be like it in a zone")
+        raise UsageError(f"{step}: {model.name} has no label {ZONE}, so the new nodes cannot be in another zone")
     taken = {each.name for each in there}
     made: list[Node] = []
     number = 0

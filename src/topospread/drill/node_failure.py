@@ -69,6 +69,16 @@ class NodeFailures:
         self._zones: _Zones | None = None
         state.on_arrival.append(self._came)
 
+    def begin(self) -> None:
+        """Schedule evictions from nodes that already have NoExecute taints; tolerations count from now on.
+
+        Source: pkg/controller/tainteviction/taint_eviction.go (``processPodOnNode``): a controller that starts counts
+        from its own start, and a snapshot does not say since when it runs.
+        """
+        nodes = self._state.cluster.nodes.nodes
+        tainted = [node.name for node in nodes if node is not None and no_execute(node)]
+        self._let_leave(self._state.pods.on(tainted))
+
     def fail(self, names: Sequence[str]) -> None:
         """Make nodes NotReady."""
         new = [each for each in names if each not in self._state.down]

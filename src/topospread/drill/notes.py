@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from topospread.controllers.planned import Workload
+from topospread.controllers.revisions import TEMPLATE_CHANGED
+from topospread.controllers.scale import short_target
 from topospread.simulation.result import PendingGroup
 
 from .drill_state import DrillState
 from .node_failure import NodeFailures
 from .pods import FollowedPod, key_of
-from .result import LostReplicas, WorkloadState
+from .result import LostReplicas, StepOutcome, WorkloadState
 
 STATEFUL_SETS_WAIT = (
-    "a StatefulSet waits until its pod is gone for good, which takes its node's return, the deletion of the Node "
-    "object, or the taint node.kubernetes.io/out-of-service"
+    "a StatefulSet replaces a pod only after the old one is deleted: bring the node back, delete the Node "
+    "object, or add the taint node.kubernetes.io/out-of-service"
 )
 _NAMED = 3
 _VOLUME_REASONS = ("PersistentVolume's node affinity", "volume node affinity conflict")
@@ -32,18 +34,28 @@ def remarks(
         yield f"{_names(waits)} {_is(waits)} not replaced: {STATEFUL_SETS_WAIT}"
     held = state.successors.held_back()
     if held:
-        yield f"{_names(held)} {_is(held)} not replaced: the StatefulSet waits until all pods before are ready"
+        yield f"{_names(held)} {_is(held)} not replaced: the StatefulSet waits until all earlier pods are ready"
     yield from _not_counted(_terminating(state))
     yield from _pinned(pending)
     yield from _staying(state)
     yield from _skewed(state, changed)
 
 
+def not_rolled_out(workloads: Iterable[Workload], outcomes: Iterable[StepOutcome]) -> Iterator[str]:
+    """Yield a warning about each workload whose changed template no step rolled out."""
+    rolled = {(each.kind, each.namespace, each.name) for outcome in outcomes for each in outcome.rollouts}
+    for each in workloads:
+        for note in each.notes:
+            if note.startswith(TEMPLATE_CHANGED) and (each.kind, each.namespace, each.name) not in rolled:
+                target = short_target((each.kind, each.namespace, each.name))
+                yield f"{each.namespace}/{each.name}: {note.partition(';')[0]}; --rollout {target} rolls it out"
+
+
 def _unready(state: DrillState) -> Iterator[str]:
     """Yield a remark on pods that the input says are not ready."""
     unready = [each for each in state.pods.by_key.values() if each.is_unready and not each.terminating]
     if unready:
-        yield f"{_names(unready)} {_is(unready)} not ready in the input, and in a drill only a new pod becomes ready"
+        yield f"{_names(unready)} {_is(unready)} not ready in the input; in a drill, only new pods become ready"
 
 
 def _held_back(state: DrillState, failures: NodeFailures) -> Iterator[str]:
@@ -51,12 +63,12 @@ def _held_back(state: DrillState, failures: NodeFailures) -> Iterator[str]:
     if not zones:
         return
     if len(state.down) == len(state.cluster.nodes):
-        yield "every node is silent: the node lifecycle controller takes that as its own trouble and evicts nothing"
+        yield "every node is NotReady: the node lifecycle controller suspects its own connection and evicts no pod"
         return
     names = _listed([zone or "no zone" for _, zone in zones])
     yield (
-        f"at least 55 % of the nodes of {names} are silent, and not all: the node lifecycle controller evicts nothing "
-        "of them in a zone of at most 50 nodes (PartialDisruption)"
+        f"at least 55 % of the nodes of {names} are NotReady: in zones of at most 50 nodes, the node lifecycle "
+        "controller then evicts no pod (PartialDisruption)"
     )
 
 
@@ -67,7 +79,7 @@ def not_replaced(state: DrillState) -> list[FollowedPod]:
 
 
 def lost_replicas(state: DrillState) -> tuple[LostReplicas, ...]:
-    """Return the StatefulSets with pods that are not replaced, those with the smallest ready share first."""
+    """Return the StatefulSets with pods that are not replaced, smallest share of ready pods first."""
     counts = Counter(each.workload for each in (*not_replaced(state), *state.successors.held_back()))
     lost = [
         LostReplicas(
@@ -89,11 +101,11 @@ def _terminating(state: DrillState) -> list[FollowedPod]:
 
 def _not_counted(terminating: Sequence[FollowedPod]) -> Iterator[str]:
     if len(terminating) == 1:
-        yield "1 pod is terminating on a silent node: it holds its resources there, and no constraint counts it"
+        yield "1 pod is terminating on a NotReady node: it keeps its resources there, but no constraint counts it"
     elif terminating:
         yield (
-            f"{len(terminating)} pods are terminating on silent nodes: they hold their resources there, "
-            "and no constraint counts them"
+            f"{len(terminating)} pods are terminating on NotReady nodes: they keep their resources there, "
+            "but no constraint counts them"
         )
 
 
@@ -114,18 +126,18 @@ def _staying(state: DrillState) -> Iterator[str]:
     if daemons:
         yield (
             f"{_names(daemons)} {_stays(daemons)} where {_they(daemons)}: "
-            "pods of DaemonSets tolerate silent nodes for good"
+            "DaemonSet pods tolerate NotReady nodes forever"
         )
     others = [each for each in stay if each not in daemons and each.workload is not None]
     if others:
         yield (
-            f"{_names(others)} {_stays(others)} where {_they(others)}: "
-            f"{'its' if len(others) == 1 else 'their'} tolerations have no tolerationSeconds"
+            f"{_names(others)} {_stays(others)} where {_they(others)}, as "
+            f"{'its' if len(others) == 1 else 'their'} tolerations of the taints have no tolerationSeconds"
         )
 
 
 def _skewed(state: DrillState, changed: Sequence[WorkloadState]) -> Iterator[str]:
-    """Yield a remark on skewed hard constraints that stay skewed, because no pod is pending."""
+    """Yield a remark on hard constraints that stay skewed because no pending pod can correct them."""
     skewed = [
         f"{each.namespace}/{each.name}"
         for each in changed

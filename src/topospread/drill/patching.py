@@ -57,7 +57,7 @@ class PatchedObject:
 
 
 def patched(inventory: Inventory, change: PatchedObject) -> Inventory:
-    """Return an inventory with the patched object; empty if the patch deletes it.
+    """Return an inventory that contains only the patched object.
 
     Raises:
         InputError: if the API server denies the object.
@@ -121,11 +121,11 @@ def manifest(inventory: Inventory, change: PatchedObject) -> Json:
     if made is not None:
         return made
     if change.kind not in KINDS:
-        raise UsageError(f"patch {change.object}: {change.kind} is no kind that decides on placements")
+        raise UsageError(f"patch {change.object}: {change.kind} does not affect placement")
     before = _document(inventory, change)
     document = apply_patch(before, change.operations)
     if not isinstance(document, dict):
-        raise UsageError(f"patch {change.object}: it leaves no object")
+        raise UsageError(f"patch {change.object}: the result is not an object")
     known = {str(each) for each in validate_object(before)}
     problems = [str(each) for each in validate_object(document) if str(each) not in known]
     if problems:
@@ -154,7 +154,7 @@ def _document(inventory: Inventory, change: PatchedObject) -> Json:
         if item.name == change.name and (not change.namespace or item.namespace == change.namespace):
             found: Json = msgspec.to_builtins(item)
             return found
-    raise UsageError(f"patch {change.object}: there is no such object")
+    raise UsageError(f"patch {change.object}: object not found")
 
 
 def _of(documents: Sequence[Json]) -> Inventory:
@@ -162,7 +162,7 @@ def _of(documents: Sequence[Json]) -> Inventory:
     for each in documents:
         kind = str(each.get("kind"))
         if kind not in KINDS:
-            raise UsageError(f"patch: {kind} is no kind that decides on placements")
+            raise UsageError(f"patch: {kind} does not affect placement")
         item = decode(each, KINDS[kind].struct, Place(object=kind))
         getattr(made, KINDS[kind].attribute).append(item)
     return made
@@ -184,7 +184,7 @@ def apply_patch(document: Any, operations: Sequence[Json]) -> Any:
 
 def _applied(document: Any, op: str, path: str, value: Any) -> Any:
     if op not in ("add", "replace", "remove") or (value is _MISSING) != (op == "remove"):
-        raise UsageError(f"patch: {op} {path}: an operation is add, replace or remove, the first two with a value")
+        raise UsageError(f"patch: {op} {path}: use add or replace with a value, or remove without one")
     if not path:
         return None if op == "remove" else value
     *way, last = [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]

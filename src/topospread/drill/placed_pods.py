@@ -1,4 +1,4 @@
-"""The beginning of a drill in which pods have given nodes, as a counterexample of a promise needs it."""
+"""Start a drill with pods on given nodes, to replay the counterexample of a promise."""
 
 from __future__ import annotations
 

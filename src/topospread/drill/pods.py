@@ -33,12 +33,12 @@ class FollowedPod(msgspec.Struct, eq=False):
         node: its node; "" while it is pending.
         created, ready_since: drill times in seconds; negative for earlier events.
         terminating: whether it is deleted but its node is NotReady.
-        is_unready: whether the input says that it is not ready though its node is; nothing in a drill changes that.
+        is_unready: whether the input says that it is not ready on a Ready node. A drill never changes this.
         queued: its queue entry, if it was queued.
         leaves_at: time of its taint eviction, in the current state.
         number: position in the order of creation.
         key: ``namespace/name`` of the pod.
-        compared: a template, and whether the pod has its revision.
+        compared: the template last compared, and whether the pod has its revision.
     """
 
     pod: Pod
@@ -123,7 +123,7 @@ class FollowedPods:
 
 
 def there_of(pod: FollowedPod) -> DrillPod:
-    """Return a pod in the form of events."""
+    """Return the pod as data for events."""
     return DrillPod(pod.namespace, pod.name, owner_of(pod), pod.node)
 
 

@@ -17,7 +17,7 @@ from .cluster_inventory import Times, stored, with_uid
 from .pods import FollowedPod
 
 _AT_A_TIME = 32
-"""If pods become ready one after another, larger numbers of pods become ready in batches of this size."""
+"""Of this many starting pods, one more becomes ready at a time when pods become ready one after another."""
 
 
 class RandomChoices:
@@ -64,11 +64,11 @@ class RandomChoices:
         return generated_uid("Pod", pod.namespace, f"{pod.name}{self._number or ''}")
 
     def order(self, pods: Iterable[FollowedPod]) -> list[FollowedPod]:
-        """Return pods in random order, for orders that Kubernetes does not define; in the first run unchanged."""
+        """Shuffle pods whose order Kubernetes does not define. In the first run return them unchanged."""
         return sorted(pods, key=self.key) if self._number else list(pods)
 
     def created(self, pods: Iterable[QueuedPod]) -> list[QueuedPod]:
-        """Return pods that several controllers create at the same time in random order; in the first run unchanged."""
+        """Shuffle pods that several controllers create at the same time. In the first run return them unchanged."""
         found = list(pods)
         if not self._number or len({id(each.workload) for each in found}) < 2:
             return found
@@ -77,7 +77,7 @@ class RandomChoices:
     def turns(self, pods: Iterable[FollowedPod]) -> list[list[FollowedPod]]:
         """Split pods that are deleted at the same time into groups that are deleted one after another.
 
-        In the first run there is one group. In others there may be several, and controllers may act between them.
+        The first run has one group. Later runs may have several, and controllers may act between them.
         """
         turns: list[list[FollowedPod]] = [[]]
         for each in self.order(pods):

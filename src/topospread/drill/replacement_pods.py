@@ -40,7 +40,7 @@ class MadeClaims:
         self._volumes = VolumeController(run.cluster, attributes_classes=gates.enabled("VolumeAttributesClass"))
 
     def given_to(self, pod: Pod, name: str) -> Pod:
-        """Return the pod with its own name if its claims depend on it. Claims with immediate binding are bound."""
+        """Create and assume the claims of the pod's ephemeral volumes. Return the pod with these claims."""
         if not any(volume.ephemeral is not None for volume in pod.spec.volumes or ()):
             return pod
         plan, objects = self._run.plan, self._run.cluster.objects
@@ -62,7 +62,7 @@ class ReplacementPods:
 
     Args:
         run: simulation with the workloads.
-        pods: the current pods. Terminating pods keep their names and places.
+        pods: the current pods. A terminating pod still occupies its name and node.
         names: generator of pod names.
         is_ready: function that returns whether a pod is ready.
     """
@@ -136,9 +136,9 @@ class ReplacementPods:
         return [each for each in gone if not each.terminating]
 
     def _next_ordinals(self, key: WorkloadKey, item: StatefulSet, gone: list[FollowedPod]) -> list[FollowedPod]:
-        """Return the ordinals to create in a StatefulSet.
+        """Return the removed pods whose ordinals a StatefulSet creates next.
 
-        With ordered management, only the first missing ordinal, once all before it are ready.
+        With OrderedReady, this is only the first missing ordinal, once all pods before it are ready.
         """
         in_order = item.spec.pod_management_policy != "Parallel"
         start = (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
@@ -178,7 +178,7 @@ class ReplacementPods:
         return QueuedPod(self._made.given_to(pod, name), name, workload, pod.spec.priority or 0)
 
     def like(self, workload: Workload, gone: FollowedPod) -> Pod:
-        """Return the replacement of a pod, from the template unless it keeps its form or revision."""
+        """Return the replacement of a pod: a copy of the old pod if it keeps its revision, else from the template."""
         template, kind = workload.template, workload.kind
         if template is None or self._stays(workload, template, gone):
             return _anew(gone.pod)
@@ -189,7 +189,7 @@ class ReplacementPods:
         return template if item is None else of_template(item, template, gone.pod)
 
     def _stays(self, workload: Workload, template: Pod, gone: FollowedPod) -> bool:
-        """Return whether the replacement equals the removed pod."""
+        """Return whether the replacement is a copy of the removed pod."""
         match workload.kind:
             case "StatefulSet":
                 item = self._sets.get(key_of(workload))

@@ -74,7 +74,7 @@ class WorkloadState(msgspec.Struct, frozen=True):
 
     Attributes:
         replicas: desired number of pods.
-        ready: number of pods on Ready nodes.
+        ready: number of ready pods.
         ready_before: number of ready pods when the step began.
         fewest: minimum number of ready pods during the step.
         pending: number of pending pods.
@@ -105,7 +105,12 @@ class BrokenBudget(Base, frozen=True):
     budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget.")]
     at: Annotated[float, Meta(description="Seconds since the drill began.")]
     healthy: Annotated[int, Meta(description="Healthy pods at the worst moment.")]
-    needed: Annotated[int, Meta(description="Pods that it wants.")]
+    needed: Annotated[int, Meta(description="Desired pods.")]
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of the budget."""
+        return self.budget.partition("/")[0]
 
 
 class DrillRollout(Base, frozen=True):
@@ -115,8 +120,8 @@ class DrillRollout(Base, frozen=True):
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
     updated: Annotated[int, Meta(description="Ready pods of the new revision.")]
-    replicas: Annotated[int, Meta(description="Pods that the rollout is for.")]
-    old: Annotated[int, Meta(description="Pods of old revisions that are left.")]
+    replicas: Annotated[int, Meta(description="Desired pods of the workload.")]
+    old: Annotated[int, Meta(description="Remaining pods of old revisions.")]
     over: Annotated[bool, Meta(description="Whether the rollout is complete.")]
 
 
@@ -128,8 +133,10 @@ class DrillAutoscaler(Base, frozen=True):
     target: Annotated[str, Meta(description="Workload that it scales, `Deployment/web`.")]
     least: Annotated[int, Meta(description="minReplicas.")]
     most: Annotated[int, Meta(description="maxReplicas.")]
-    fits: Annotated[int, Meta(description="Most replicas without a pending pod.")]
-    why: Annotated[str, Meta(description="kube-scheduler's sentence on the first pending pod.")]
+    fits: Annotated[int, Meta(description="Maximum replicas without a pending pod.")]
+    why: Annotated[
+        str, Meta(description="kube-scheduler's message on the first pending pod; empty if none is pending.")
+    ]
 
 
 class UnevictedPod(Base, frozen=True):
@@ -143,17 +150,17 @@ class UnevictedPod(Base, frozen=True):
 
 
 class LostReplicas(Base, frozen=True):
-    """A StatefulSet with pods that are not replaced: their nodes are NotReady and exist, or a pod before is unready."""
+    """A StatefulSet that does not replace pods: their NotReady nodes still exist, or an earlier pod is unready."""
 
     namespace: Annotated[str, Meta(description="Namespace of the StatefulSet.")]
     name: Annotated[str, Meta(description="Name of the StatefulSet.")]
     pods: Annotated[int, Meta(description="Pods that are not replaced.")]
-    ready: Annotated[int, Meta(description="Ready pods that are left.")]
-    replicas: Annotated[int, Meta(description="Pods that it wants.")]
+    ready: Annotated[int, Meta(description="Remaining ready pods.")]
+    replicas: Annotated[int, Meta(description="Desired pods.")]
 
     @property
     def is_harm(self) -> bool:
-        """True if no pod is left, or of three and more replicas at most half, which is no quorum."""
+        """True if no pod is ready, or if at most half of three or more replicas are ready (no quorum)."""
         return not self.ready or (self.replicas > _PAIR and self.ready * 2 <= self.replicas)
 
     @property
@@ -176,7 +183,7 @@ class StepOutcome:
         step: the step's text; "" for the initial state.
         begins, ends: seconds since the drill began; the end is the last event.
         ready: number of ready pods of workloads after it.
-        changed: workloads that changed or have a problem; at the beginning, in a `Drill`, all that a step changes.
+        changed: workloads that changed or have a problem. The initial state lists every workload that a step changes.
         pending: groups of pending pods after it.
         breaches: PodDisruptionBudgets that were violated.
         not_evicted: pods that a drain could not evict.
@@ -201,6 +208,15 @@ class StepOutcome:
     remarks: tuple[str, ...] = ()
     autoscaled: DrillAutoscaler | None = None
     after: Inventory | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def replaced(self) -> int:
+        """Number of evicted or deleted pods whose replacements got nodes."""
+        gone, placed = (
+            Counter((pod.namespace, pod.workload) for each in self.events if each.kind == kind for pod in each.pods)
+            for kind in ("evicted", "placed")
+        )
+        return sum(pods for (_, workload), pods in (gone & placed).items() if workload)
 
 
 class SkewRange(Base, frozen=True):
@@ -286,8 +302,10 @@ class Drill(PlainData):
         warnings, notes: sentences for the user; warnings must be shown.
         partial: where the drill was interrupted; "" if it is complete.
         pools: use of the node pools, by name.
-        assumed: if some pods are unjudged, the same drill with unmodelled filters that admit every node.
-        fallback: the same drill with hard constraints that are soft while a domain is lost, if requested.
+        assumed: the same drill if unmodelled filters admit every node; None if all pods are judged.
+        fallback: the same drill with hard constraints made soft while a domain is lost, if requested.
+        namespace: the only namespace that the result is about (`within`); None for all.
+        elsewhere: the harm in other namespaces; None for a result about all.
         begun: the `BegunDrill`, from which fixes are simulated.
     """
 
@@ -304,6 +322,8 @@ class Drill(PlainData):
     assumed: Drill | None = field(default=None, repr=False, compare=False)
     fallback: Drill | None = field(default=None, repr=False, compare=False)
     begun: Any = field(default=None, repr=False, compare=False)
+    namespace: str | None = None
+    elsewhere: Harm | None = None
 
     @property
     def pending(self) -> tuple[PendingGroup, ...]:
@@ -326,7 +346,7 @@ class Drill(PlainData):
 
     @property
     def harm(self) -> Harm:
-        """The new harm; of several runs, that of the first run with any."""
+        """The new harm of the first run that has any."""
         own = self._own_harm
         return own if own else next(filter(None, (each._own_harm for each in self.others)), own)
 
@@ -348,7 +368,7 @@ class Drill(PlainData):
 
     @property
     def _is_certain(self) -> bool:
-        """True if there is harm beyond stuck rollouts of pods that a policy may change before they are created."""
+        """True if there is other harm than stuck rollouts whose pods an admission policy may still change."""
         changing = {
             (group.namespace, group.workload)
             for group in self.pending

@@ -101,7 +101,7 @@ class RolledPods:
 
     @property
     def every(self) -> list[FollowedPod]:
-        """New and old pods."""
+        """New and old pods, without terminating pods."""
         return [each for each in self.all if not each.terminating]
 
     def is_new(self, pod: FollowedPod) -> bool:

@@ -30,7 +30,7 @@ from .steps import Rollout, RolloutStep
 
 
 def stand(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
-    """Place the existing pods on their given nodes. In a fixed order each must have been among the best.
+    """Place existing pods on their given nodes. In a fixed order, kube-scheduler must be able to choose each node.
 
     Raises:
         UsageError: if a pod is missing, or kube-scheduler would not have chosen its node.
@@ -42,7 +42,7 @@ def stand(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
         turns = [each for each in turns if each.pod in by_name and by_name[each.pod].node]
     for turn in turns:
         if turn.pod not in by_name:
-            raise _refused(step, turn, f"there is no such pod of {step.target}")
+            raise _refused(step, turn, f"{step.target} has no such pod")
     for turn in turns:
         state.cluster.unbind(by_name[turn.pod].key)
     for turn in turns:
@@ -51,7 +51,7 @@ def stand(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
 
 
 def play_turns(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
-    """Run the given events of a started rollout, up to an impossible one if the order is not fixed.
+    """Run the given events of a started rollout. An order that is not fixed ends at the first impossible event.
 
     Raises:
         UsageError: if an event of a fixed order is impossible, or it is not a Deployment's rolling update.
@@ -128,7 +128,7 @@ class _Turns:
         take_from_queue(state, pod)
 
     def _delete(self, turns: Sequence[RolloutStep]) -> None:
-        """Delete old pods, as many at once as the controller allows."""
+        """Delete old pods, exactly as many as the controller deletes at once."""
         number = sum(to_remove(self._pods.status, self._strategy))
         if number != len(turns):
             raise _refused(self._step, turns[0], f"{number} old pods are removed together now, not {len(turns)}")
@@ -136,7 +136,7 @@ class _Turns:
         self._state.delete(chosen, REPLACED, replaced=False)
 
     def _chosen(self, turns: Sequence[RolloutStep]) -> Iterator[FollowedPod]:
-        """Yield the old pods on these nodes, which must be the controller's choice unless only a uid decides."""
+        """Yield the old pods on these nodes. The controller must be able to choose them; ties by uid are free."""
         left = Counter(each.node for each in turns)
         for group in self._groups():
             number = left.total()
@@ -164,12 +164,12 @@ class _Turns:
 
 
 def _bind(state: DrillState, step: Rollout, turn: RolloutStep, pod: FollowedPod) -> str:
-    """Place a pod on the event's node, which must be among the best. Return the node.
+    """Place a pod on the event's node, which must be one of the best nodes. Return the node.
 
-    An existing pod of an order that is not fixed is placed on another node if need be, or on its own.
+    If the order is not fixed, an existing pod falls back to a best node or its old node.
 
     Raises:
-        UsageError: if it is not.
+        UsageError: if the node is not one of the best.
     """
     free = replace(pod.pod, spec=replace(pod.pod.spec, node_name=""))
     best = state.run.scheduler.verdict(free, pod.name).best

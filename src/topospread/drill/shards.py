@@ -66,8 +66,8 @@ def read_shard(text: str, where: str) -> Shard:
     if not slash or not (index.isascii() and index.isdecimal() and of.isascii() and of.isdecimal()):
         raise UsageError(f"{where} {text}: write INDEX/NUMBER, for example 0/4, the first of four")
     if int(index) >= int(of):
-        last = f"; they are from 0/{of} to {int(of) - 1}/{of}" if int(of) else ""
-        raise UsageError(f"{where} {text}: there is no such part{last}")
+        last = f"; the parts are 0/{of} to {int(of) - 1}/{of}" if int(of) else ""
+        raise UsageError(f"{where} {text}: this part does not exist{last}")
     return Shard(int(index), int(of))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
@@ -47,7 +49,7 @@ class NodeChoice:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Possible label keys, of which the first on any node is used; "" is the node's name."""
+        """Possible label keys; the first that any node has is used. "" means the node's name."""
         return _ALIASES.get(self.key, (self.key,))
 
 
@@ -89,7 +91,16 @@ class Uncordon(_ToNodes):
 
 @dataclass(frozen=True, slots=True)
 class Drain(_ToNodes):
-    """Cordon nodes and evict their pods."""
+    """Cordon nodes and evict their pods.
+
+    Attributes:
+        forced: whether it ignores budgets and deletes pods without a controller: kubectl's --force --disable-eviction.
+    """
+
+    forced: bool = False
+
+    def __str__(self) -> str:
+        return f"{'force-drain' if self.forced else 'drain'} {self.nodes}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +174,7 @@ class RolloutStep:
 
     Attributes:
         node: the pod's node; "" for any new pod that becomes ready.
-        pod: name of a pod that exists before; "" for any, because pods of the same node and revision are equivalent.
+        pod: name of a pod that exists before the rollout; "" for any pod, as pods of one node and revision are equal.
     """
 
     does: TurnKind
@@ -182,7 +193,7 @@ class Rollout:
         target: ``[NAMESPACE/]KIND/NAME``.
         path: path of the manifests; "" for a restart.
         turns: the order of events; empty to let the drill choose.
-        is_fixed: whether an impossible event is an error; else the drill chooses from there on.
+        is_fixed: whether an impossible event is an error. Otherwise the drill chooses all events from there on.
     """
 
     target: str
@@ -196,6 +207,16 @@ class Rollout:
 
 
 Step = Fail | Recover | Cordon | Uncordon | Drain | Scale | Wait | AddNodes | Apply | Rollout | Autoscale
+
+NODE_STEPS: Mapping[str, Callable[[NodeChoice], Step]] = {
+    "fail": Fail,
+    "recover": Recover,
+    "cordon": Cordon,
+    "uncordon": Uncordon,
+    "drain": Drain,
+    "force-drain": partial(Drain, forced=True),
+}
+"""The first word of a step's text → the step on nodes."""
 
 
 def read_choice(text: str, where: str) -> NodeChoice:

@@ -28,7 +28,7 @@ from .planned_cluster import DirtySet
 _MANY = 500
 """Number of simultaneous pod changes above which all workloads count as affected."""
 _OWNERS = (ReplicationController, ReplicaSet, StatefulSet)
-"""What default constraints look up by a pod's controller reference."""
+"""Owners whose selectors the default constraints use."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,9 +39,9 @@ class Followed:
         keys: keys of its placed pods.
         classes: classes of its placed pods and its template.
         selectors: selectors of its constraints, with their numbers in the index of selectors.
-        counted: the pods that its constraints count; kept, so that the cluster does not select them anew.
+        counted: pods that its constraints count. They are stored so that the cluster need not select them again.
         terms: required affinity and anti-affinity terms of its pods.
-        refused_on: names of nodes that would now reject the pod of this workload that they hold.
+        refused_on: names of nodes that would now reject their own pod of this workload.
         rules: rules of its constraints that select nodes; None to evaluate it after every node change.
     """
 
@@ -83,7 +83,7 @@ class AffectedWorkloads:
         self._refused_on: Counter[str] = Counter()
 
     def refuse(self, each: Followed, nodes: frozenset[str]) -> None:
-        """Set which nodes would now reject the pod of the workload that they hold."""
+        """Set the nodes that would now reject their own pod of the workload."""
         if each.refused_on != nodes:
             self._refused_on.subtract(each.refused_on)
             self._refused_on.update(nodes)
@@ -146,7 +146,7 @@ class AffectedWorkloads:
         return any(term.matches(one, of_space) for term in terms for one in each.classes)
 
     def _by_object(self, item: KubeObject) -> Iterator[Followed]:
-        """Yield workloads that an object affects: Services and owners for default constraints, the rest for volumes."""
+        """Yield workloads that an object affects: by default constraints (Services, owners) or volumes (others)."""
         if isinstance(item, Service):
             selects = Selector.nothing() if item.spec.selector is None else Selector.from_set(item.spec.selector)
             for each in self._followed.get(item.namespace, {}).values():

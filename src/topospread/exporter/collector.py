@@ -113,7 +113,7 @@ class SpreadCollector(Collector):
 
 
 def of_contact(contact: WatchHealth) -> Samples:
-    """Return the age of the watched state of an API server, and its errors."""
+    """Return samples of the age of the watched state, and of errors."""
     return {
         "topospread_changes_total": {labels: float(count) for labels, count in contact.changes.items()},
         "topospread_last_sync_age_seconds": _single(contact.ages()),

@@ -52,7 +52,7 @@ class Following:
         contact: records contacts.
 
     Attributes:
-        ready: whether all kinds were listed once and are in the metrics.
+        ready: whether all kinds were listed and are included in the metrics.
     """
 
     def __init__(self, client: ApiClient, tracker: Tracker, contact: WatchHealth) -> None:

@@ -76,7 +76,7 @@ class GroupedNamespace:
         return {self.group_of(kind, item) for kind, items in self.of.items() for item in items.values()}
 
     def group_of(self, kind: type[KubeObject], item: Any) -> PlanGroup:
-        """Return the group of an object, whether it is present or not."""
+        """Return the group of an object, even if the namespace does not contain it."""
         if self.adopts:
             return PlanGroup(self.name, WHOLE, "")
         if kind is Pod:
@@ -203,7 +203,7 @@ class GroupedNamespace:
         return found
 
     def _members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], dict[str, Any]]]:
-        """Yield each kind of a group's objects, by name."""
+        """Yield (kind, name → object) for the objects of a group."""
         if self.adopts != (group.kind == WHOLE):
             return
         if self.adopts:

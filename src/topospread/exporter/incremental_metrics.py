@@ -1,6 +1,6 @@
 """Update workloads' metrics after node changes without counting their pods again.
 
-Most workloads have no pods on a changed node, so that only empty domains of their constraints appear or disappear. If
+Most workloads have no pods on a changed node. Only empty domains of their constraints then appear or disappear. If
 the global minimum may change, the workload is evaluated again.
 """
 
@@ -94,7 +94,7 @@ class Moved(NamedTuple):
 
 
 class IncrementalMetrics:
-    """Updates the metrics of workloads without pods, or counted pods, on the changed nodes.
+    """Updates the metrics of workloads that have neither pods nor counted pods on the changed nodes.
 
     Args:
         cluster: cluster after the changes.

@@ -28,13 +28,13 @@ FAMILIES: tuple[Metric, ...] = (
            "terminating.", WORKLOAD),
     Metric("gauge", "topospread_workload_refused_pods", "Pods of a workload that kube-scheduler would now reject on "
            "their node.", WORKLOAD),
-    Metric("gauge", "topospread_workload_lost_pods", "Most pods of a workload in one domain, for zone, hostname and "
-           "the keys of its constraints.", (*WORKLOAD, "topology_key")),
+    Metric("gauge", "topospread_workload_lost_pods", "Largest number of a workload's pods in one domain, for zone, "
+           "hostname and the keys of its constraints.", (*WORKLOAD, "topology_key")),
     Metric("gauge", "topospread_pending_pods", "Pending pods of the profiles, without gated pods."),
     Metric("gauge", "topospread_pending_pods_not_asked", "Pending pods whose constraints were not evaluated, because "
            "too many different pods are pending."),
-    Metric("gauge", "topospread_unjudged_pods", "Pending pods that only a part which topospread does not model keeps "
-           "from a node, by the part: resourceClaims, extendedResources, podGroups, extenders.", ("what",)),
+    Metric("gauge", "topospread_unjudged_pods", "Pods that may be pending only because of a part that topospread does "
+           "not model, by the part: resourceClaims, extendedResources, podGroups, extenders.", ("what",)),
     Metric("gauge", "topospread_workloads", "Number of workloads."),
     Metric("gauge", "topospread_workloads_not_shown", "Workloads without series because of --max-workloads."),
     Metric("gauge", "topospread_workloads_not_judged", "Controllers whose objects cannot be evaluated; they keep their "
@@ -43,11 +43,11 @@ FAMILIES: tuple[Metric, ...] = (
            ("topology_key",)),
     Metric("gauge", "topospread_nodes", "Number of nodes."),
     Metric("counter", "topospread_changes_total", "Objects added, changed or deleted.", ("resource", "change")),
-    Metric("counter", "topospread_workloads_looked_at_total", "Number of computations of a workload's figures."),
+    Metric("counter", "topospread_workloads_looked_at_total", "Evaluations of workloads."),
     Metric("gauge", "topospread_figures_age_seconds", "Age of the oldest change that is not in the figures yet; 0 if "
            "there is none."),
-    Metric("gauge", "topospread_last_sync_age_seconds", "Seconds since the last news of a resource: a list, a "
-           "change, or a bookmark, which comes each minute.", ("resource",)),
+    Metric("gauge", "topospread_last_sync_age_seconds", "Seconds since the last data of a resource: a list, a "
+           "change, or a bookmark, which arrives each minute.", ("resource",)),
     Metric("gauge", "topospread_watch_up", "1 while a resource is followed; 0 while its last known state is shown.",
            ("resource",)),
     Metric("counter", "topospread_watch_errors_total", "Lists and watches that failed.", ("resource",)),

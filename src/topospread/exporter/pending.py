@@ -27,11 +27,11 @@ class BlockedPods:
     """The pending pods.
 
     Attributes:
-        by: constraint → number of pods that it keeps off nodes. A pod may have several.
+        by: constraint → number of pods that it keeps off nodes. Several constraints may count the same pod.
         waiting: number of pending pods of the profiles, without gated pods.
         not_asked: number of pending pods that were not examined.
-        unjudged: part of pods that topospread does not model, such as ``resourceClaims`` → number of pending pods that
-            it alone may keep off nodes.
+        unjudged: part that topospread does not model, such as ``resourceClaims`` → number of pods that may be pending
+            only because of it.
     """
 
     by: Mapping[ConstraintOf, int] = field(default_factory=dict)

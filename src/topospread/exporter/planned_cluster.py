@@ -46,9 +46,9 @@ class DirtySet:
 
     Attributes:
         everything: whether every workload may be affected.
-        nodes: changed nodes; the rows of existing ones are in ``rows``.
-        pods: classes of added and removed pods, with node rows.
-        moved: these pods.
+        nodes: changed nodes. ``rows`` has the rows of changed nodes that still exist.
+        pods: (class, node row) of each added or removed pod.
+        moved: keys of the added and removed pods.
         rows: rows of nodes whose pods must be evaluated again.
         objects: other changed objects (Services, owners, volumes, claims), in their old and new states.
     """
@@ -75,7 +75,7 @@ class PlannedGroup:
         objects: its other objects in the cluster, such as ReplicaSets and claims.
         promised: pending pod → nominated node.
         queue: pending pods.
-        surplus: whether its controllers will delete pods. The choice depends on more than the pods' specs.
+        surplus: whether its controllers will delete pods. Their choice also depends on pod statuses.
     """
 
     plan: Plan
@@ -114,7 +114,7 @@ class PlannedCluster:
         self._crowded: set[int] = set()
 
     def take_touched(self) -> DirtySet:
-        """Return what changed since the last call.
+        """Return the changes since the last call.
 
         Removing a pod from an overcommitted node can make room for others, so the node's other pods are affected.
         """
@@ -161,7 +161,7 @@ class PlannedCluster:
                 self._note_pods(row)
 
     def _note_pods(self, row: int) -> None:
-        """Record that the counting of a node's pods changed."""
+        """Record that a node's pods may be counted differently."""
         for key, pod_class in self.cluster.on_node[row].items():
             self.touched.moved.add(key)
             self.touched.pods[pod_class, row] = None
@@ -194,7 +194,7 @@ class PlannedCluster:
     # Groups.
 
     def take(self, group: PlanGroup, given: Inventory) -> PlannedGroup | None:
-        """Plan a group again and apply the result; None if the group is empty.
+        """Plan a group again and apply the result. Return the plan; None if the group is empty.
 
         Raises:
             InputError: if the API server denies an object. The group is unchanged then.

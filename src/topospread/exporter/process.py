@@ -77,7 +77,7 @@ class Exporter:
         missing = self.following.missing()
         if missing:
             return f"not listed yet: {', '.join(missing)}"
-        return "" if self.following.ready else "the first figures are being made"
+        return "" if self.following.ready else "the first metrics are being computed"
 
 
 async def export(wanted: Export) -> int:
@@ -134,11 +134,11 @@ async def _following(exporter: Exporter) -> None:
     try:
         await exporter.following.run()
     except Exception:
-        log.exception("how pods are spread is not followed any more")
+        log.exception("the spread metrics are no longer updated")
 
 
 def beside_scheduler(judging: Judging) -> Beside:
-    """Return the exporter for a scheduler's process: it has its own connections and shares the metrics endpoint."""
+    """Return the exporter for a scheduler's process. It has its own connections but shares the metrics endpoint."""
 
     @asynccontextmanager
     async def run(connection: Connection, metrics: Metrics) -> AsyncIterator[None]:

@@ -157,12 +157,12 @@ class Tracker:
         return True
 
     def _rests_on_status(self, groups: Iterable[PlanGroup]) -> bool:
-        """Return whether a controller will delete pods. Its choice may depend on pod statuses."""
+        """Return whether a controller of these groups will delete pods. Its choice may depend on pod statuses."""
         known = map(self.planned_cluster.known, groups)
         return any(each is None or each.surplus for each in known)
 
     def _hear_of(self, kind: type[KubeObject], namespace: str, name: str, item: Any) -> None:
-        """Record the latest time in any object, which may decide which pods a controller deletes."""
+        """Update the latest time in any object. A new time may change which pods a controller deletes."""
         before = self._latest.seconds
         told = None
         if item is not None:
@@ -172,7 +172,7 @@ class Tracker:
             self._plan(self.planned_cluster.surplus)
 
     def _plan_for(self, item: KubeObject) -> None:
-        """Plan all groups again that an object outside groups may affect."""
+        """Schedule a new plan for every group that an object outside groups may affect."""
         if isinstance(item, _OF_ALL):
             self._plan(self.planned_cluster.groups())
         elif isinstance(item, LimitRange | Namespace):
@@ -328,7 +328,7 @@ class Tracker:
         return one is not None and shared_class(one) is shared_class(other)
 
     def _carry_over(self, carried: IncrementalMetrics) -> None:
-        """Apply appeared and disappeared domains to the metrics of all other workloads."""
+        """Apply appeared and disappeared domains to the metrics of unaffected workloads."""
         for each, known in self.figures.items():
             if each in self._unseen or each.rules is None:
                 continue
@@ -368,7 +368,7 @@ class Tracker:
 def _is_same(before: KubeObject, after: KubeObject) -> bool:
     """Return whether two states of an object give the same plan, except for the choice of pods to delete.
 
-    Of a pod's status, only phase and nominatedNodeName matter then.
+    In a pod's status, only phase and nominatedNodeName matter.
     """
     if isinstance(before, Pod) and isinstance(after, Pod):
         return (

@@ -37,7 +37,7 @@ class RuleVerdict(NamedTuple):
 
     Attributes:
         against: reason of a rejection; "" without a rejection.
-        wish: preference, higher is better. It is only comparable between nodes of the same rule.
+        wish: preference; higher is better. Values are only comparable between nodes of the same rule.
     """
 
     against: str

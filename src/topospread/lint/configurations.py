@@ -25,7 +25,7 @@ from .problem import FieldEdit, Problem
 GROUP: Final = "kubescheduler.config.k8s.io/"
 _LINE: Final = re.compile(r"[^\r\n]+")
 _MOST_BLANKED: Final = 16 << 20
-"""Characters of all texts with blanks. Each is as long as its file up to the configuration."""
+"""Maximum characters of all copies that `_in_place` makes. A copy is as long as its file up to the configuration."""
 _UNKNOWN: Final = re.compile(r'\w+ ".*" does not exist', re.DOTALL)
 
 
@@ -96,10 +96,10 @@ def _documents(text: Text) -> list[YamlDocument]:
 
 
 def _in_place(location: Location, key: str, layouts: Layouts) -> Text | None:
-    """Return the text with all but one block scalar blanked out, so that positions stay those in the file.
+    """Return a copy of the file in which the text before a ConfigMap's block scalar is blank.
 
-    None if the data is not literally in the file: quoted, folded, JSON or rendered; or if the files have so many
-    configurations that their texts are too long.
+    Positions in the copy are therefore positions in the file. Return None if the data is not literally in the file
+    (quoted, folded, JSON or rendered), or if all copies would have more than `_MOST_BLANKED` characters.
     """
     node, taken = layouts.nearest(location, ("data", key))
     if location.text.origins or location.document is None or taken < 2 or node is None or node.style != "|":

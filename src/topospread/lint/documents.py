@@ -31,7 +31,9 @@ _POD: Final = msgspec.json.Decoder(Pod)
 
 
 def objects_in(text: Text, *, applied: bool = False) -> Iterator[tuple[Any, Location]]:
-    """Yield the objects of a text, or any other value in their place. Pods with an owner are typed, unless `applied`.
+    """Yield each object of a text with its location; documents that are not objects, too, as plain data.
+
+    Objects are plain data. Only stored pods with a controller are typed, unless `applied`.
 
     Raises:
         DecodeError: if the text is neither YAML nor JSON.
@@ -88,7 +90,7 @@ def _in_list(listed: JsonList, *, applied: bool) -> Iterator[tuple[Any, Location
             yield pod, location
             continue
         value = read_value(location.text, location.start, location.end)
-        yield from _objects({**of, **value} if isinstance(value, dict) else value, location)
+        yield from _objects(_typed(value, of), location)
 
 
 def _owned_pod(raw: msgspec.Raw, of: dict[str, Any], quantities: KnownQuantities) -> Pod | None:
@@ -118,12 +120,19 @@ def _objects(value: Any, location: Location) -> Iterator[tuple[Any, Location]]:
     listed = JsonList.at(location) if location.document is None else None
     of = _item_type(kind, value.get("apiVersion"))
     for index, item in enumerate(items):
-        typed = {**of, **item} if isinstance(item, dict) else item
-        yield from _objects(typed, listed.spot_of(index) if listed else location.item("items", index))
+        yield from _objects(_typed(item, of), listed.spot_of(index) if listed else location.item("items", index))
+
+
+def _typed(item: Any, of: dict[str, Any]) -> Any:
+    """Return a list's item with the default type. Like kubectl, take a type of nulls, "" or non-strings for none."""
+    if not isinstance(item, dict):
+        return item
+    has_type = any(isinstance(each, str) and each for each in (item.get("kind"), item.get("apiVersion")))
+    return {**of, **item} if has_type else {**item, **of}
 
 
 def _replaces(value: dict[str, Any], kind: str) -> bool:
-    """Return whether kubectl applies the object's items, which may be null, in its place."""
+    """Return whether the object has ``items``, which kubectl applies instead of it, although it is not a list."""
     return "items" in value and isinstance(value["items"], list | None) and not kind.endswith("List")
 
 

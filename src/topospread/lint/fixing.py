@@ -75,7 +75,7 @@ def _documents(lines: list[str]) -> list[list[str]]:
 
 
 def _moved(line: str, old: int, new: int) -> str:
-    """Return a diff line. Line numbers in a hunk's head are shifted by the preceding documents."""
+    """Return a diff line. In a hunk's head, add the lines of preceding documents (old, new) to the line numbers."""
     found = _HUNK.match(line)
     if found is None:
         return line
@@ -88,7 +88,7 @@ def _complete(line: str) -> str:
 
 _ROUNDS: Final = 5
 _MOST_READ: Final = 2 << 20
-"""Characters to read while fixes are tested one by one; each test reads the whole text."""
+"""Maximum characters to parse while fixes are tested one by one; each test parses the whole text."""
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
@@ -203,7 +203,7 @@ class TextEditor:
 
     @property
     def most_tries(self) -> int:
-        """The number of fixes to test one by one; fewer in a long text."""
+        """Maximum number of fixes to test one by one. It is lower for a longer text."""
         return max(_MOST_READ // max(len(self.whole), 1), 1)
 
     def made(

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final
 
 import msgspec
@@ -19,7 +18,7 @@ import msgspec
 from topospread.errors import Place
 from topospread.sources.json_layout import TextValue
 from topospread.sources.text import Text, printable
-from topospread.text import listed
+from topospread.text import did_you_mean, listed
 
 from .layout import Layouts
 from .lint_input import LintSubject
@@ -28,8 +27,10 @@ ANNOTATION: Final = "topospread.dev/ignore"
 _LONGEST_ANNOTATION: Final = 1 << 18
 """Maximum length of annotations; the API server denies objects with longer ones."""
 _MOST_SUGGESTED, _LONGEST_NAME = 20, 100
-"""Unknown rules for which a similar name is looked for, and their longest name."""
+"""Maximum number of unknown rules for which a similar name is suggested, and maximum length of their names."""
 _MOST_NAMED: Final = 3
+MOST_IGNORES: Final = 20_000
+"""Maximum number of ignores that are read. Later ones suppress nothing."""
 _COMMENT: Final = re.compile(r"#\s*topospread:\s*ignore\b(.*)")
 _ENTRY: Final = re.compile(r"\s*([\w-]+(?:\s*,\s*[\w-]+)*)(?:\s*:|\s|$)\s*(.*)")
 _BETWEEN: Final = re.compile(r"\s*(#.*|---\s*(#.*)?)?")
@@ -68,27 +69,34 @@ class Ignore(msgspec.Struct, eq=False):
 
 
 class Ignores:
-    """All ignores in the linted texts."""
+    """All ignores in the linted texts.
+
+    Attributes:
+        all: the first `MOST_IGNORES` ignores, comments first.
+        beyond: the next ignore; None without one.
+    """
 
     def __init__(self, texts: list[Text], subjects: list[LintSubject], layouts: Layouts) -> None:
-        self.all: list[Ignore] = []
         self._in_text: dict[str, list[Scope]] = {}
         self._of_subject: dict[LintSubject, Scope] = {}
+        self.all = list(islice(self._found(texts, subjects, layouts), MOST_IGNORES + 1))
+        self.beyond = self.all.pop() if len(self.all) > MOST_IGNORES else None
+        for scopes in self._in_text.values():
+            _nest(scopes)
+        for each in self.all:
+            each.scope.rules.update(each.rules)
+
+    def _found(self, texts: list[Text], subjects: list[LintSubject], layouts: Layouts) -> Iterator[Ignore]:
         known: dict[tuple[str, range], Scope] = {}
         for text in texts:
             for rules, reason, place, lines in _comments(text, layouts):
-                scope = known.setdefault((text.name, lines), Scope(lines))
-                self.all.append(Ignore(rules, reason, place, scope))
-        for (name, _), scope in known.items():
-            self._in_text.setdefault(name, []).append(scope)
-        for scopes in self._in_text.values():
-            _nest(scopes)
+                if (key := (text.name, lines)) not in known:
+                    known[key] = Scope(lines)
+                    self._in_text.setdefault(text.name, []).append(known[key])
+                yield Ignore(rules, reason, place, known[key])
         for subject in subjects:
             for rules, reason, place in _annotated(subject, layouts):
-                scope = self._of_subject.setdefault(subject, Scope())
-                self.all.append(Ignore(rules, reason, place, scope))
-        for each in self.all:
-            each.scope.rules.update(each.rules)
+                yield Ignore(rules, reason, place, self._of_subject.setdefault(subject, Scope()))
 
     def take(self, rule: str, subject: LintSubject, place: Place) -> bool:
         """Return whether a finding is suppressed. Mark every matching ignore as used."""
@@ -120,7 +128,7 @@ def _nest(scopes: list[Scope]) -> None:
 
 
 def unused(ignores: Ignores, asked: frozenset[str], known: frozenset[str]) -> Iterator[tuple[Ignore, bool, str]]:
-    """Yield unused ignores, with whether all their rules exist, and a message.
+    """Yield (ignore, False, message) for unknown rules, (ignore, True, message) for rules without a finding.
 
     Args:
         ignores: all ignores, after all findings were passed to `take`.
@@ -128,28 +136,30 @@ def unused(ignores: Ignores, asked: frozenset[str], known: frozenset[str]) -> It
         known: all rules.
     """
     suggested = 0
+    if ignores.beyond is not None:
+        yield ignores.beyond, False, f"only the first {MOST_IGNORES} ignores are read; use per-file-ignores"
     for each in ignores.all:
         if not each.rules:
-            yield each, False, "no rule is named; write it as # topospread: ignore RULE reason"
+            yield each, False, "the comment names no rule; write it as # topospread: ignore RULE reason"
         unknown = [rule for rule in each.rules if rule not in known]
         if unknown:
             is_short = len(unknown) == 1 and len(unknown[0]) <= _LONGEST_NAME
             suggested += is_short
-            close = get_close_matches(unknown[0], known, 1) if is_short and suggested <= _MOST_SUGGESTED else []
-            yield each, False, _no_rules(unknown) + (f"; did you mean '{close[0]}'?" if close else "")
+            hint = did_you_mean(unknown[0], known) if is_short and suggested <= _MOST_SUGGESTED else ""
+            yield each, False, _no_rules(unknown) + hint
         for rule in each.rules:
             if rule in asked and rule not in each.scope.used:
-                yield each, True, f"{rule} has no finding here: remove the ignore"
+                yield each, True, f"{rule} has no finding here; remove this comment"
 
 
 def _no_rules(unknown: Sequence[str]) -> str:
     if len(unknown) == 1:
-        return f"there is no rule '{unknown[0]}'"
-    return f"there are no rules {listed([repr(each) for each in unknown], _MOST_NAMED)}"
+        return f"unknown rule '{unknown[0]}'"
+    return f"unknown rules {listed([repr(each) for each in unknown], _MOST_NAMED)}"
 
 
 def _comments(text: Text, layouts: Layouts) -> Iterator[tuple[tuple[str, ...], str, Place, range]]:
-    """Yield the ignores in a text's comments."""
+    """Yield (rules, reason, place, covered lines) of each ignore comment in a text."""
     if b"topospread:" not in text.data:
         return
     lines = text.data.decode().split("\n")
@@ -218,7 +228,7 @@ class _Outline:
 
 
 def _annotated(subject: LintSubject, layouts: Layouts) -> Iterator[tuple[tuple[str, ...], str, Place]]:
-    """Yield the ignores in an object's annotation."""
+    """Yield (rules, reason, place) of each entry of an object's annotation."""
     metadata = subject.value.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     text = annotations.get(ANNOTATION) if isinstance(annotations, dict) else None

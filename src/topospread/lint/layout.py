@@ -114,7 +114,7 @@ class Layouts:
     """Parsed positions of texts, cached per text.
 
     Attributes:
-        blanked: characters of texts that were copied with blanks (`lint.configurations`).
+        blanked: number of characters in copies that `lint.configurations` made.
     """
 
     def __init__(self) -> None:

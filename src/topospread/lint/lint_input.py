@@ -14,6 +14,7 @@ import msgspec
 from topospread.api.inventory import ABSENT, Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
+from topospread.api.pod import Pod
 from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -21,7 +22,7 @@ from topospread.config.versions import KubeVersion
 from topospread.controllers.controllers import API_VERSIONS
 from topospread.controllers.ownership import Owners
 from topospread.errors import Place
-from topospread.sources.collection import Collection
+from topospread.sources.collection import Collection, Places
 from topospread.sources.hooks import is_passing
 from topospread.sources.locations import Location
 from topospread.sources.objects import ReadObject
@@ -117,7 +118,7 @@ class LintInput:
         unknown_fields: unknown fields in the pod templates of custom resources.
         pools: node pools that can grow.
         spread_from: minimum replicas of a workload that must be spread.
-        effort: shared by all groups of overlays in a run.
+        effort: remaining budget for trial placements, shared by all groups of overlays in a run.
     """
 
     gates: Gates
@@ -183,6 +184,10 @@ class LintInput:
             collection.add_path([each])
         inventory = Inventory()
         collection.fill(inventory)
+        if self.cluster is not None and not self.of_kind("Pod"):
+            inventory.pods = list(self.cluster.pods)
+            collected, inventory.places = inventory.places, Places(self.cluster.places)
+            inventory.places.update(collected)
         why = ABSENT if self.cluster is None else self.cluster.unread.get("StorageClass", "")
         if why and (why != ABSENT or not inventory.storage_classes):
             inventory.unread["StorageClass"] = why
@@ -192,6 +197,9 @@ class LintInput:
         there = set()
         if self.cluster is not None:
             for item in self.cluster.objects():
+                # Most objects are pods. Without manifests of pods, they stay as they are.
+                if isinstance(item, Pod) and not self.of_kind("Pod"):
+                    continue
                 key = (type(item).__name__, item.namespace, item.name)
                 there.add(key)
                 yield ReadObject(key[0], item, self.cluster.places.get(key, Place()))

@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 class PodsByLabel(Generic[Item]):
-    """Items indexed by their workload's pods. If several workloads share kind and name, the last one counts."""
+    """Items, each found by its pods or template. Of equal kind, namespace and name, the last item counts."""
 
     def __init__(self, items: Iterable[tuple[PodSource, Item]]) -> None:
         named = {(type(pods.item), pods.item.namespace, pods.item.name): (pods, item) for pods, item in items}

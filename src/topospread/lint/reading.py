@@ -17,19 +17,20 @@ import msgspec
 from msgspec.structs import replace as with_fields
 
 from topospread.admission.label_keys import invalid_label_keys, with_label_keys_merged
+from topospread.api.admission_policy import AdmissionPolicy
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.api.pools import NodePool
 from topospread.api.validation import validate_decoded
-from topospread.api.validation.field import Options
+from topospread.api.validation.field import FieldError, Options
 from topospread.api.validation.schema import STRUCT_OF_ANY, WrongTypeError, decoded
 from topospread.config.api_versions import KIND
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, DecodeError, DuplicateError, InputError, Place
-from topospread.sources.admit import drop_stored_fields, is_stored
+from topospread.sources.admit import drop_stored_fields, is_stored, refused_version
 from topospread.sources.deliveries import delivery_of
 from topospread.sources.files import STANDARD_INPUT, Source, in_time, is_hidden, read_text
 from topospread.sources.folders import PathContents, check_programs, look_into
@@ -78,8 +79,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         settings: selected rules and their severities.
         rendering: settings for rendering charts and kustomizations, except namespace and version.
         pools: node pools that can grow.
-        applied: whether the paths are applied to a cluster. None: if there is one, and for the files of a repository,
-            where anyone may write the uid of a stored object.
+        applied: whether the paths are applied to a cluster, so that a uid does not make them stored objects. None: True
+            with a cluster, and for files in a repository, where anyone may write a uid.
     """
 
     paths: Sequence[str]
@@ -119,6 +120,8 @@ class Read:
         broken: errors of files that cannot be read or parsed.
         left_out: name of each skipped text → the reason.
         notes: messages about rendering and skipped files.
+        unread: number of files with manifests that charts and kustomizations leave out; templates and patches count
+            only if the user named them.
         deliveries: objects that make a GitOps tool fetch manifests from elsewhere.
     """
 
@@ -138,6 +141,7 @@ class Read:
     left_out: dict[str, WhyNotRead] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     deliveries: list[str] = field(default_factory=list)
+    unread: int = 0
 
     def take_source(self, source: Source, stdin: BinaryIO | None, instead: Text | None, *, is_named: bool) -> None:
         """Read all objects of a file. Skip files without Kubernetes objects, and note unreadable files.
@@ -149,6 +153,7 @@ class Read:
         if unfinished is not None:
             self.left_out[source.name] = unfinished
         if unfinished in ("template", "patch"):
+            self.unread += is_named
             return
         try:
             text = instead or read_text(source, stdin)
@@ -216,8 +221,8 @@ class Read:
         for error in own.broken:
             raise error
         if len(own.configurations) != 1:
-            number = len(own.configurations) or "no"
-            raise ConfigError(f"there is {number} {KIND} here, and one is wanted", Place(shown_path(path)))
+            number = len(own.configurations) or "none"
+            raise ConfigError(f"expected one {KIND}, found {number}", Place(shown_path(path)))
         (configuration,) = own.configurations
         if all(text.name != configuration.location.text.name for _, text in self.texts):
             added = with_fields(configuration, order=len(self.subjects))
@@ -291,6 +296,8 @@ class Read:
         current = to_current(value, kind)
         try:
             known = decoded(current, STRUCT_OF_ANY[kind])
+            # Items of a list are probably a dump of a cluster, which nobody applies.
+            words = refused_version(known) if self.applied and "items" not in subject.location.path else ""
             if self.applied:
                 drop_stored_fields(known, kind)
             stored = is_stored(known)
@@ -298,6 +305,12 @@ class Read:
             rules = Options(True, self.gates.enabled("TaintTolerationComparisonOperators"))
             is_judged = not stored and not self._is_base(subject)
             errors = validate_decoded(kind, known, rules, self.namespace) if is_judged else []
+            if isinstance(item, AdmissionPolicy) and is_judged:
+                from topospread.admission.compiling import problems
+
+                errors += [FieldError("FieldValueInvalid", path, f"{path}: {why}") for path, why in problems(item)]
+            if words and is_judged and subject.location.text.name != STANDARD_INPUT:
+                errors.append(FieldError("FieldValueInvalid", "metadata.resourceVersion", words))
         except WrongTypeError as error:
             hint = " (put it in quotes)" if error.words.startswith(_NOT_A_STRING) else ""
             self.refused.append((subject, Problem(error.path, f"{error}{hint}")))
@@ -314,7 +327,10 @@ class Read:
         if pods is not None and is_judged and not errors:
             made = with_label_keys_merged(pods.spec, pods.labels, self.gates)
             errors = [
-                with_fields(each, message=f"its pods are refused: {each.message}")
+                # Before keys were merged, the API server refused the template itself, at its field matchLabelKeys.
+                each
+                if ".matchLabelKeys[" in each.field
+                else with_fields(each, message=f"its pods are refused: {each.message}")
                 for each in invalid_label_keys(made, self.gates, pods.path)
             ]
         manifest = Manifest(subject.location, label, value, subject.order, kind, item, bool(errors), stored, pods)
@@ -366,16 +382,17 @@ def read(  # noqa: PLR0913 - one keyword
         # An editor may have files that are not saved yet.
         PathContents([Source(path, None)])
         if path in given and not os.path.lexists(path)
-        else look_into(path, question.how, allow_empty=True)
+        else look_into(path, question.how, allow_empty=True, ignored=question.settings.ignored_in)
         for path in question.paths
     ]
     found = Read(gates, question.namespace, notes=[note for each in paths for note in (*each.warnings, *each.notes)])
     found.surroundings = FolderContext(question.paths)
+    found.unread = len({path for each in paths for path in each.unread})
     sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
     check_programs([source for source in asked if source.path not in given])
     in_files = os.path.realpath(question.cluster) if question.cluster and not is_synthetic(question.cluster) else ""
-    repository = cache(repository_of)
+    repository, named = cache(repository_of), frozenset(question.paths)
     for number, source in enumerate(in_time(asked)):
         progress(number, len(asked))
         applied = question.applied
@@ -383,5 +400,5 @@ def read(  # noqa: PLR0913 - one keyword
             folder = os.path.dirname(source.path) if source.unit is None else source.path
             applied = source.path != STANDARD_INPUT and repository(folder) is not None
         found.applied = applied and not (in_files and lies_in(source.path, in_files))
-        found.take_source(source, stdin, given.get(source.path), is_named=source.path in question.paths)
+        found.take_source(source, stdin, given.get(source.path), is_named=source.path in named)
     return found

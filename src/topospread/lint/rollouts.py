@@ -101,7 +101,7 @@ def without_apart(item: Owner) -> Owner:
 
 
 def _counting_old_pods(template: TemplateOnNodes) -> ConstraintOnNodes | None:
-    """Return the first hard constraint that counts pods of all revisions; None if no update need be tried."""
+    """Return the first hard constraint that counts pods of all revisions; None if no update has to be simulated."""
     replicas = template.pods.replicas or 0
     if not 0 < replicas <= MOST_PODS or not isinstance(template.pods.item, Deployment):
         return None

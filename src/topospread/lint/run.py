@@ -23,7 +23,8 @@ from topospread.sources.inputs import Path, paths_of
 from topospread.sources.load import load, no_garbage_collection
 from topospread.sources.positions import parse_path
 from topospread.sources.rendering import Rendering
-from topospread.sources.text import Text, printable
+from topospread.sources.text import Origins, Text, printable
+from topospread.text import listed
 
 from .ignores import Ignores, unused
 from .lint_input import CustomManifest, LintInput, LintSubject, Manifest
@@ -35,23 +36,48 @@ from .rules.ignores import UNKNOWN_IGNORE, UNUSED_IGNORE
 from .rules.manifests import UNKNOWN_PLUGIN, VALIDATION
 from .settings import Settings
 
-# Overlays of one base that create the same objects are alternatives, which are never all applied.
+# Overlays of one base that create different objects with one name are alternatives, which are never all applied.
 
 _Key = tuple[str, str | None, str]
 
 
-def overlay_groups(manifests: Sequence[Manifest]) -> list[list[Manifest]]:
-    """Return the groups of manifests that can be applied together; one group without alternatives."""
-    units: dict[int, set[_Key]] = {}
+def overlay_groups(manifests: Sequence[Manifest], notes: list[str]) -> list[list[Manifest]]:
+    """Return groups of manifests that can be applied together. Add to `notes` the overlays that cannot.
+
+    Overlays that render different objects with one name are in different groups. Overlays that share only equal objects
+    can also be applied together: the first groups have all these overlays, and each equal object once. Without overlays
+    there is one group.
+    """
+    made: dict[_Key, dict[int, Manifest]] = {}
     for each in manifests:
         if each.location.text.origins is not None and each.item.metadata.name:
             key = (each.kind, each.item.metadata.namespace, each.item.metadata.name)
+            made.setdefault(key, {}).setdefault(id(each.location.text), each)
+    shared = {key: list(units.values()) for key, units in made.items() if len(units) > 1}
+    alternatives = _alternatives(manifests, shared)
+    different = {key: found for key, found in shared.items() if any(each.item != found[0].item for each in found)}
+    apart: dict[tuple[str, ...], list[str]] = {}
+    for found in different.values():
+        apart.setdefault(tuple(each.location.text.name for each in found), []).append(found[0].label)
+    for names, labels in apart.items():
+        notes.append(f"{', '.join(names)}: linted as alternatives, because they differ in {listed(labels, 1)}")
+    if len(different) == len(shared):
+        return alternatives
+    repeated = {id(each) for key, found in shared.items() if key not in different for each in found[1:]}
+    return _alternatives([each for each in manifests if id(each) not in repeated], different) + alternatives
+
+
+def _alternatives(manifests: Sequence[Manifest], shared: Mapping[_Key, Sequence[Manifest]]) -> list[list[Manifest]]:
+    """Return groups of manifests in which no two overlays share one of these objects."""
+    units: dict[int, set[_Key]] = {}
+    for key, found in shared.items():
+        for each in found:
             units.setdefault(id(each.location.text), set()).add(key)
-    made = Counter(key for keys in units.values() for key in keys)
     taken: list[set[_Key]] = []
     group_of: dict[int, int] = {}
-    for unit, keys in units.items():
-        if all(made[key] == 1 for key in keys):
+    for unit in dict.fromkeys(id(each.location.text) for each in manifests):
+        keys = units.get(unit)
+        if keys is None:
             continue
         group = next((at for at, others in enumerate(taken) if not others & keys), len(taken))
         if group == len(taken):
@@ -87,14 +113,14 @@ class LintReport(Sequence[Finding]):
 
     Attributes:
         judged: the findings with their objects, in input order.
-        ignored: number of suppressed findings.
+        ignored: the suppressed findings.
         read: the files and objects that were read.
         given: the input of the rules.
         asked: the rules that ran. Rules that need nodes run only if there are nodes.
     """
 
     judged: Sequence[Judged]
-    ignored: int
+    ignored: Sequence[Finding]
     read: Read
     given: LintInput
     asked: frozenset[str]
@@ -217,7 +243,7 @@ def run(
         UsageError: if standard input is named twice or is closed.
     """
     if [*question.paths, question.cluster, question.config].count(STANDARD_INPUT) > 1:
-        raise UsageError("- is given twice, and standard input can be read once")
+        raise UsageError("- is given twice; standard input can be read only once")
     gates = gates_for(question.kube_version)
     in_files = [question.cluster] if question.cluster and os.path.exists(question.cluster) else []
     check_charts(question.how, lambda: has_chart([*question.paths, *in_files], question.how))
@@ -258,7 +284,7 @@ def _given(
         pools=question.pools,
         spread_from=question.settings.spread_from,
     )
-    groups = [replace(of_all, manifests=manifests) for manifests in overlay_groups(found.manifests)]
+    groups = [replace(of_all, manifests=manifests) for manifests in overlay_groups(found.manifests, found.notes)]
     groups[0] = replace(
         groups[0],
         configurations=found.configurations,
@@ -282,21 +308,31 @@ def judge(
     every = [text for _, text in found.texts] + [each.location.text for each in found.configurations]
     texts = {id(text): text for text in every}
     ignores = Ignores(list(texts.values()), found.subjects, found.layouts)
-    ignored = 0
+    origins = {text.name: text.origins for _, text in found.texts if text.origins is not None}
+    ignored: dict[object, Finding] = {}
     judged: dict[object, Judged] = {}
     for number, rule in enumerate(asked):
         progress(number, len(asked))
         for subject, problem in (each for given in groups for each in rule.check(given)):
             finding = _finding(rule, subject, problem, found)
+            # Two overlays share the findings of their base: report each once.
+            alike = finding.rendered is not None or len(groups) > 1
+            key = (rule.id, finding.message, finding.place) if alike else (len(judged), len(ignored))
             if ignores.take(rule.id, subject, finding.rendered or finding.place):
-                ignored += 1
-            else:
-                # Two overlays share the findings of their base: report each once.
-                alike = finding.rendered is not None or len(groups) > 1
-                key = (rule.id, finding.message, finding.place) if alike else len(judged)
+                ignored.setdefault(key, finding)
+            elif _is_wanted(finding, settings, origins):
                 judged.setdefault(key, Judged(finding, subject, problem))
-    findings = [*judged.values(), *_of_ignores(ignores, ids, found)]
-    return LintReport(_wanted(findings, found, settings), ignored, found, groups[0], ids)
+    of_ignores = [each for each in _of_ignores(ignores, ids, origins) if _is_wanted(each.finding, settings, origins)]
+    every_judged = _in_order([*judged.values(), *of_ignores], found, settings)
+    return LintReport(every_judged, [*ignored.values()], found, groups[0], ids)
+
+
+def _is_wanted(finding: Finding, settings: Settings, origins: Mapping[str, Origins]) -> bool:
+    """Return whether the settings select a finding. Overlays share findings of a base, so ask before these are one."""
+    if not (settings.asks(finding.rule) and settings.per_file_ignores):
+        return settings.asks(finding.rule)
+    made = origins[finding.rendered.source].holders(finding.place) if finding.rendered else (finding.place.source,)
+    return settings.wants(finding.rule, *made)
 
 
 def _finding(rule: Rule, subject: LintSubject, problem: Problem, found: Read) -> Finding:
@@ -318,9 +354,8 @@ def source_place(subject: LintSubject, field: str, place: Place) -> Place | None
     return origins.place(location.document or 1, (*location.path, *parse_path(field)), place)
 
 
-def _of_ignores(ignores: Ignores, asked: frozenset[str], found: Read) -> Iterator[Judged]:
+def _of_ignores(ignores: Ignores, asked: frozenset[str], rendered: Mapping[str, Origins]) -> Iterator[Judged]:
     """Yield the problems of the ignores."""
-    rendered = {text.name: text.origins for _, text in found.texts if text.origins is not None}
     for ignore, known, words in unused(ignores, asked, frozenset(BY_ID)):
         rule = UNUSED_IGNORE if known else UNKNOWN_IGNORE
         place, origins = ignore.place, rendered.get(ignore.place.source)
@@ -331,8 +366,8 @@ def _of_ignores(ignores: Ignores, asked: frozenset[str], found: Read) -> Iterato
         yield Judged(finding, None, Problem("", words))
 
 
-def _wanted(judged: Sequence[Judged], found: Read, settings: Settings) -> list[Judged]:
-    """Return the findings that the settings select, in input order, with their severities."""
+def _in_order(judged: Sequence[Judged], found: Read, settings: Settings) -> list[Judged]:
+    """Return the findings in input order, with the severities of the settings."""
     files = {text.name: at for at, (_, text) in reversed(list(enumerate(found.texts)))}
     position = {rule.id: at for at, rule in enumerate(RULES)}
 
@@ -340,10 +375,10 @@ def _wanted(judged: Sequence[Judged], found: Read, settings: Settings) -> list[J
         place = each.finding.rendered or each.finding.place
         return files[place.source], place.line or 0, place.column or 0, position[each.finding.rule]
 
-    wanted = []
-    for each in sorted(judged, key=order):
-        rule = each.finding.rule
-        if settings.asks(rule) and settings.wants(rule, each.finding.place.source):
-            severity = settings.severity.get(rule, each.finding.severity)
-            wanted.append(with_fields(each, finding=replace(each.finding, severity=severity)))
-    return wanted
+    return [
+        with_fields(
+            each,
+            finding=replace(each.finding, severity=settings.severity.get(each.finding.rule, each.finding.severity)),
+        )
+        for each in sorted(judged, key=order)
+    ]

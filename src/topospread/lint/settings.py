@@ -22,21 +22,21 @@ import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from fnmatch import translate
 from functools import lru_cache, partial
 from typing import Any, Final, get_args
 
 from topospread.config.versions import KubeVersion
-from topospread.errors import Place
+from topospread.errors import InputError, Place
 from topospread.sources.custom_kinds import parse_kinds
 from topospread.sources.files import STANDARD_INPUT, Source, read_text
 from topospread.sources.positions import positions
 from topospread.sources.project_table import read_table
-from topospread.sources.roots import check_link, root_of, upwards
+from topospread.sources.roots import has_file, root_of, upwards
 from topospread.sources.synthetic_cluster import is_synthetic
 from topospread.sources.typed_fields import TypedFields
 from topospread.sources.yaml import read_documents
+from topospread.text import did_you_mean
 
 from .rule import Severity
 from .rules import BY_ID
@@ -44,14 +44,16 @@ from .rules import BY_ID
 SETTINGS_NAMES: Final = (".topospread.yaml", ".topospread.yml", "topospread.toml", "pyproject.toml")
 """Names of settings files; the first existing one in a folder counts."""
 _OPTIONS: Final = ("on", "kube-version", "config", "pools", "namespace", "output", "unknown")
-"""Options of all commands in a TOML file, which the command line reads."""
+"""Keys of a TOML file that set options of commands. `cli.project` reads them."""
 _PROMISES: Final = re.compile(
     r"^[ \t]*(?:\[\[[ \t]*(?:tool\.topospread\.)?promises[ \t]*\]\]|promises[ \t]*=)", re.MULTILINE
 )
 """An entry of `promises` in TOML, or the key of an inline array."""
 _LONGEST_GLOB: Final = 1_000
 _MOST_GLOBS: Final = 1000
-"""Limit on globs, because each is compared with each file."""
+"""Maximum number of globs, because each is compared with each file."""
+MOST_COMPARED: Final = 8_000_000_000
+"""Maximum sum of (length of a glob × length of a path) in a run. The longest globs take a nanosecond for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,21 @@ class DeclaredPromise:
     select: Mapping[str, str]
     want: str
     where: Place
+
+
+@dataclass(slots=True)
+class GlobResults:
+    """The results of globs in a run.
+
+    Attributes:
+        ignored: path → rules that are disabled for it.
+        excluded: path → whether it is not read.
+        work: see `MOST_COMPARED`.
+    """
+
+    ignored: dict[str, frozenset[str]] = field(default_factory=dict)
+    excluded: dict[str, bool] = field(default_factory=dict)
+    work: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +104,7 @@ class Settings:
         source: the settings file; "" without one.
         promises: declared promises of workloads.
         spread_from: minimum replicas of a workload that must be spread (rule ``no-spread``).
+        compared: the results of the globs.
     """
 
     select: frozenset[str] | None = None
@@ -102,27 +120,51 @@ class Settings:
     source: str = ""
     promises: tuple[DeclaredPromise, ...] = ()
     spread_from: int = 3
+    compared: GlobResults = field(default_factory=GlobResults, compare=False)
 
     def asks(self, rule: str) -> bool:
         """Return whether a rule is enabled for any file."""
         return rule not in self.ignore and (self.select is None or rule in self.select)
 
-    def wants(self, rule: str, path: str) -> bool:
-        """Return whether a rule is enabled for a file."""
-        return not any(rule in rules and self._matches(path, glob) for glob, rules in self.per_file_ignores.items())
+    def wants(self, rule: str, *paths: str) -> bool:
+        """Return whether a rule is enabled for all of the files."""
+        return not any(rule in self._ignored(path) for path in paths)
+
+    def ignored_in(self, folder: str, file: str) -> frozenset[str] | None:
+        """Return the rules that are disabled for a rendered folder by its file; None if the folder is excluded."""
+        return None if self.excludes(folder) else self._ignored(file)
+
+    def _ignored(self, path: str) -> frozenset[str]:
+        known = self.compared.ignored
+        if path not in known:
+            found = (self.per_file_ignores[glob] for glob in self._matching(path, self.per_file_ignores))
+            known[path] = frozenset().union(*found)
+        return known[path]
 
     def excludes(self, path: str) -> bool:
         """Return whether a file is excluded, even if it is named explicitly. Standard input never is."""
-        return path != STANDARD_INPUT and any(self._matches(path, glob) for glob in self.exclude)
+        known = self.compared.excluded
+        if path not in known:
+            known[path] = path != STANDARD_INPUT and bool(self._matching(path, self.exclude))
+        return known[path]
 
-    def _matches(self, path: str, glob: str) -> bool:
-        """Match a glob. ``*`` also matches slashes; a glob without a slash may match the file name alone."""
-        relative = os.path.relpath(path, self.folder or ".").replace(os.sep, "/")
-        matches = _pattern(glob).match
-        return bool(matches(relative) or ("/" not in glob and matches(os.path.basename(path))))
+    def _matching(self, path: str, globs: Collection[str]) -> list[str]:
+        """Return the globs that match. ``*`` also matches slashes; one without a slash may match the file name alone.
+
+        Raises:
+            InputError: if too many globs were compared with too many paths.
+        """
+        if not globs:
+            return []
+        relative, name = os.path.relpath(path, self.folder or ".").replace(os.sep, "/"), os.path.basename(path)
+        self.compared.work += sum(map(len, globs)) * len(relative)
+        if self.compared.work > MOST_COMPARED:
+            raise InputError("the globs are too long for so many files; use fewer globs", Place(self.source))
+        matches = ((glob, _pattern(glob).match) for glob in globs)
+        return [glob for glob, match in matches if match(relative) or ("/" not in glob and match(name))]
 
 
-@lru_cache(maxsize=_MOST_GLOBS)
+@lru_cache(maxsize=2 * _MOST_GLOBS)
 def _pattern(glob: str) -> re.Pattern[str]:
     return re.compile(translate(glob))
 
@@ -135,8 +177,7 @@ def find_settings(folder: str = ".") -> Settings:
     """
     for place in upwards(folder):
         for name in SETTINGS_NAMES:
-            if os.path.isfile(os.path.join(place, name)):
-                check_link(os.path.join(place, name))
+            if has_file(os.path.join(place, name)):
                 shown = os.path.relpath(os.path.join(place, name)) if name in os.listdir(place) else name
                 found = read_settings(shown)
                 if found is not None:
@@ -230,7 +271,7 @@ class _SettingsParser(TypedFields):
 
     def _check_globs(self, globs: Collection[str], where: str) -> None:
         if len(globs) > _MOST_GLOBS:
-            told = f"{len(globs)} globs, and the most is {_MOST_GLOBS}; a glob such as dir/* covers many"
+            told = f"{len(globs)} globs, but at most {_MOST_GLOBS} are allowed; a glob such as dir/* covers many"
             raise self.error(told, where)
         if any(len(each) > _LONGEST_GLOB for each in globs):
             raise self.error(f"a glob is longer than {_LONGEST_GLOB} characters", where)
@@ -264,6 +305,4 @@ def unknown_rule(name: str) -> str:
     """Return the error message for an unknown rule; "" if the rule exists."""
     if name in BY_ID:
         return ""
-    close = get_close_matches(name, BY_ID, 1)
-    hint = f"did you mean '{close[0]}'?" if close else "`topospread explain rules` lists them"
-    return f"there is no rule '{name}'; {hint}"
+    return f"unknown rule '{name}'{did_you_mean(name, list(BY_ID), '`topospread explain rules` lists them')}"

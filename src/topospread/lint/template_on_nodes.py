@@ -96,14 +96,28 @@ def templates_on_nodes(given: LintInput) -> list[TemplateOnNodes]:
     return list(_all(given, cluster_of(given))) if given.nodes else []
 
 
-def cluster_of(given: LintInput) -> Cluster:
-    """Return the cluster with the given nodes and their pods."""
+def _new_cluster(given: LintInput) -> Cluster:
+    """Return a new cluster with the given nodes and their pods."""
     cluster = Cluster(request_rules(given.gates))
     for node in given.nodes:
         cluster.add_node(as_served(node))
     for pod in given.inventory.pods:
         if pod.spec.node_name:
             cluster.add_pod(pod)
+    return cluster
+
+
+cluster_of = once_per_input(_new_cluster)
+"""The cluster with the given nodes and their pods, shared by all rules. Their trials are undone."""
+
+
+@once_per_input
+def grown_cluster(given: LintInput) -> Cluster:
+    """Return the cluster with one more node of each pool."""
+    if not given.pools:
+        return cluster_of(given)
+    cluster = _new_cluster(given)
+    grow_each(cluster, given.pools)
     return cluster
 
 
@@ -121,9 +135,7 @@ def frameworks_of(given: LintInput) -> dict[str, Framework]:
 def _all(given: LintInput, cluster: Cluster) -> Iterator[TemplateOnNodes]:
     admission = Admission(given.inventory, gates_for(given.version, component="apiserver"))
     frameworks = frameworks_of(given)
-    larger = cluster_of(given) if given.pools else None
-    if larger is not None:
-        grow_each(larger, given.pools)
+    larger = grown_cluster(given) if given.pools else None
     for manifest, pods in given.sources:
         spread = pods.spec.topology_spread_constraints or any(True for _ in keeping_apart(pods))
         if manifest.refused or not spread or pods.spec.node_name:

@@ -33,11 +33,11 @@ from .template_on_nodes import TemplateOnNodes, cluster_of, configuration_of, fr
 MOST_PODS = 20_000
 """Workloads with more pods are not placed."""
 _SIMULATION = 250
-"""Fixed cost of a simulation, in pods or nodes of about 12 µs each. `TrialEffort` amounts to two seconds."""
+"""Fixed cost of a simulation, in pods or nodes of about 12 µs each. The budget `TrialEffort` is about two seconds."""
 _LARGEST_CLUSTER = 10_000
 """Maximum cost that the cluster's size adds, so that at least 24 simulations always run."""
 _OTHER = 4
-"""Cost of another object, such as a budget: it is looked at for each workload."""
+"""Cost of each other object, such as a PodDisruptionBudget, which every simulation reads."""
 _POD = 5
 """Cost of one pod in a quick trial."""
 _OWNERS = (
@@ -77,9 +77,9 @@ class TrialPlacements:
         return Scheduler(cluster_of(self._given), frameworks_of(self._given))
 
     def fit(self, template: TemplateOnNodes, more: int = 0) -> bool:
-        """Return whether a quick trial places all replicas and `more` pods, without the present ones.
+        """Return whether a quick trial without the template's present pods places all replicas and `more` pods.
 
-        Also False if that needs a full simulation: pods that differ or claim storage.
+        Return False, too, if the pods claim storage or their number is unknown, because this needs a full simulation.
         """
         storage = any(volume.is_storage for volume in template.pod.spec.volumes or ())
         replicas = template.pods.replicas
@@ -94,7 +94,7 @@ class TrialPlacements:
         return False
 
     def _placed(self, template: TemplateOnNodes, wanted: int) -> bool:
-        """Place pods in a savepoint. A result of an equivalent template is reused."""
+        """Return whether `wanted` pods find nodes, perhaps from an earlier trial of an equivalent template."""
         like = self._like(template) or id(template)
         asked, placed = self._known.get(like, (0, 0))
         if asked < wanted and placed == asked and self._given.effort.left > 0:
@@ -103,7 +103,7 @@ class TrialPlacements:
         return placed >= wanted
 
     def _tried(self, template: TemplateOnNodes, wanted: int) -> int:
-        """Return how many pods find a node, one after another."""
+        """Return how many of `wanted` pods find a node before the first that does not. Undo the trial."""
         cluster, item = self._scheduler.cluster, template.pods.item
         with cluster.savepoint():
             for key in self._own_pods(template):
@@ -118,9 +118,9 @@ class TrialPlacements:
         return self._own.get((type(item).__name__, item.namespace, item.name), [])
 
     def _like(self, template: TemplateOnNodes) -> Hashable | None:
-        """Return a key of everything that affects a trial, without names; None if present pods also affect it.
+        """Return a key that is equal for templates with the same trial result; None if the template cannot share one.
 
-        For a selector, only its matches matter: the template's own pods and the present pods.
+        A selector is represented by its matches: whether it selects the template's pods, and which present pods.
         """
         cluster, spec, namespace = self._scheduler.cluster, template.pod.spec, template.pod.namespace
         own = spec.topology_spread_constraints or []

@@ -10,8 +10,8 @@ import os
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
-from topospread.sources.kustomizations import KUSTOMIZATIONS, kustomization_value, path_of
-from topospread.sources.rendering import CHART
+from topospread.sources.kustomizations import file_in, is_kustomization, kustomization_value, path_of
+from topospread.sources.rendering import is_chart
 from topospread.sources.roots import lies_in, repository_of
 
 Unfinished = Literal["template", "patch", "base"]
@@ -73,26 +73,26 @@ class FolderContext:
         return None
 
     def _is_linted(self, folder: str) -> bool:
-        return any(each == folder or folder.startswith(os.path.join(each, "")) for each in self._linted)
+        parts = folder.split(os.sep)
+        return any((os.sep.join(parts[:end]) or os.sep) in self._linted for end in range(1, len(parts) + 1))
 
     def _is_chart(self, folder: str) -> bool:
         if folder not in self._charts:
-            self._charts[folder] = os.path.isfile(os.path.join(folder, CHART))
+            self._charts[folder] = is_chart(folder)
         return self._charts[folder]
 
     def _kustomized(self, folder: str) -> dict[str, Unfinished]:
         """Return the files that a folder's kustomization names, with their kinds."""
         if folder not in self._named:
-            self._named[folder] = {}
-            for name in KUSTOMIZATIONS:
-                path = os.path.join(folder, name)
-                if os.path.isfile(path):
-                    self._named[folder] = _named_in(path)
+            path = file_in(folder)
+            self._named[folder] = _named_in(path) if path else {}
         return self._named[folder]
 
 
 def _named_in(path: str) -> dict[str, Unfinished]:
     value = kustomization_value(path)
+    if not is_kustomization(value):
+        return {}
     folder = os.path.dirname(path)
     changes = any(value[name] for name in value if name not in _CHANGES_NOTHING)
     bases = _strings(value.get("resources")) + _strings(value.get("bases")) if changes else []

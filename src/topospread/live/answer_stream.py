@@ -190,5 +190,5 @@ class _Chunks:
                 break
         self._rest = data[place:]
         if len(self._rest) > _LONGEST_SIZE and not self.ended:
-            raise ValueError("a chunk without a size")
+            raise ValueError("the size of a chunk of the answer has no end")
         return b"".join(parts)

@@ -181,7 +181,7 @@ class Binder:
         return self._parts.times.point(point, plugin, placed.profile) if placed.measured else nullcontext()
 
     async def _bind_volumes(self, placed: Placed, reservation: VolumeReservation) -> None:
-        """Run PreBind. nominatedNodeName tells others, such as the cluster autoscaler, where the pod will be."""
+        """Run PreBind. Set nominatedNodeName first, so that cluster-autoscaler knows the pod's future node."""
         parts, key = self._parts, placed.assumption.key
         parts.statuses.want(placed.pod, nominated=placed.assumption.node)
         task = asyncio.current_task()
@@ -239,7 +239,7 @@ class Binder:
 
         Raises:
             NotBound: if it has no node, or is deleted.
-            TakenElsewhere: if it has another node.
+            BindConflict: if it has another node.
         """
         delay = _BETWEEN
         while True:

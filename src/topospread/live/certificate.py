@@ -66,7 +66,7 @@ class Certificate:
         except (OSError, ssl.SSLError) as error:
             log.warning("the new certificate cannot be used, the old one is kept: %s", _why(error))
             return
-        log.info("the certificate was read anew")
+        log.info("the certificate was reloaded")
 
     def _choose(self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
         connection.context = self._newest

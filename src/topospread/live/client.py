@@ -39,7 +39,7 @@ _GOODBYE = 0.1
 """Seconds for closing TLS connections, which aiohttp does not await."""
 _RETRIES = 10
 _CONNECTIONS = MOST_SLOW + 32
-"""Connections for writes: those that wait for slow answers, and those that hold a place."""
+"""Maximum connections for writes: one for each slow write without a slot, and for each write with a slot."""
 _GATHERING = 0.01
 """Pause in seconds in which data of a long list can gather."""
 _CONFLICT = 409
@@ -313,7 +313,7 @@ class ApiClient:
             raise unreachable(error) from error
 
     async def _refused(self, status: int, body: bytes, retry_after: float | None) -> NoReturn:
-        """Raise the error in a response. Renew unknown credentials."""
+        """Raise the error in a response. After a 401, renew the credentials first."""
         if status == 401:
             await self._connection.renew()
         raise error_of(body, status, retry_after)

@@ -38,7 +38,7 @@ _PASSING: Final = frozenset({"TooManyRequests", "ServiceUnavailable", "Timeout",
 _PAUSES: Final = (1.0, 3.0)
 """Seconds before each retry."""
 _OTHER_REFUSAL: Final = 1.0
-"""Seconds to wait for other refusals, so that always the same one is reported."""
+"""Seconds to wait for the other required lists after an error, so that always the same error is reported."""
 
 
 class ListsProgress(Protocol):
@@ -167,7 +167,7 @@ class ClusterLists:
         return facts
 
     async def _all_or_none(self, reading: Mapping[str, asyncio.Task[None]], version: asyncio.Task[str]) -> None:
-        """Wait for all lists or the first error. Of several refusals, report that of the first kind."""
+        """Wait for all lists. After an error, raise the error of the first kind that has one."""
         every = [*reading.values(), version]
         await asyncio.wait(every, return_when=asyncio.FIRST_EXCEPTION)
         if any(each.done() and each.exception() for each in every):
@@ -204,7 +204,7 @@ class ClusterLists:
         return found
 
     def _tell_narrowed(self, facts: SnapshotFacts) -> None:
-        """Record that pods, or only other kinds, were limited to one namespace."""
+        """Record the kinds that were read in one namespace only. If pods are, this counts for the whole snapshot."""
         if "Pod" in self._narrowed:
             facts.namespace = self.wanted.otherwise
             return

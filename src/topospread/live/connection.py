@@ -92,8 +92,8 @@ async def connect(  # noqa: PLR0913 - kubectl has that many options
         home = str(Path.home() / ".kube" / "config")
         if not paths and not Path(home).exists():
             raise InputError(
-                "no API server found: give --kubeconfig FILE or set KUBECONFIG; there is no "
-                f"{home}, and this is no pod with a service account"
+                f"no cluster found: {home} does not exist, and this is not a pod with a service account; "
+                "add --kubeconfig FILE or set KUBECONFIG"
             )
         credentials = await kubeconfig_credentials(paths or home, context)
     fresh = _Fresh(credentials, as_user, as_uid)
@@ -160,7 +160,7 @@ class _Fresh:
         self._loaded = stamps
         if self.connection is not None:
             self.connection.generation += 1
-        log.info("certificates were loaded anew")
+        log.info("certificates were reloaded")
 
     def _made(self) -> dict[str, str]:
         made = {}
@@ -216,7 +216,7 @@ def _load(context: ssl.SSLContext, credentials: Credentials) -> None:
 
 def _reason(error: OSError) -> str:
     if isinstance(error, ssl.SSLError):
-        return f"this is no certificate in PEM form that can be used ({error.reason or error.args[-1]})"
+        return f"this is not a usable certificate in PEM form ({error.reason or error.args[-1]})"
     return error.strerror or str(error)
 
 

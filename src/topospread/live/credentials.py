@@ -169,7 +169,7 @@ def _merged(paths: str) -> KubeConfigMerger:
             _checked_file(os.path.expanduser(path))
     merger = kube_config.KubeConfigMerger(paths)
     if merger.config is None:
-        raise InputError("there is no such kubeconfig", Place(source=paths))
+        raise InputError("this kubeconfig does not exist", Place(source=paths))
     return merger
 
 
@@ -181,13 +181,13 @@ def _checked_file(path: str) -> None:
     except OSError as error:
         raise InputError(f"this kubeconfig cannot be read: {error.strerror}", place) from None
     except (yaml.YAMLError, UnicodeDecodeError):
-        raise InputError("this is no YAML, so no kubeconfig", place) from None
+        raise InputError("this is not YAML, so not a kubeconfig", place) from None
     if not isinstance(data, dict) or data.get("kind", "Config") != "Config":
-        raise InputError("this is no kubeconfig (kind Config)", place)
+        raise InputError("this is not a kubeconfig (kind Config)", place)
     for part in ("clusters", "contexts", "users"):
         entries = data.get(part) or []
         if not isinstance(entries, list) or not all(isinstance(each, dict) and "name" in each for each in entries):
-            raise InputError("must be a list of entries with names each", place.at(part))
+            raise InputError("must be a list of entries with a name", place.at(part))
 
 
 def _checked_context(
@@ -209,16 +209,16 @@ def _checked_context(
     }
     listed = ", ".join(sorted(by_name["contexts"])) or "none"
     if not name:
-        raise InputError(f"no current-context is set; there are {listed}", place)
+        raise InputError(f"no current-context is set; add --context with one of: {listed}", place)
     if name not in by_name["contexts"]:
-        raise InputError(f'there is no context "{name}"; there are {listed}', place)
+        raise InputError(f'context "{name}" not found; contexts: {listed}', place)
     chosen = by_name["contexts"][name].get("context") or {}
     cluster = by_name["clusters"].get(chosen.get("cluster"))
     if cluster is None or not (cluster.get("cluster") or {}).get("server"):
-        raise InputError(f'context "{name}": there is no cluster "{chosen.get("cluster", "")}" with a server', place)
+        raise InputError(f'context "{name}": cluster "{chosen.get("cluster", "")}" is missing or has no server', place)
     wanted = chosen.get("user")
     if wanted and wanted not in by_name["users"]:
-        raise InputError(f'context "{name}": there is no user "{wanted}"', place)
+        raise InputError(f'context "{name}": user "{wanted}" is missing', place)
     if not wanted:
         # A context without a user is anonymous, but the library would fail on it.
         chosen["user"] = wanted = _ANONYMOUS
@@ -229,7 +229,7 @@ def _checked_context(
     user["user"] = user.get("user") or {}
     given: dict[str, Any] = user["user"]
     if given.get("as-groups") or given.get("as-user-extra"):
-        raise InputError(f'user "{wanted}": as-groups and as-user-extra are not supported, only as', place)
+        raise InputError(f'user "{wanted}": remove as-groups and as-user-extra; only "as" is supported', place)
     return config, name, given
 
 
@@ -245,13 +245,13 @@ def _missing_program(error: FileNotFoundError, user: dict[str, Any]) -> str:
     command = (user.get("exec") or {}).get("command", "")
     if command and str(error.filename) == command:
         hint = str((user["exec"]).get("installHint") or "").strip()
-        return f"exec plugin {command}: there is no such program" + (f"; {hint}" if hint else "")
+        return f"exec plugin {command}: program not found" + (f"; {hint}" if hint else "")
     return f"{error.filename}: {error.strerror}"
 
 
 def _words(error: Exception) -> str:
     """Return an error of the library as a sentence, without quoted output of plugins."""
     if isinstance(error, json.JSONDecodeError):
-        return "the token of this user is no JWT"
+        return "the token of this user is not a JWT"
     text = str(error).splitlines()[0] if str(error) else ""
-    return text or "this kubeconfig is not whole"
+    return text or "this kubeconfig is incomplete"

@@ -118,7 +118,8 @@ async def patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> 
             return await ask()
         except ApiError as error:
             if error.status == 401:
-                raise InputError(f"{connection.server} does not know who asks (401 Unauthorized)", place) from None
+                words = f"{connection.server} does not accept these credentials (401 Unauthorized)"
+                raise InputError(words, place) from None
             if error.status < 500 or time.monotonic() > until:
                 raise InputError(f"{connection.server} answers {error}", place) from None
         except ApiUnreachable as error:

@@ -1,9 +1,10 @@
 """An HTTP extender for kube-scheduler: answers filter and prioritize from watched nodes and pods.
 
-kube-scheduler schedules the next pod before the watch shows the previous binding. So before counting pods of a
-namespace, wait until earlier pods that passed are on a node, deleted, or rejected, at most `PATIENCE`.
+kube-scheduler schedules the next pod before the watch shows the previous binding. So the extender remembers each pod
+that passed its filter. Before it counts pods of a namespace, it waits until the watch shows that such pods have a
+node, are deleted, or were rejected by another plugin, but at most `PATIENCE` seconds.
 
-Protocol: k8s.io/kube-scheduler/extender/v1/types.go; who asks: pkg/scheduler/extender.go.
+Protocol: k8s.io/kube-scheduler/extender/v1/types.go. Client: pkg/scheduler/extender.go.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .serving import has_client_certificate
 log = logging.getLogger(__name__)
 
 PATIENCE: Final = 2.0
-"""Seconds to wait for a passed pod. kube-scheduler's default timeout for an extender is 5 seconds."""
+"""Seconds to wait for the binding of a passed pod. kube-scheduler's default timeout for an extender is 5 seconds."""
 
 LARGEST: Final = 8 << 20
 """Maximum bytes of a request: a pod of up to 3 MiB, and with nodeCacheCapable tens of thousands of node names."""
@@ -77,14 +78,14 @@ class ExtenderArgs(msgspec.Struct, dict=True):
 
 @dataclass(frozen=True, slots=True)
 class _Passed:
-    """A pod that passed but is not seen on a node yet."""
+    """A pod that passed the filter, but that the watch does not show on a node yet."""
 
     uid: str | None
     until: float
 
 
 class WatchedDomains:
-    """The watched nodes and pods, and the pods that passed since; a `ClusterListener`."""
+    """The watched nodes and pods, and the pods that passed the filter recently; a `ClusterListener`."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
@@ -115,7 +116,7 @@ class WatchedDomains:
         return [(each, each.spec.node_name) for each in pods if each.spec.node_name]
 
     def pass_on(self, pod: Pod, seconds: float) -> None:
-        """Record that a pod passed."""
+        """Record that a pod passed the filter. Other pods wait for its binding at most ``seconds``."""
         known = self._pods.get(pod.namespace, {}).get(pod.name)
         if known is None or not known.spec.node_name:
             until = asyncio.get_running_loop().time() + seconds
@@ -157,7 +158,7 @@ class ExtenderService:
     Args:
         watched: the watched nodes and pods.
         ready: returns whether the initial lists are complete.
-        patience: seconds to wait for a passed pod.
+        patience: seconds to wait for the binding of a pod that passed the filter.
     """
 
     def __init__(

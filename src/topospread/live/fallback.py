@@ -38,7 +38,7 @@ class _Waiting(msgspec.Struct):
 
     Attributes:
         after: required duration of the loss in seconds.
-        seen: domains, with the time of their loss, that were lost long enough at its last attempt.
+        seen: (domain, time of its loss) of domains that were already lost long enough at the pod's last attempt.
     """
 
     pod: ReadPod
@@ -83,14 +83,13 @@ class Fallbacks:
 
     def softened(self, pod: ReadPod, verdict: Verdict) -> ReadPod | None:
         """Return a rejected pod with soft constraints over lost domains; None if the loss is too short."""
-        if "PodTopologySpread" not in verdict.rejectors:
+        annotations = pod.metadata.annotations
+        if "PodTopologySpread" not in verdict.rejectors or annotations is None or annotations.fallback is None:
             return None
         try:
-            after = fallback_seconds(pod)
+            after = fallback_seconds(annotations.fallback)
         except UsageError as error:
             self._events.record(PodEvent(pod, "Warning", INVALID, "Scheduling", truncated(str(error))))
-            return None
-        if after is None:
             return None
         lost = self._lost()
         long = self._long_lost(after)

@@ -17,7 +17,7 @@ class Incoming:
         self._observer = observer
 
     def now(self) -> tuple[int, int, int]:
-        """Return the lengths."""
+        """Return the numbers of active, backoff and unschedulable pods."""
         queue = self._queue
         return len(queue.active), len(queue.backoff), len(queue.unschedulable)
 

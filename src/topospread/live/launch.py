@@ -108,7 +108,7 @@ async def launch(wanted: Launch) -> int:
 
             return await lead(scheduler.run, election, stop, allow)
         if wanted.dry_run:
-            log.info("dry run: nothing is bound; how others bind the pods of the profiles is compared")
+            log.info("dry run: binding no pods; comparing how other schedulers bind the pods of the profiles")
         await scheduler.run(stop.asked)
         return DONE
 

@@ -21,7 +21,7 @@ FORMATS = ("text", "json")
 MAX_VERBOSITY = 10
 _HIDDEN = "<hidden>"
 _VALUE = r"(?:\\.|[^\s\"',}\\])+"
-"""A backslash includes the next character, so that an escaped quote does not end the text."""
+"""Pattern of a secret value. An escaped quote does not end the value."""
 _SECRETS = (
     (re.compile(rf"(?i)\b(authorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?){_VALUE}"), rf"\1{_HIDDEN}"),
     (re.compile(r"(?i)\b(bearer)\s+[\w\-.~+/]{4,}=*"), rf"\1 {_HIDDEN}"),

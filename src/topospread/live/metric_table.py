@@ -236,25 +236,26 @@ _COMPONENT = (
 
 _CONSTRAINT = ("namespace", "workload", "topology_key", "when_unsatisfiable")
 _OWN = (
-    Metric("gauge", "topospread_build_info", "Version of topospread, and the kube-scheduler it decides as.",
+    Metric("gauge", "topospread_build_info", "Version of topospread, and the kube-scheduler version that it acts as.",
            ("version", "kube_version")),
-    Metric("gauge", "topospread_tasks", "Tasks of the process's loop: those that always run, and one for each binding, "
-           "eviction and request that is under way."),
+    Metric("gauge", "topospread_tasks", "Running asyncio tasks: permanent tasks, and one for each running binding, "
+           "eviction and request."),
     Metric("counter", "topospread_binding_failures_total", "Pods that had a node and could not be bound to it."),
-    Metric("gauge", "topospread_skew", "Pods in the fullest domain of a constraint less those in the emptiest; of the "
-           "workloads that this process has tried pods of, the 200 highest.", _CONSTRAINT),
-    Metric("gauge", "topospread_blocked_pods", "Waiting pods that PodTopologySpread rejected, by the constraints that "
-           "refuse some domain.", _CONSTRAINT),
+    Metric("gauge", "topospread_skew", "Pods in the fullest domain of a constraint minus pods in the emptiest domain. "
+           "Shown are the 200 highest values of workloads whose pods this process attempted.", _CONSTRAINT),
+    Metric("gauge", "topospread_blocked_pods", "Pending pods that PodTopologySpread rejected, by constraint that "
+           "rejects a domain.", _CONSTRAINT),
     Metric("counter", "topospread_relists_total", "Kinds that had to be listed again after their watch was lost.",
            ("kind",)),
     Metric("counter", "topospread_watch_failures_total", "Lists and watches that failed.", ("kind",)),
     Metric("counter", "topospread_cache_corrections_total", "Nodes and pods that differed from the API server's list "
            "and were corrected.", ("kind",)),
-    Metric("counter", "topospread_dropped_events_total", "Events for people that were dropped as too many waited."),
-    Metric("counter", "topospread_dropped_log_lines_total", "Log lines that were dropped, as nothing read them."),
-    Metric("counter", "topospread_failures_total", "Things that went wrong and are tried again, or were not critical."),
+    Metric("counter", "topospread_dropped_events_total", "Kubernetes events that were dropped because too "
+           "many were waiting."),
+    Metric("counter", "topospread_dropped_log_lines_total", "Log lines that were dropped because stderr was not read."),
+    Metric("counter", "topospread_failures_total", "Failures that are retried or not critical."),
     Metric("counter", "topospread_mirrored_bindings_total",
-           "With --dry-run: pods that another scheduler bound, by whether its node is among our best (best, other), or "
-           "whether we would have placed the pod nowhere (nowhere).", ("result",)),
-    Metric("gauge", "topospread_mirrored_share", "With --dry-run: the share of real bindings that are among our best."),
+           "With --dry-run: bindings of another scheduler, by result: to one of our best nodes (best), to another "
+           "feasible node (other), or to an infeasible node (nowhere).", ("result",)),
+    Metric("gauge", "topospread_mirrored_share", "With --dry-run: share of real bindings to one of our best nodes."),
 )  # fmt: skip

@@ -49,7 +49,7 @@ class Observer:
         """Report a pod that could not be bound to its node."""
 
     def event_handled(self, event: str, seconds: float) -> None:
-        """The cluster and the queue have taken in what arrived (``event_handling_duration_seconds``)."""
+        """Report that cluster and queue were updated for an event (``event_handling_duration_seconds``)."""
 
     def hinted(self, plugin: str, event: str, result: HintResult, seconds: float) -> None:
         """Report a queueing hint (``queueing_hint_execution_duration_seconds``)."""

@@ -28,7 +28,8 @@ class State(Enum):
     """The scheduler's knowledge of the pod with a given name.
 
     ABSENT pods are unknown, finished, or pending for another scheduler. WAITING pods are in the queue, also gated and
-    terminating ones. ASSUMED pods have a node here that the API server has not reported yet. ASSIGNED pods have one.
+    terminating pods. ASSUMED pods were placed here, but the API server has not reported their node yet. ASSIGNED pods
+    have a node in the API server.
     """
 
     ABSENT = 0
@@ -243,7 +244,7 @@ class Pods:
         self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, lambda other: (other.spec.priority or 0) <= priority)
 
     def promise(self, key: PodKey, node: str | None) -> None:
-        """Nominate a node for a pending pod; "" clears it, None uses its status (``AddNominatedPod``)."""
+        """Nominate a node for a pending pod (``AddNominatedPod``): "" clears it, None takes it from the status."""
         pod = self.waiting.get(key)
         if pod is not None:
             self._promise(key, pod, pod.nominated_node_name if node is None else node)

@@ -39,13 +39,13 @@ class Preempting:
         self._running.pop(uid, None)
 
     def pre_enqueue(self, pod: Pod) -> bool:
-        """Return whether a pod may enter the queue."""
+        """Return whether a pod may enter the queue: its last victim is being deleted, or it evicts no pods."""
         victim = self._running.get(pod.metadata.uid or "")
         return victim is None or (victim != "" and not self._is_there(victim))
 
     @property
     def registrations(self) -> tuple[Registration, ...]:
-        """Return the events of deleted victims, after which the gate is checked again. Other plugins' hints decide."""
+        """Return the event "pod deleted", with a hint that never requeues: other plugins' hints decide."""
         return (Registration(ASSIGNED_POD_DELETE, _never),)
 
 

@@ -41,7 +41,7 @@ _AT_ONCE = 256
 _REST = 0.2
 """Pause in seconds between reads of node heartbeats. It ends early when a pod is attempted."""
 _CALM_REST = 1.0
-"""The same pause while no pod waits for a node to change."""
+"""Pause in seconds between reads of node heartbeats while no pod is pending."""
 _SHORT_REST = 0.02
 """Pause in seconds between reads of other frequent events, short enough for pending pods."""
 _NOBODY = "unreadable"

@@ -8,7 +8,7 @@ from .api_error import ApiError, RequestError
 from .connection import Connection
 
 _LOG_IN = (
-    "log in anew, or choose another context with --context or --kubeconfig "
+    "log in again, or choose another context with --context or --kubeconfig "
     "(`kubectl config view --minify` shows what is used)"
 )
 
@@ -25,10 +25,10 @@ def in_words(error: RequestError, connection: Connection, purpose: str = "answer
     if not isinstance(error, ApiError):
         return InputError(f"{connection.server} cannot be reached: {error}", place)
     if error.status == 401:
-        return InputError(f"{connection.server} does not know who asks (401 Unauthorized): {_LOG_IN}", place)
+        return InputError(f"{connection.server} does not accept these credentials (401 Unauthorized): {_LOG_IN}", place)
     if error.status == 403:
         return InputError(
-            f"{error.message}; the {purpose} needs this right, and docs/how-to/live-cluster.md has a role with all",
+            f"{error.message}; the {purpose} needs this right; docs/how-to/live-cluster.md has a role with all rights",
             place,
         )
     return InputError(f"{connection.server} answers {error}", place)

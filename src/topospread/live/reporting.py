@@ -88,4 +88,4 @@ class Reporting(Metrics):
         elif result == "other":
             log.info("not bound to one of the best nodes", extra=facts(pod=pod, node=node, why=why))
         else:
-            log.warning("bound where it does not fit", extra=facts(pod=pod, node=node, why=why))
+            log.warning("bound to a node where it does not fit", extra=facts(pod=pod, node=node, why=why))

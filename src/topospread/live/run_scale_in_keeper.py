@@ -109,6 +109,6 @@ def _served(
         checks["leaderElection"] = lambda: "" if election.election.alive() else "failed election to renew the lease"
     ready = {
         "shutdown": lambda: "process is shutting down" if stop.asked.is_set() else "",
-        "sync": lambda: "" if followed.state.ready else "not everything is listed yet",
+        "sync": lambda: "" if followed.state.ready else "not all kinds are listed yet",
     }
     return ServedPages(collected, checks, {}, ready)

@@ -18,7 +18,7 @@ from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.timestamps import seconds
-from topospread.api.workload import Deployment, ReplicaSet
+from topospread.api.workload import KEEP_SPREAD, Deployment, ReplicaSet
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import pod_key
@@ -30,9 +30,6 @@ from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_counts import CountedConstraint, Spread
 
 KINDS: Final = ("Node", "Deployment", "ReplicaSet", "Pod")
-KEEP: Final = "keep-spread"
-"""The annotation's value."""
-
 Key = tuple[str, str]
 """Namespace and name."""
 
@@ -48,8 +45,8 @@ class ReplicaSetPlan(msgspec.Struct, frozen=True):
     """The deletion costs for one ReplicaSet.
 
     Attributes:
-        costs: costs to write, in the reverse order of removal.
-        excess: largest excess over a hard maxSkew while pods are removed in this order.
+        costs: costs to write; the pod to remove last comes first.
+        excess: largest excess over a hard maxSkew while the pods are removed.
         problem: why the ReplicaSet has no order; "" if it has one.
     """
 
@@ -132,8 +129,8 @@ class ScaleInPlans:
         """Compute the costs of a ReplicaSet's pods."""
         replica_set = self._replica_sets[key]
         wish = self._wish(replica_set)
-        if wish != KEEP:
-            return ReplicaSetPlan(problem=f'its annotation is "{wish}"; the only value is {KEEP}')
+        if wish != KEEP_SPREAD:
+            return ReplicaSetPlan(problem=f'its annotation is "{wish}"; the only value is {KEEP_SPREAD}')
         pods = [each for each in self._pods.get(key, {}).values() if is_active(each) and _owned(each, replica_set)]
         if len(pods) < 2:
             return ReplicaSetPlan()

@@ -136,7 +136,7 @@ class LiveScheduler:
         return _Arrivals(self._sink_of(watched), self.queue, self._look_again)
 
     def _workings(self, client: ApiClient) -> SchedulerContext:
-        """Create the parts that carry out and report decisions, with their write order."""
+        """Create the objects that carry out and report decisions, and the order in which they write."""
         settings, observer = self._settings, self._observer
         order = WriteOrder(_WRITES_AT_ONCE, self._binds)
         volumes = Volumes(client, order, self.objects)
@@ -208,7 +208,7 @@ class LiveScheduler:
         return own | dump(self._parts)
 
     def _beginning(self, group: asyncio.TaskGroup) -> Spawn:
-        """Return a function that starts tasks that wake the loop when done: a failed binding makes room."""
+        """Return a function that starts a task and wakes the loop at its end, because a failed binding frees space."""
 
         def begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
             task = group.create_task(work)
@@ -304,7 +304,7 @@ class LiveScheduler:
         return True
 
     async def _tick(self) -> None:
-        """Requeue pods: every second after backoff or fallback, every 30 seconds those that waited too long."""
+        """Every second, requeue pods whose backoff or fallback time is over; every 30 s, pods that waited too long."""
         leftover = self._clock() + FLUSH_PERIOD
         while True:
             await asyncio.sleep(1.0)
@@ -333,7 +333,7 @@ class LiveScheduler:
         return Counter((plugin, each.pod.spec.scheduler_name or "") for each in waiting for plugin in each.rejectors)
 
     def spread(self) -> tuple[dict[ConstraintOf, int], dict[ConstraintOf, int]]:
-        """Return the skew of workloads, and the number of pending pods it blocks, by constraint."""
+        """Return constraint → skew, and hard constraint → number of pending pods that it blocks."""
         queue = self.queue
         waiting = (*queue.active.items, *queue.backoff.infos, *queue.unschedulable.infos)
         rejected = [self.cluster.shared_class(each.pod) for each in waiting if SPREAD in each.rejectors]

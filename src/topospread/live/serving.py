@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 MOST_CONNECTIONS: Final = 2000
 MOST_STRANGERS: Final = 20
-"""Connections of one address without a certificate, where a certificate is required: kubelet probes the health."""
+"""Maximum connections per client address without the required certificate; kubelet's health probes have none."""
 HANDSHAKE_SECONDS: Final = 10.0
 IDLE_SECONDS: Final = 120.0
 """Time limit for a request's headers to arrive. Go's clients close an idle connection after 90 seconds."""
@@ -92,7 +92,7 @@ class Address:
 async def serve(
     served: ServedPages, address: Address, application: web.Application | None = None
 ) -> list[web.AppRunner]:
-    """Serve the pages, and an application's own paths, until ``cleanup`` of each result.
+    """Serve the pages, and an application's own paths. Serving ends when ``cleanup`` of each result is called.
 
     Raises:
         InputError: if a port is in use, an address is not one of this machine, or the certificate is unusable.

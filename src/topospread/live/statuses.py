@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition that is to hold of a pod."""
+    """A condition to write into a pod's status."""
 
     type: str
     status: str
@@ -75,7 +75,7 @@ async def patch_status(client: ApiClient, pod: ReadPod, status: Json, allowed: C
     """Patch the status of the pod with this uid (``PatchPodStatus``).
 
     Args:
-        client: of the API server.
+        client: client of the API server.
         pod: the pod.
         status: the patch of its status.
         allowed: called before every attempt; returns whether this process may still write.

@@ -51,8 +51,8 @@ class VolumeReservation:
     """The resources reserved for a pod on a node.
 
     Attributes:
-        volumes: claims, each with its volume in the assumed and in the previous state.
-        claims: claims that need a new volume, in the assumed state.
+        volumes: (claim, volume to bind to it); the volume in the state to write.
+        claims: claims that need a new volume, in the state to write.
     """
 
     node: str
@@ -164,7 +164,11 @@ class Volumes:
     def _all_bound(
         self, reservation: VolumeReservation, versions: dict[str, int], is_there: Callable[[], bool], pod: str
     ) -> bool:
-        """``checkBindings``."""
+        """Return whether the controllers have bound all claims (``checkBindings``).
+
+        Raises:
+            VolumesNotBound: if an object is missing, or a claim or volume was reset.
+        """
         node = self._nodes.known.get(("", reservation.node))
         if node is None:
             raise VolumesNotBound(
@@ -213,7 +217,7 @@ class Volumes:
 
 
 def _check_reach(volume: PersistentVolume, node: Node) -> None:
-    """``CheckNodeAffinity``."""
+    """Raise VolumesNotBound if the node does not match the volume's node affinity (``CheckNodeAffinity``)."""
     affinity = volume.spec.node_affinity
     required = affinity.required if affinity is not None else None
     if required is None:
@@ -230,7 +234,7 @@ def _check_reach(volume: PersistentVolume, node: Node) -> None:
 
 
 def _promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
-    """Return the volume, taken by the claim (``GetBindVolumeToClaim``)."""
+    """Return the volume with a claimRef to the claim (``GetBindVolumeToClaim``)."""
     metadata = volume.metadata
     if not is_promised(volume, claim):
         metadata = replace(

@@ -62,7 +62,7 @@ def completions(lines: Lines, at: Position, nodes: Sequence[Node]) -> Iterator[C
 
 
 def _topology_keys(nodes: Sequence[Node]) -> dict[str, str]:
-    """Return label → number of domains, labels on the most nodes first."""
+    """Return label key → its domains and nodes in words: well-known keys first, then keys on the most nodes."""
     if not nodes:
         return _WELL_KNOWN
     domains: defaultdict[str, set[str]] = defaultdict(set)

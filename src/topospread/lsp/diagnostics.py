@@ -16,7 +16,7 @@ from .lines import Lines
 
 SOURCE: Final = "topospread"
 MOST: Final = 1000
-"""Maximum number of diagnostics. To write more of them takes a second, in which no message is read."""
+"""Maximum number of diagnostics. More would take a second to write, in which the server reads no message."""
 SEVERITIES: Final[dict[Severity, DiagnosticSeverity]] = {
     "error": DiagnosticSeverity.Error,
     "warning": DiagnosticSeverity.Warning,

@@ -16,12 +16,12 @@ from topospread.session import Session
 from topospread.sources.json_layout import TextValue
 
 _CONSTRAINTS = "topologySpreadConstraints"
-_NO_NODES = 'no nodes are given: on = "CLUSTER" in topospread.toml names them'
+_NO_NODES = 'no nodes are known: set on = "CLUSTER" in topospread.toml'
 _STATES = 200
 _SECONDS = 0.1
 """Time limit in seconds for each count. `topospread promise show` searches longer."""
 _MOST_NODES, _MOST_PODS = 200, 100
-"""More nodes, or more pods that are to be placed, take seconds, in which no text is linted."""
+"""Limits on nodes and on pods to place. Above them, a hover would block linting for seconds."""
 
 
 def explained(report: LintReport, offset: int) -> Iterator[str]:
@@ -58,9 +58,9 @@ def _promise(report: LintReport, subject: Manifest) -> str:
     if subject.refused:
         return _not_judged("the API server would refuse this object")
     if len(report.given.nodes) > _MOST_NODES:
-        return _not_judged("on so many nodes it takes seconds: use topospread promise show")
+        return _not_judged("it takes seconds with this many nodes: use topospread promise show")
     if _to_place(report.given.inventory) > _MOST_PODS:
-        return _not_judged("for so many pods it takes seconds: use topospread promise show")
+        return _not_judged("it takes seconds with this many pods: use topospread promise show")
     version, target = str(report.given.version), f"{subject.item.namespace}/{subject.kind}/{subject.item.name}"
     session = Session(report.given.inventory, kube_version=version, config=report.given.configuration, render="never")
     try:
@@ -71,7 +71,7 @@ def _promise(report: LintReport, subject: Manifest) -> str:
 
 
 def _to_place(inventory: Inventory) -> int:
-    """Return the number of pods that workloads want and that do not exist."""
+    """Return the number of desired pods that do not exist."""
     scaled = [each.spec.replicas for each in inventory.deployments]
     scaled += [each.spec.replicas for each in inventory.stateful_sets]
     scaled += [each.spec.replicas for each in inventory.replication_controllers]
@@ -90,7 +90,7 @@ def _not_judged(words: str) -> str:
 
 
 def _at(report: LintReport, subject: LintSubject, offset: int) -> Iterator[tuple[LintSubject, list[str | int], bool]]:
-    """Yield the object, the path at an offset in it, and whether the offset is in a field's name."""
+    """Yield (object, field path at the offset, whether the offset is in a field's name)."""
     location = subject.location
     root = report.read.layouts.root(location)
     # In JSON, offsets are relative to the object.

@@ -27,7 +27,7 @@ class TextJudge:
     """Lints texts. The project's settings and cluster are cached until `forget`.
 
     Args:
-        ask: returns the options of lint without arguments in the working directory.
+        ask: returns the options of `topospread lint` without arguments in the working directory.
     """
 
     def __init__(self, ask: Callable[[], Question]) -> None:
@@ -65,7 +65,7 @@ class TextJudge:
             TopospreadError: if the settings or the cluster cannot be used.
         """
         if len(text) > _MOST_CHARACTERS:
-            raise InputError("this text is too large to be judged while it is typed: use topospread lint")
+            raise InputError("the text is too large for the editor: use topospread lint")
         question, cluster = self.project()
         content = checked_utf8(text.encode("utf-8", "replace"), Source(path, None))
         return run(with_fields(question, paths=[path]), None, {path: content}, cluster).limited()

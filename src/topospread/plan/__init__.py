@@ -1,1 +1,1 @@
-"""A change of manifests before it is merged: two states of them held against one cluster."""
+"""Review a change of manifests before it is merged: compare both states on one cluster."""

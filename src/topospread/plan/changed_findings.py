@@ -1,4 +1,4 @@
-"""Findings about the objects that differ between two states of a cluster, which no folder of manifests holds."""
+"""Lint the objects that differ between two states of a cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WRITTEN = (
     *("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob", "Pod"),
     *("PodDisruptionBudget", "HorizontalPodAutoscaler"),
 )
-"""Kinds that people write, also if a controller creates some of their objects."""
+"""Kinds that users write, although controllers create some of their objects."""
 
 
 def changed_findings(
@@ -30,12 +30,12 @@ def changed_findings(
     namespace: str,
     paths: Sequence[str] = (),
 ) -> tuple[tuple[list[Finding], list[Finding]], tuple[str, ...]]:
-    """Return the findings about changed objects before and after, and the new workloads that lint did not place.
+    """Return ((findings before, findings after), labels of new workloads that lint did not place).
 
     Args:
         inventories: the objects before and after.
         options: the control plane.
-        namespace: namespace of objects that name none.
+        namespace: namespace of objects without one.
         paths: files of the new objects, which locate findings; by default the objects are linted without files.
     """
     written = [{_key(each): each for each in _written(side)} for side in inventories]

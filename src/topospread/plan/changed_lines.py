@@ -14,11 +14,17 @@ from topospread.lint.run import source_place
 from topospread.sources.positions import Path, format_path, parse_path
 from topospread.sources.revisions import State
 
+from .immutable_fields import changed_immutable_fields
+
+ADMISSION_POLICIES = (
+    *("MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"),
+    *("MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding"),
+)
 _ABSENT: Any = object()
 _IN_POD = frozenset({"topologySpreadConstraints", "affinity"})
 """Fields of a pod spec that are compared part by part."""
 _LIST_KEYS = ("topologyKey", "name", "key")
-"""Fields that identify equal items in two lists."""
+"""Fields that identify an item of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +62,20 @@ class ChangedLines:
             for one in read
         ]
 
+    @property
+    def removed(self) -> frozenset[ObjectKey]:
+        """The objects that only the old state's manifests have."""
+        return frozenset(self._manifests[0]) - frozenset(self._manifests[1])
+
+    def refused(self) -> Iterator[tuple[ObjectKey, str, ChangedLine]]:
+        """Yield the objects whose update the API server refuses, with the immutable field and its line."""
+        for key, new in self._manifests[1].items():
+            old = self._manifests[0].get(key)
+            for path in changed_immutable_fields(old, new) if old is not None else ():
+                yield key, path, ChangedLine(self._place(1, new, parse_path(path)), f"{path} is immutable")
+
     def of(self, key: ObjectKey, parts: Sequence[str]) -> list[ChangedLine]:
-        """Return the lines that differ in parts of a workload, or in its budgets."""
+        """Return the changed lines in these parts of a workload, or in its budgets."""
         found: list[ChangedLine] = []
         for part in parts:
             kind, slash, name = part.partition("/")
@@ -65,11 +83,17 @@ class ChangedLines:
             found += self._lines(own, () if slash else parse_path(part))
         return list(dict.fromkeys(found))
 
+    def of_policies(self, message: str | None = None) -> list[ChangedLine]:
+        """Return the changed lines of admission policies and their bindings; only of those that a message names."""
+        keys = dict.fromkeys(key for side in self._manifests[::-1] for key in side if key[0] in ADMISSION_POLICIES)
+        return [each for key in keys if message is None or f"'{key[2]}'" in message for each in self._lines(key, ())]
+
     def _lines(self, key: ObjectKey, part: Path) -> Iterator[ChangedLine]:
         old, new = (each.get(key) for each in self._manifests)
         if old is None or new is None:
-            if old is not None:
-                yield ChangedLine(self._place(0, old, ()), f"{key[0]} {key[2]} removed")
+            for side, manifest, word in ((0, old, "removed"), (1, new, "added")):
+                if manifest is not None:
+                    yield ChangedLine(self._place(side, manifest, ()), f"{key[0]} {key[2]} {word}")
             return
         for was_at, now_at, was, now in _differences(old.value, new.value):
             if _is_in(now_at, part):
@@ -92,7 +116,7 @@ def _is_in(path: Path, part: Path) -> bool:
 
 
 def _differences(old: Any, new: Any, was: Path = (), now: Path = ()) -> Iterator[tuple[Path, Path, Any, Any]]:
-    """Yield the paths and values of all differences."""
+    """Yield (old path, new path, old value, new value) of each difference."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys((*old, *new)):
             yield from _differences(old.get(key, _ABSENT), new.get(key, _ABSENT), (*was, key), (*now, key))
@@ -105,7 +129,7 @@ def _differences(old: Any, new: Any, was: Path = (), now: Path = ()) -> Iterator
 
 
 def _pairs(old: list[Any], new: list[Any]) -> list[tuple[int | None, int | None]]:
-    """Return the indices of the same item in two lists: by its key, or else by its place."""
+    """Return (old index, new index) of each item, matched by its key or else its position; None if missing."""
     for key in _LIST_KEYS:
         names = [[each.get(key) if isinstance(each, dict) else None for each in side] for side in (old, new)]
         if all(None not in side and len(set(map(str, side))) == len(side) for side in names):

@@ -16,8 +16,8 @@ class Review:
 
     Attributes:
         comparison: the two simulated states; pods that only the new state has count as newly pending.
-        new: findings that only the new state has.
-        gone: findings that only the old state has.
+        new: lint findings that only the new state has.
+        gone: lint findings that only the old state has.
         notes: notes on reading that only the new state has.
         left_out: labels of the new state's workloads that lint did not place.
     """
@@ -30,12 +30,12 @@ class Review:
 
     @property
     def grown(self) -> tuple[SpreadChange, ...]:
-        """Constraints of workloads that both states have whose skew is larger after the change."""
+        """Constraints whose skew is larger after the change, for workloads that exist in both states."""
         return tuple(each for each in self.comparison.spreads if each.before and each.after and _grows(each))
 
     @property
     def exceeded(self) -> tuple[SpreadChange, ...]:
-        """Constraints whose skew has grown beyond their maxSkew, those of new workloads included."""
+        """Constraints whose skew has grown beyond their maxSkew, including constraints of new workloads."""
         known = {(each.namespace, each.kind, each.name) for each in self.comparison.before.workloads}
         return tuple(
             each
@@ -51,7 +51,7 @@ class Review:
 
     @property
     def pending(self) -> tuple[PlacementChange, ...]:
-        """Pods that are pending after the change and were not before, those of new workloads included."""
+        """Pods that are pending only after the change, including pods of new workloads."""
         return self.comparison.newly_pending
 
     @property
@@ -59,9 +59,9 @@ class Review:
         """The reasons why the change makes things worse, a few words each."""
         bad = [each for each in self.new if each.severity != "hint"]
         numbers = (
-            (len(self.pending), "pod newly pending", "pods newly pending"),
-            (len(self.comparison.newly_gone), "pod evicted for good", "pods evicted for good"),
-            (len(self.exceeded), "skew grown beyond maxSkew", "skews grown beyond maxSkew"),
+            (len(self.pending), "pod is newly pending", "pods are newly pending"),
+            (len(self.comparison.newly_gone), "evicted pod is not recreated", "evicted pods are not recreated"),
+            (len(self.exceeded), "skew newly exceeds maxSkew", "skews newly exceed maxSkew"),
             (sum(each.severity == "error" for each in bad), "new error", "new errors"),
             (sum(each.severity == "warning" for each in bad), "new warning", "new warnings"),
         )

@@ -27,23 +27,23 @@ class AffinityHintRules:
     compares_domains: bool = since(
         "1.33",
         "Queueing hints: a node's update moves pods that InterPodAffinity rejected if the node joins "
-        "a domain that they need or leaves one that they avoid. Before, any node with their topology "
-        "key did.",
+        "a domain that they need or leaves one that they avoid. Before, an update of any node with "
+        "their topology key did.",
     )
     hears_of_both_sides: bool = since(
         "1.36",
         "Queueing hints: a deleted pod moves pods that its anti-affinity rejected, and new labels of "
-        "a pending pod move it. Before, both waited for the five-minute flush.",
+        "a pending pod move it. Before, these pods waited for the five-minute flush.",
     )
     counts_nominated: bool = since(
         "1.36",
         "Queueing hints: a pod that loses its nomination moves pods that InterPodAffinity or "
-        "PodTopologySpread rejected, as a deleted pod does.",
+        "PodTopologySpread rejected, like a deleted pod.",
     )
     any_term_keeps_away: bool = since(
         "1.37",
-        "Queueing hints: a deleted pod moves pods of which any anti-affinity term matched, in either "
-        "direction. Before, all terms had to match.",
+        "Queueing hints: a deleted pod moves a pod if any anti-affinity term of one matches the other. "
+        "Before, all terms had to match.",
     )
 
 
@@ -109,7 +109,7 @@ class _Hints:
 
 
 def _required(pod_class: PodClass) -> Terms:
-    """Return the terms of a class.
+    """Return the affinity terms of a class.
 
     Raises:
         PluginError: if a required term is invalid.
@@ -122,7 +122,7 @@ def _required(pod_class: PodClass) -> Terms:
 
 
 def _domains(term: Term, old: Node, new: Node) -> tuple[str | None, str | None]:
-    """Return a node's domain of the term's key before and after an update."""
+    """Return a node's value of the term's topology key before and after an update."""
     return old.labels.get(term.topology_key), new.labels.get(term.topology_key)
 
 

@@ -34,7 +34,7 @@ class Tally:
         return len(self.sums)
 
     def add(self, row: int, amount: int) -> None:
-        """Add to the domain of a node."""
+        """Add an amount to the sum of a node's domain."""
         before, code = self._of_node.get(row) or (0, self.column.codes.item(row))
         if before + amount:
             self._of_node[row] = before + amount, code

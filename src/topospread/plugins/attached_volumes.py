@@ -39,7 +39,7 @@ NO_LIMIT = np.iinfo(np.int64).max
 
 
 class AttachmentError(ValueError):
-    """A volume that kube-scheduler cannot count, in its words."""
+    """kube-scheduler cannot count a volume. The message is kube-scheduler's."""
 
 
 class CountingRules(Protocol):
@@ -51,7 +51,7 @@ class CountingRules(Protocol):
 
     @property
     def node_limits(self) -> bool:
-        """A node's allocatable can limit volumes."""
+        """True if a node's allocatable can limit volumes."""
 
     @property
     def attachments(self) -> bool:
@@ -66,7 +66,7 @@ class CsiVolume(NamedTuple):
 
     Attributes:
         name: driver and handle, ``DRIVER/HANDLE``.
-        plugin: the in-tree plugin it belongs to; it counts only where that has moved to its driver.
+        plugin: in-tree plugin of the volume. The volume counts only on nodes where the plugin migrated to its driver.
     """
 
     name: str
@@ -81,8 +81,8 @@ class AttachedVolumes:
         rules: counting rules of the version.
 
     Attributes:
-        where: volume → row → under how many names it is used there.
-        failed: row → volumes there that cannot be counted, and why.
+        where: volume → row → number of names under which the node's pods use it.
+        failed: row → volume of the node's pods that cannot be counted → reason.
     """
 
     def __init__(self, cluster: Cluster, rules: CountingRules) -> None:
@@ -119,7 +119,7 @@ class AttachedVolumes:
         return self.cluster.objects.changed.get((StorageClass, ""), 0)
 
     def on_volume(self, row: int, ref: VolumeRef, used: bool) -> None:
-        """A node's pods began or ceased to use a volume."""
+        """Count a volume that a node's pods began to use (``used``), or stop counting it."""
         if self._classes != self._version():
             return
         if used:
@@ -215,10 +215,10 @@ class AttachedVolumes:
         return next(iter(self.failed[row].values()))
 
     def volume(self, ref: VolumeRef) -> CsiVolume | None:
-        """The CSI volume behind a name in a pod, ``None`` for one that is not counted.
+        """Return the CSI volume that a pod's volume refers to; ``None`` if it does not count.
 
         Raises:
-            AttachmentError: kube-scheduler fails on it.
+            AttachmentError: if kube-scheduler fails on the volume.
         """
         if not self._rules.counts(ref):
             return None
@@ -298,7 +298,7 @@ class AttachedVolumes:
         return CsiVolume(f"{plugin.driver}/{found}", plugin.driver, plugin) if found else None
 
     def _to_be_provisioned(self, claim: PersistentVolumeClaim) -> CsiVolume | None:
-        """``getCSIDriverInfoFromSC``; the handle cannot be a real volume's."""
+        """Return a placeholder for the volume of an unbound claim (``getCSIDriverInfoFromSC``)."""
         storage_class = self.cluster.objects.storage_classes.get(claim_class(claim))
         if storage_class is None or not storage_class.provisioner or storage_class.provisioner in NEVER_MIGRATED:
             return None
@@ -308,7 +308,7 @@ class AttachedVolumes:
 
 
 def limit_key(driver: str) -> str:
-    """The node's resource that limits a driver's volumes; long names are cut (``GetCSIAttachLimitKey``)."""
+    """Return the node resource that limits a driver's volumes. Long names are cut (``GetCSIAttachLimitKey``)."""
     key = f"{_LIMIT_PREFIX}csi-{driver}"
     if len(key) < _LONGEST_KEY:
         return key
@@ -316,7 +316,7 @@ def limit_key(driver: str) -> str:
 
 
 def _allocatable(node: Node | None) -> dict[str, int]:
-    """The limits that a node's allocatable holds."""
+    """Return the volume limits in a node's allocatable: resource → number of volumes."""
     amounts = (node.status.allocatable or {}) if node is not None else {}
     limits = {name: amount for name, amount in amounts.items() if name.startswith(_LIMIT_PREFIX)}
     return {name: parse_quantity(amount).value() for name, amount in limits.items() if amount is not None}

@@ -38,7 +38,7 @@ class ReservedVolumes(Reservation):
         row: row of the node.
         bindings: claims with their existing volumes.
         provisions: claims that need a new volume.
-        attributes_classes: the gate VolumeAttributesClass.
+        attributes_classes: whether the gate VolumeAttributesClass is on.
     """
 
     cluster: Cluster
@@ -50,8 +50,8 @@ class ReservedVolumes(Reservation):
     def bind(self, *, makes_volumes: bool = True) -> str:
         """Bind the claims and provision missing volumes. Return PreBind's message if it times out.
 
-        The PV controller learns the node and prefers a volume that names the claim to a new one, even with another
-        class or out of the node's reach (``checkBindings``).
+        The PV controller first looks for an existing volume that names the claim. It binds that volume even if its
+        class differs or the node cannot reach it (``checkBindings``).
 
         Args:
             makes_volumes: whether provisioners create volumes; otherwise the claim returns to the scheduler.
@@ -78,7 +78,7 @@ class ReservedVolumes(Reservation):
         return failed
 
     def assume(self) -> str:
-        """Take the volumes without binding the claims, as Reserve does for the pods that are scheduled meanwhile."""
+        """Reserve the volumes without binding the claims, so that pods scheduled meanwhile cannot use them."""
         for claim, volume in self.bindings:
             self.cluster.objects.put(replace(volume, spec=replace(volume.spec, claim_ref=reference_to(claim))))
         for claim in self.provisions:
@@ -87,7 +87,7 @@ class ReservedVolumes(Reservation):
         return ""
 
     def _named_by(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
-        """The volume that names the claim and that the PV controller binds to it."""
+        """Return the volume that names the claim and that the PV controller binds to it; ``None`` without one."""
         naming = [stock.volume for stock in catalog_of(self.cluster).naming(claim)]
         if not naming:
             return None
@@ -97,7 +97,7 @@ class ReservedVolumes(Reservation):
             return None
 
     def _kept(self, claim: PersistentVolumeClaim) -> PersistentVolume:
-        """Return the volume that the PV controller binds to a claim, among those that were found for it."""
+        """Return the volume in ``bindings`` that the PV controller keeps for a claim, which may have two there."""
         found = [volume for each, volume in self.bindings if each.name == claim.name]
         if len(found) == 1:
             return found[0]
@@ -109,7 +109,7 @@ class ReservedVolumes(Reservation):
         return bool(catalog_of(self.cluster).reached(volume, np.array([self.row], dtype=np.int64))[0])
 
     def _bind_existing(self) -> str:
-        """Bind the claims that have a volume, even if another claim cannot be provisioned.
+        """Bind the claims in ``bindings``. Return PreBind's message if a claim is not bound, else "".
 
         A volume that names a claim is taken whatever its access modes. The PV controller checks them and does not bind
         the claim, so PreBind times out and the volume keeps the claim's uid. If a pod lists a claim twice, each entry
@@ -131,7 +131,7 @@ class ReservedVolumes(Reservation):
 def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_classes: bool = True) -> ReservedVolumes:
     """Choose volumes for the claims of a pod on a node: the smallest that fits and is reachable, else a new one.
 
-    Bound claims are skipped, and so are missing claims or claims that wait for anything but a pod.
+    Skip claims that are missing, are bound, or already name a volume.
     """
     found = pod_claims(pod_class.pod, cluster.objects)
     claims = [each.claim for each in found if each.claim is not None]

@@ -75,9 +75,9 @@ UNSCHEDULABLE_TIMEOUT = FORCE_ACTIVATE = ClusterEvent("*", ALL)
 """Wildcard events of the five-minute flush and of ``Activate``. They ignore which plugins rejected a pod."""
 
 Hint = Callable[[Pod, Any, Any], bool]
-"""Return whether an event may make a pending pod schedulable: (pod, old object, new object), typed structs.
+"""Function of (pod, old object, new object) that returns whether the event may make the pending pod schedulable.
 
-The old object is ``None`` for an added object, the new one for a deleted object. A `PluginError` counts as yes.
+The old object is ``None`` for an added object, the new one for a deleted object. A `PluginError` counts as True.
 """
 
 

@@ -1,4 +1,4 @@
-"""In-tree volumes as the CSI drivers that took their place see them: names, handles, topology; binds nothing.
+"""Translation of in-tree volumes to their CSI drivers' names, handles and topology labels.
 
 Source: k8s.io/csi-translation-lib (``translate.go``, ``plugins/``).
 """
@@ -18,23 +18,23 @@ from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, REGION, ZON
 from topospread.cluster.volume_use import AWS_DISK, AZURE_DISK, CINDER, GCE_DISK, PORTWORX, VolumeRef
 
 MULTI_ZONE = "__"
-"""Stands between the zones of a volume that is in several."""
+"""Separator of the zones in the zone label of a volume that is in several zones."""
 UNSPECIFIED = "UNSPECIFIED"
 
 
 class TranslationError(ValueError):
-    """A volume that has no counterpart in CSI, in Kubernetes' words."""
+    """A volume has no CSI counterpart. The message is Kubernetes'."""
 
 
 class InTree(msgspec.Struct, frozen=True):
     """A volume plugin that was part of Kubernetes.
 
     Attributes:
-        name: as provisioner and in CSINode's annotation.
-        driver: the CSI driver in its place.
-        since: the minor version of Kubernetes 1 in which moving to the driver is on unless switched off.
-        complete: the minor version from which volumes count as the driver's on every node that has a CSINode.
-        topology_key: the driver's label of a node's zone, "" where its volumes keep their topology.
+        name: name of the plugin as provisioner and in CSINode's annotation.
+        driver: CSI driver that replaced the plugin.
+        since: first minor version of Kubernetes 1 that migrates to the driver by default.
+        complete: first minor version that counts volumes as the driver's on every node with a CSINode.
+        topology_key: the driver's zone label of nodes; "" if migration does not change the volumes' topology.
     """
 
     name: str
@@ -74,15 +74,15 @@ def in_tree_plugin(spec: PersistentVolumeSpec) -> InTree | None:
 
 
 def inline_plugin(ref: VolumeRef) -> InTree | None:
-    """The in-tree plugin of a disk that is named in a pod."""
+    """Return the in-tree plugin of a disk that a pod's volume names directly; ``None`` for other volumes."""
     return _BY_SOURCE.get(ref.source)
 
 
 def inline_handle(ref: VolumeRef) -> str:
-    """The CSI handle of a disk that is named in a pod (``TranslateInTreeInlineVolumeToCSI``).
+    """Return the CSI handle of a disk that a pod's volume names directly (``TranslateInTreeInlineVolumeToCSI``).
 
     Raises:
-        TranslationError: it has none.
+        TranslationError: if the disk has no CSI handle.
     """
     if ref.source == AWS_DISK:
         return _ebs_handle(ref.name)
@@ -94,10 +94,10 @@ def inline_handle(ref: VolumeRef) -> str:
 
 
 def handle(volume: PersistentVolume) -> str:
-    """The CSI handle of an in-tree volume (``TranslateInTreePVToCSI``).
+    """Return the CSI handle of an in-tree volume (``TranslateInTreePVToCSI``).
 
     Raises:
-        TranslationError: it has none.
+        TranslationError: if the volume has no CSI handle.
     """
     spec = volume.spec
     if spec.gce_persistent_disk is not None:
@@ -149,7 +149,7 @@ def translated_affinity(volume: PersistentVolume, plugin: InTree) -> VolumeNodeA
 
 
 def _topology_labels(terms: Sequence[NodeSelectorTerm], labels: dict[str, str]) -> tuple[str, str]:
-    """The zone and region labels that a volume uses: the current ones, or those before 1.17 (``getTopologyLabel``)."""
+    """Return the zone and region label keys that a volume uses: current keys, or beta keys (``getTopologyLabel``)."""
     current, beta = (ZONE, REGION), (BETA_ZONE, BETA_REGION)
     for names in ({each.key for term in terms for each in term.match_expressions or ()}, labels.keys()):
         if ZONE in names:
@@ -199,7 +199,7 @@ def _gce_zonal(zone: str, name: str) -> str:
 
 
 def _gce_region(zones: Sequence[str]) -> str:
-    """The one region of several zones (``gceGetRegionFromZones``)."""
+    """Return the region that all zones are in (``gceGetRegionFromZones``)."""
     regions = set()
     for zone in zones:
         parts = zone.split("-")

@@ -1,4 +1,4 @@
-"""The selector of default constraints: that of the Services and the controller that a pod belongs to.
+"""The selector of default constraints, merged from the selectors of a pod's Services and controller.
 
 Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``).
 """

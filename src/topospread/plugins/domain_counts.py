@@ -19,7 +19,7 @@ from .domain_membership import OUT, Membership
 
 _FEW = 64
 NO_PODS = Selection(set()).counting()
-"""Selected pods of a selector without requirements, since 1.27: none."""
+"""Empty selection: since 1.27, a selector without requirements counts no pods."""
 
 
 def matching_pods(cluster: Cluster, namespace: str, selector: Selector, *, empty_counts: bool) -> Selection:
@@ -97,7 +97,7 @@ class DomainCounts:
         self.membership.catch_up()
 
     def add(self, row: int, delta: int) -> None:
-        """Count a pod on a node."""
+        """Count one pod more (+1) or less (−1) on a node."""
         member = self.membership.member
         code = member.item(row) if row < len(member) else -1
         if code >= 0:
@@ -139,7 +139,7 @@ class DomainCounts:
             self.membership.make_room()
 
     def _counted(self, counted_in: Membership) -> Ints:
-        """Count every pod in the domain of its node; take note of the domains that exist."""
+        """Return the pods in each domain, int64[codes]. Also record the counts of the domains that exist."""
         on_node, member = self.pods.on_node, counted_in.member
         counts = np.zeros(len(self._column.values), dtype=np.int64)
         if not on_node:
@@ -159,7 +159,7 @@ class DomainCounts:
         return counts
 
     def _exists_anew(self, code: int, *, is_left: bool) -> None:
-        """Take note of a domain that its last node has left, or that its first node has joined."""
+        """Record that the domain's last node has left it (``is_left``), or that its first node has joined it."""
         nodes = self.membership.nodes.item(code)
         if is_left and not nodes:
             self._forget(self.counts.item(code))

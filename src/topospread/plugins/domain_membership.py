@@ -17,7 +17,7 @@ from topospread.cluster.arrays import Bools, Codes, Ints, Rows, grown
 from topospread.cluster.nodes import LabelColumn
 
 OUT, WITHOUT_KEY = -1, -2
-"""Members of no domain: a node that takes no part, and one that takes part and lacks the key."""
+"""Codes of nodes in no domain: a node that the constraint excludes, and an included node without the key."""
 _FOLLOWERS = 16
 """Dead followers are removed when the number of followers grew by this number, or doubled."""
 
@@ -60,7 +60,7 @@ class Membership:
         self.domains = int(np.count_nonzero(self.nodes))
 
     def follow(self, follower: Follower) -> None:
-        """Report nodes that change their domain, for as long as the follower is used elsewhere."""
+        """Call the follower for each node that changes its domain. Only a weak reference to it is kept."""
         self._followers.append(ref(follower))
         if len(self._followers) > self._most_followers:
             self._followers = [each for each in self._followers if each() is not None]
@@ -84,8 +84,10 @@ class Membership:
         self._position = position
 
     def by_name(self) -> tuple[Codes, Codes, Codes]:
-        """Return the codes of the existing domains sorted by name, their nodes, and code → index of the domain among
-        them, −1 for a domain that does not exist. Do not change them.
+        """Return the existing domains as three arrays. Do not change them.
+
+        The arrays are: codes of the domains, sorted by name; number of included nodes of each; and code → index in the
+        first array, −1 for a domain that does not exist.
         """
         if self._by_name is None or self._names != len(self.column.values):
             self.make_room()
@@ -103,7 +105,7 @@ class Membership:
         return int(self.nodes.sum()) == len(self._table)
 
     def moved_since(self, row: int, position: int) -> bool:
-        """Return whether a node changed its domain since a position in the journal."""
+        """Return whether a node changed its domain after a position in the journal."""
         return self._moved.get(row, -1) >= position
 
     def is_stale(self, row: int) -> bool:

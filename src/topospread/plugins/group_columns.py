@@ -1,8 +1,7 @@
 """The columns that group nodes: nodes with equal values look equal to every cluster-wide plugin.
 
-All pod classes share `ByDomain`. A count differs for each selector, but only on the few nodes with counted pods; it is
-0
-on all other nodes. `topospread.scheduling.groups` relies on that.
+All pod classes share `ByDomain`. A count column differs for each selector, but it is 0 on all nodes without counted
+pods. `topospread.scheduling.groups` relies on that.
 """
 
 from __future__ import annotations

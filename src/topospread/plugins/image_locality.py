@@ -22,19 +22,19 @@ class ImageLocalityRules:
     """The differences between Kubernetes versions."""
 
     more_for_more_containers: bool = since(
-        "1.19", "Full points need 1000 MiB of images per container. Before, per pod."
+        "1.19", "The full score needs 1000 MiB of images for each container. Before, for each pod."
     )
     init_containers: bool = since("1.30", "Images of init containers count too.")
     image_volumes: bool = since("1.36", "Images of image volumes count too.")
     more_for_image_volumes: bool = since(
-        "1.37", "Image volumes raise the size that earns full points, as containers do."
+        "1.37", "Image volumes, like containers, raise the size that the full score needs."
     )
 
 
 class ImageLocality:
     """Score: sizes of the pod's images that the node has, each scaled by the share of nodes that have it.
 
-    The size of an image is the one that the first node said that had it (`topospread.cluster.images`).
+    The size of an image is the size that the first node with the image reported (`topospread.cluster.images`).
     """
 
     name = "ImageLocality"
@@ -43,7 +43,7 @@ class ImageLocality:
         self._rules = rules or ImageLocalityRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Always scores; kube-scheduler does not skip this plugin."""
+        """Prepare Score for every pod; kube-scheduler does not skip this plugin."""
         spec, rules = pod_class.pod.spec, self._rules
         containers = [*((spec.init_containers or ()) if rules.init_containers else ()), *(spec.containers or ())]
         images = [container.image or "" for container in containers]

@@ -177,7 +177,7 @@ class Affinities:
         self.skipped = False
 
     def effects(self, other: PodClass) -> list[Effect]:
-        """Return what one existing pod of a class adds to the tallies."""
+        """Return the tallies that one existing pod of a class changes, with the amounts that it adds."""
         if not self._asks and not has_pod_affinity(other.pod):  # the most common case, so it must be cheap
             return []
         sums: dict[int, Effect] = {}

@@ -24,7 +24,7 @@ from .cluster_event import Registration
 from .group_columns import GroupColumn
 
 MAX_NODE_SCORE = 100
-"""The best a plugin gives a node before its weight (k8s.io/kube-scheduler/framework, ``MaxNodeScore``)."""
+"""Highest score of a node from one plugin, before its weight (k8s.io/kube-scheduler/framework, ``MaxNodeScore``)."""
 
 Offered = TypeVar("Offered")
 
@@ -70,20 +70,28 @@ class NotJudgedError(PluginError):
         super().__init__(f"not judged: {because or message}")
 
     def __reduce__(self) -> tuple[Callable[..., NotJudgedError], tuple[str, ...]]:
-        """Return what pickle makes an equal one of, as between processes."""
+        """Return the class and arguments from which pickle restores an equal error."""
         make = partial(NotJudgedError, changes_pod=self.changes_pod)
         return make, (self.what, self.field, self.message, self.because)
+
+
+OWN_NAME: Final = "\0"
+"""Stands in a `Status` for ``namespace/name`` of the pod, because pods of one class share it."""
 
 
 class Status(msgspec.Struct, frozen=True):
     """The reason why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order.
 
-    ``because``: what kube-scheduler does not say about them; "" for nothing.
+    ``because``: an explanation that kube-scheduler's message lacks; "" without one.
     """
 
     code: StatusCode
     reasons: tuple[str, ...]
     because: str = ""
+
+    def of(self, pod: str) -> tuple[str, ...]:
+        """Return the reasons for one pod, ``namespace/name``."""
+        return tuple(each.replace(OWN_NAME, pod) for each in self.reasons)
 
 
 class Scope(IntEnum):
@@ -166,7 +174,7 @@ class CrossNodeScore(Protocol):
 
 @runtime_checkable
 class FilterEach(Filter, Protocol):
-    """A filter that can also go node by node, which is faster than arrays for a few nodes."""
+    """A filter that can also run node by node, which is faster than arrays for a few nodes."""
 
     def filter_each(self, rows: Sequence[int]) -> list[int]:
         """Return the codes of `filter` as a list."""
@@ -174,7 +182,7 @@ class FilterEach(Filter, Protocol):
 
 @runtime_checkable
 class ScoreEach(Normalized, Protocol):
-    """A score that can also go node by node, which is faster than arrays for a few nodes."""
+    """A score that can also run node by node, which is faster than arrays for a few nodes."""
 
     def score_each(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
         """Return the scores of `score` as a list."""

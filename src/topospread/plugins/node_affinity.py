@@ -48,8 +48,8 @@ class NodeAffinityRules:
     )
     any_conflict_rejects: bool = until(
         "1.26",
-        "Terms that name no node reject the pod only if all terms do (`pod affinity terms conflict`). "
-        "Before, one sufficed.",
+        "The pod is rejected (`pod affinity terms conflict`) only if all its terms exclude every node. "
+        "Before, one such term sufficed.",
     )
 
 

@@ -23,12 +23,12 @@ REASON_1_35 = "node declared features check failed - unsatisfied requirements: "
 
 
 class DeclaredFeature(msgspec.Struct, frozen=True):
-    """Something a node may declare.
+    """A kubelet feature that a node may declare.
 
     Attributes:
-        since: the minor version of Kubernetes 1 in which kube-scheduler knows it.
-        needed_by: whether a pod needs it to start, ``None`` where only a pod's change can need it.
-        until: the last minor version that knows it, 0 while it is known.
+        since: first minor version of kube-scheduler 1 that knows the feature.
+        needed_by: returns whether a pod needs it to start; ``None`` if only an update of a pod can need it.
+        until: last minor version that knows it; 0 if the newest does.
     """
 
     name: str
@@ -121,7 +121,7 @@ class _Declared:
         self._as_sets = as_sets
 
     def filter(self, rows: Rows) -> Ints:
-        """One bit for each feature that is missing."""
+        """Return a code with one bit for each missing feature, int64[rows]."""
         nodes = self._nodes.nodes
         return np.array([self._missing(nodes[row]) for row in numbers(rows).tolist()], dtype=np.int64)
 

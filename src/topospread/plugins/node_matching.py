@@ -205,7 +205,7 @@ def _check_field(each: NodeSelectorRequirement, path: str = "") -> None:
 
 
 def _not_supported(path: str, value: str | None, known: Iterable[str]) -> str:
-    """``field.NotSupported`` as text."""
+    """Return the message for a value that is not among the known ones (``field.NotSupported``)."""
     return f"{path}: Unsupported value: {quoted(value or '')}: supported values: {', '.join(map(quoted, known))}"
 
 

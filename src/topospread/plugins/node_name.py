@@ -22,7 +22,7 @@ class NodeNameRules:
     narrows: bool = since(
         "1.37",
         "A pod with nodeName is tried on that node alone, in PreFilter before all other plugins; "
-        "other nodes read `node(s) didn't satisfy plugin(s) [NodeName]`.",
+        "the reason on other nodes is `node(s) didn't satisfy plugin(s) [NodeName]`.",
     )
     reason: str = by_version(
         {"1.18": "node(s) didn't match the requested hostname", "1.21": "node(s) didn't match the requested node name"},

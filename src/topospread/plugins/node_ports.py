@@ -22,7 +22,7 @@ ALL_ADDRESSES = "0.0.0.0"
 
 @dataclass(frozen=True, slots=True)
 class NodePortsRules:
-    """The differences between Kubernetes versions; NodeResourcesFit passes them."""
+    """The differences between Kubernetes versions. `NodeResourcesFitRules` describes them."""
 
     nominated_pods_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
 

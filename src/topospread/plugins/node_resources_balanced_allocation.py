@@ -25,11 +25,11 @@ class BalancedAllocationRules:
 
     of_change: bool = since(
         "1.36",
-        "Points are for the pod's change of the balance. Before, they were for the balance with the "
-        "pod. One pod in ten gets another node.",
+        "The score is the pod's change of the balance. Before, it was the balance with the pod. One "
+        "pod in ten gets another node.",
     )
     skips_best_effort: bool = since(
-        "1.33", "Pods that request none of the resources are not scored. Before, the node's balance was."
+        "1.33", "Pods that request none of the resources are not scored. Before, they got the node's balance."
     )
 
 
@@ -98,7 +98,7 @@ def _standard_deviation(
     present: list[np.ndarray[tuple[int], np.dtype[np.bool_]]],
     nodes: int,
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Summed in the resources' order, as kube-scheduler sums, so that the last bit is the same."""
+    """Return each node's deviation of its used fractions, summed in kube-scheduler's order for bit-equal results."""
     count = np.zeros(nodes)
     total = np.zeros(nodes)
     for fraction, there in zip(fractions, present, strict=True):

@@ -58,8 +58,8 @@ class NodeResourcesFitRules:
     )
     checks_what_is_not_requested: bool = until(
         "1.27",
-        "A node that is overcommitted in a resource accepts pods that do not request it. Before, not "
-        "if they requested another resource.",
+        "A node that is overcommitted in a resource accepts pods that do not request it. Before, it "
+        "rejected them if they requested another resource.",
     )
     checks_zero_of_extended: bool = until(
         "1.25",
@@ -69,7 +69,7 @@ class NodeResourcesFitRules:
     nominated_pods_take_room: bool = since(
         "1.33",
         "Queueing hints: a pod that loses its nomination moves pods that NodeResourcesFit, NodePorts "
-        "or NodeVolumeLimits rejected, as a deleted pod does.",
+        "or NodeVolumeLimits rejected, like a deleted pod.",
     )
     handles_device_classes: bool = since(
         "1.35",
@@ -85,7 +85,7 @@ class NodeResourcesFitRules:
     )
     rejects_sidecars_at_once: bool = since(
         "1.30",
-        "While SidecarContainers is off, PreFilter rejects pods with sidecars. Before, each node did.",
+        "While SidecarContainers is off, PreFilter rejects pods with sidecars. Before, Filter did.",
     )
 
 
@@ -212,7 +212,7 @@ def _may_have_room(request: Mapping[str, int], old: Node | None, new: Node) -> b
 
 
 def _stands_for_a_request(request: Mapping[str, int], old: DeviceClass | None, new: DeviceClass) -> bool:
-    """Return whether a DeviceClass now provides a requested extended resource, and did not before its update."""
+    """Return whether an added or updated DeviceClass provides a requested extended resource that it did not before."""
     named = new.spec.extended_resource_name
     if old is None:
         return IMPLICIT_PREFIX + new.name in request or named in request

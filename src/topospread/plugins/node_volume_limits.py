@@ -36,22 +36,22 @@ class NodeVolumeLimitsRules:
     missing_rejects: bool = since("1.30", "A missing claim rejects the node. Before, it was an error.")
     node_limits: bool = until(
         "1.31",
-        "Only the CSINode limits a node's volumes. Before, the node's allocatable could.",
+        "Only the CSINode limits a node's volumes. Before, the node's allocatable could, too.",
     )
 
     attachments: bool = since("1.32", "Volumes of a VolumeAttachment count even if no pod on the node uses them.")
     hints_on_changes: bool = since(
         "1.33",
         "Queueing hints: a CSINode that allows more volumes moves pods that NodeVolumeLimits "
-        "rejected. A deleted VolumeAttachment moves only pods that it may help. Before, every deleted one "
-        "moved all of them, and an update of a CSINode moved none.",
+        "rejected. A deleted VolumeAttachment moves only pods that it may help. Before, it moved all of "
+        "these pods, and an update of a CSINode moved none.",
     )
     nominated_pods_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
     drivers: bool = gated("VolumeLimitScaling")
     drivers_opt_in: bool = since(
         "1.36",
         "With VolumeLimitScaling, a node without a volume's driver is rejected if the CSIDriver has "
-        "preventPodSchedulingIfMissing. In 1.35, for every CSIDriver.",
+        "preventPodSchedulingIfMissing. In 1.35, this applied to every CSIDriver.",
     )
 
     def counts(self, ref: VolumeRef) -> bool:
@@ -156,7 +156,7 @@ class _Limits:
 
     @property
     def has_say(self) -> bool:
-        """True if any node can be rejected."""
+        """True if the filter may reject any node; otherwise the plugin is skipped."""
         return bool(self._volumes or self._problem)
 
     @property

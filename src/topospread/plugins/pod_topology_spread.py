@@ -180,10 +180,10 @@ class HardConstraints:
         return result
 
     def takes_again(self, rows: Rows) -> Bools:
-        """Return which nodes take one of their pods of this class again after it is removed, bool[rows].
+        """Return which nodes accept one of their pods of this class again right after it is removed, bool[rows].
 
-        If the constraint counts the pod, its domain has one pod less then. Only this domain may become the one with
-        the fewest pods, and then the skew is 1.
+        If the constraint counts the pod, the domain loses one pod by the removal. This can lower the global minimum
+        only if the domain becomes the emptiest, and then the skew is 1.
         """
         result = np.ones(length(rows), dtype=np.bool_)
         for each in self.spread.hard:
@@ -196,7 +196,7 @@ class HardConstraints:
         return result
 
     def rejected_domains(self) -> tuple[bytes, ...]:
-        """Return for each constraint the domains that its skew rejects: the bytes of bool[domain codes], to compare."""
+        """Return for each constraint whether its skew rejects each domain, as the bytes of bool[domain codes]."""
         found = []
         for each in self.spread.hard:
             assert each.counts is not None
@@ -264,7 +264,7 @@ class SoftConstraints:
 
     scope = Scope.CLUSTER
     on_bare_nodes = False
-    """Count no pods by hostname: the nodes that are scored are given without their pods."""
+    """Whether a hostname constraint counts 0 pods, because an extender returned node objects without their pods."""
 
     def __init__(self, spread: Spread) -> None:
         self.spread = spread

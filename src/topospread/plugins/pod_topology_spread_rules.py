@@ -24,7 +24,7 @@ class PodTopologySpreadRules:
     reports_missing_label: bool = since(
         "1.19",
         "A node without a hard constraint's topology key is unresolvable, with `(missing required "
-        "label)`. Before, it read as too much skew.",
+        "label)`. Before, the reason was too much skew.",
     )
     counts_whole_domain: bool = by_version(
         {"1.18": False, "1.19": True, "1.24": False},
@@ -39,11 +39,11 @@ class PodTopologySpreadRules:
     )
     keys_need_selector: bool = since(
         "1.27",
-        "matchLabelKeys without a labelSelector selects nothing. Before, the keys alone selected.",
+        "matchLabelKeys without a labelSelector selects nothing. Before, it selected by the keys.",
     )
     selector_by_owner: bool = since(
         "1.22",
-        "Default constraints take the selector of the pod's owner. Before, of every "
+        "Default constraints take the selector of the pod's owner. Before, they took the selector of every "
         "ReplicationController, ReplicaSet and StatefulSet that matches the pod.",
     )
     weighs_domains: bool = since(
@@ -53,7 +53,7 @@ class PodTopologySpreadRules:
         "relative to all nodes.",
     )
     names_getting: bool = since(
-        "1.30", "An invalid labelSelector of a hard constraint reads `get constraints from pod: ...`."
+        "1.30", "An invalid labelSelector of a hard constraint fails with `get constraints from pod: ...`."
     )
     counts_nominated: bool = by_version({"1.18": False, "1.36": True}, {})
     rounds_score: bool = since("1.24", "The score is rounded. Before, it was truncated.")

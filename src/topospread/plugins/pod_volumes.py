@@ -76,9 +76,9 @@ def unread_volumes(pod: Pod, objects: ClusterObjects) -> NotJudgedError | None:
 
 
 def volume_reads(pod: Pod, objects: ClusterObjects) -> set[Subject | ObjectKey]:
-    """Return the objects that a pod's volumes depend on; changes behind other pods' claims are reported by node.
+    """Return the objects that a pod's volumes depend on. For an unbound claim: all volumes and published capacities.
 
-    For an unbound claim these are all volumes and all published capacities.
+    Changes of other pods' claims are not included, because the journal reports them as changes of nodes.
     """
     reads: set[Subject | ObjectKey] = {(StorageClass, ""), (CSIDriver, "")}
     for each in pod_claims(pod, objects):
@@ -125,16 +125,16 @@ def volume_class(volume: PersistentVolume) -> str:
 
 
 def is_assumed(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Return whether a controller would create the claim with its pod, and nothing shows that no volume can be made.
+    """Return whether a claim is assumed to be created with its pod, and a volume can be assumed for it.
 
-    A class that is missing shows that if the input has StorageClasses, or is known to have none.
+    This needs the claim's StorageClass in the input, or an input that says nothing about StorageClasses.
     """
     known = claim_class(claim) in objects.storage_classes or "StorageClass" in objects.unread
     return known and (claim.namespace, claim.name) in objects.assumed_claims
 
 
 def missing_class(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjects) -> str:
-    """Return why claims without a volume wait for no pod, if it is a StorageClass that does not exist; "" otherwise."""
+    """Return a phrase on the first unbound claim whose StorageClass does not exist; "" if each exists."""
     for claim in claims:
         wanted, there = claim_class(claim), objects.storage_classes
         if wanted in there or claim.spec.volume_name:

@@ -1,4 +1,4 @@
-"""All plugins: name → how a profile's arguments and a version's gates make one. A new plugin is one line here."""
+"""All plugins by name, each with a function that creates it from a profile's arguments and a version's gates."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PluginSettings(msgspec.Struct, frozen=True):
     gates: Gates
 
     def rules(self, kind: type[Rules]) -> Rules:
-        """A plugin's rules in the version at hand."""
+        """Return a plugin's rules in this Kubernetes version."""
         return rules_for(kind, self.gates)
 
 
@@ -124,7 +124,7 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
         settings.args.inter_pod_affinity, settings.rules(InterPodAffinityRules), settings.rules(AffinityHintRules)
     ),
 }
-"""Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`controllers`)."""
+"""Plugins with a Filter or a Score. SchedulingGates and PrioritySort belong to the scheduling queue instead."""
 
 ASKED_ABOUT_CLAIMS = frozenset(
     {"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "DynamicResources", *KINDS}
@@ -133,4 +133,4 @@ ASKED_ABOUT_CLAIMS = frozenset(
 ASKED_OF_EACH_CLASS = frozenset(
     {"PodTopologySpread", "InterPodAffinity", "SelectorSpread", "DefaultPodTopologySpread", "DynamicResources"}
 )
-"""Plugins whose answers depend on other pods or claims. Other plugins answer the same where only these differ."""
+"""Plugins whose answers depend on labels, relations to other pods, or claims. Other plugins do not read these."""

@@ -1,4 +1,4 @@
-"""Input of scores by resources: the capacity of nodes and what would be requested of them, by resource.
+"""Scores by resources: their input (capacity and requests of each node) and the scoring strategies.
 
 Source: plugins/noderesources/resource_allocation.go. Shared by NodeResourcesFit, NodeResourcesBalancedAllocation
 and the older plugins that scored one strategy each. Units: millicores, bytes, pieces.
@@ -30,8 +30,8 @@ class Demand(msgspec.Struct, frozen=True):
     Attributes:
         weight: the resource's weight.
         allocated: requests of the pods on each node, int64[rows].
-        requested: the same with the incoming pod, int64[rows].
-        allocatable: the nodes' capacity, 0 where the resource takes no part, int64[rows].
+        requested: requests including the incoming pod, int64[rows].
+        allocatable: the nodes' allocatable amount, 0 for a node that lacks the resource, int64[rows].
     """
 
     weight: int
@@ -44,10 +44,10 @@ class ResourceReader:
     """Reads the demand for a pod from the node table.
 
     Args:
-        resources: which, with their weights.
+        resources: resources to score, with their weights.
         requests: resource → the pod's request.
-        non_zero: containers without cpu or memory requests count as 100m and 200Mi.
-        unrequested: extended resources take part also where the pod requests none.
+        non_zero: whether containers without cpu or memory requests count as 100m and 200Mi.
+        unrequested: whether to include extended resources that the pod does not request.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class ResourceReader:
             self._columns.append((each.weight, column, used, request))
 
     def __call__(self, rows: Rows) -> list[Demand]:
-        """The demand for each resource that takes part, on these rows."""
+        """Return the demand for each scored resource on these rows."""
         demands = []
         for weight, column, used_column, request in self._columns:
             allocatable = self._nodes.allocatable[rows, column]
@@ -83,7 +83,7 @@ class ResourceReader:
 
 
 Scorer = Callable[[list[Demand], int], Ints]
-"""Points for the demand on a number of nodes, int64[nodes]."""
+"""Function that returns the scores for (demands, number of nodes), int64[nodes]."""
 
 
 class StrategyScore:
@@ -96,12 +96,12 @@ class StrategyScore:
         self._scorer = scorer
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """The strategy's points, int64[rows]."""
+        """Return the strategy's scores, int64[rows]."""
         return self._scorer(self._reader(rows), length(rows))
 
 
 def scorer_of(strategy: ScoringStrategy) -> Scorer:
-    """The scoring function of a strategy (noderesources/fit.go, ``nodeResourceStrategyTypeMap``)."""
+    """Return the scoring function of a strategy (noderesources/fit.go, ``nodeResourceStrategyTypeMap``)."""
     match strategy.type:
         case "LeastAllocated":
             return least_allocated
@@ -112,7 +112,7 @@ def scorer_of(strategy: ScoringStrategy) -> Scorer:
 
 
 def least_allocated(demands: list[Demand], nodes: int) -> Ints:
-    """Score for free resources: ``(capacity − requested)·100 // capacity``, weighted over resources."""
+    """Return scores for free resources: weighted mean of ``(capacity − requested)·100 // capacity``."""
 
     def points(demand: Demand, capacity: Ints) -> Ints:
         left: Ints = demand.allocatable - demand.requested
@@ -122,7 +122,7 @@ def least_allocated(demands: list[Demand], nodes: int) -> Ints:
 
 
 def most_allocated(demands: list[Demand], nodes: int) -> Ints:
-    """Score for used resources: ``min(requested, capacity)·100 // capacity``, weighted over resources."""
+    """Return scores for used resources: weighted mean of ``min(requested, capacity)·100 // capacity``."""
 
     def points(demand: Demand, capacity: Ints) -> Ints:
         taken: Ints = np.minimum(demand.requested, demand.allocatable) * MAX_NODE_SCORE // capacity
@@ -143,14 +143,14 @@ def _weighted(demands: list[Demand], nodes: int, points: Callable[[Demand, Ints]
 
 
 class RequestedToCapacityRatio:
-    """Points by utilization in percent, linear between the points of a shape; resources that get 0 do not weigh."""
+    """A score by utilization in percent, linear between a shape's points. Resources with score 0 have no weight."""
 
     def __init__(self, shape: Sequence[ShapePoint]) -> None:
         self._utilization = [point.utilization for point in shape]
         self._scores = [point.score * (MAX_NODE_SCORE // MAX_SHAPE_SCORE) for point in shape]
 
     def __call__(self, demands: list[Demand], nodes: int) -> Ints:
-        """Points for the demand on a number of nodes, int64[nodes]."""
+        """Return the scores for the demands on a number of nodes, int64[nodes]."""
         total = np.zeros(nodes, dtype=np.int64)
         weights = np.zeros(nodes, dtype=np.int64)
         for demand in demands:
@@ -164,7 +164,7 @@ class RequestedToCapacityRatio:
         return rounded(total / np.maximum(weights, 1))
 
     def at(self, utilization: Ints) -> Ints:
-        """The shape's value (plugins/helper/shape_score.go); Go's division truncates towards zero."""
+        """Return the shape's scores (plugins/helper/shape_score.go). Go's division truncates towards zero."""
         result = np.full(len(utilization), self._scores[-1], dtype=np.int64)
         for i in range(len(self._utilization) - 1, -1, -1):
             below = utilization <= self._utilization[i]
@@ -180,12 +180,12 @@ class RequestedToCapacityRatio:
 
 
 def rounded(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Ints:
-    """Nearest integers, halves away from zero (Go's ``math.Round``); values are not negative."""
+    """Round non-negative numbers to the nearest integers, halves up (Go's ``math.Round``)."""
     whole = np.floor(values)
     return (whole + (values - whole >= 0.5)).astype(np.int64)
 
 
 def rounded_each(values: Sequence[float]) -> list[int]:
-    """`rounded`, of a handful of numbers."""
+    """Round a few numbers like `rounded`."""
     floor = math.floor
     return [(whole := floor(value)) + (value - whole >= 0.5) for value in values]

@@ -20,5 +20,5 @@ class SchedulingGates:
         return not pod.spec.scheduling_gates
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """The pod's own last gate going."""
+        """Return the event that the pod's last gate was removed."""
         return (Registration(ClusterEvent("TargetPod", POD_GATES_ELIMINATED)),)

@@ -41,7 +41,7 @@ class KeylessCounts(DomainCounts):
         )
 
     def add(self, row: int, delta: int) -> None:
-        """Count a pod on a node."""
+        """Count one pod more (+1) or less (−1) on a node."""
         member = self.membership.member
         if row < len(member) and member.item(row) == WITHOUT_KEY:
             self.without_key += delta

@@ -82,7 +82,7 @@ def _concerns(pod: Pod, old: Pod | None, new: Pod | None, *, counts_nominated: b
 
 
 def _counted_otherwise(old: Pod | None, new: Pod | None, constraints: Sequence[Constraint]) -> bool:
-    """Return whether any constraint counts the pod in only one of its two states."""
+    """Return whether any constraint counts the pod before its update but not after, or the reverse."""
     for each in constraints:
         matches = each.selector.matches
         if (old is not None and matches(old.labels)) != (new is not None and matches(new.labels)):

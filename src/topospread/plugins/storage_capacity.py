@@ -24,7 +24,7 @@ from .volume_matching import requested
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """Storage of one class that some nodes reach; ``size``: free bytes."""
+    """Storage of one class with the nodes that reach it. ``size``: free bytes."""
 
     nodes: Mask
     size: int
@@ -59,11 +59,10 @@ def published_capacity(
     *,
     maximum_size: bool = True,
 ) -> EnoughCapacity | None:
-    """Return the published capacity that fits a claim; ``None`` if the class's driver publishes none.
+    """Return the published capacity that fits a claim; ``None`` if it is not checked.
 
-    A driver publishes capacity if its CSIDriver has ``storageCapacity: true``. ``maximum_size``: maximumVolumeSize, if
-    set,
-    is compared instead of capacity.
+    It is checked if the class's CSIDriver has ``storageCapacity: true`` and the claim requests storage.
+    ``maximum_size``: whether to compare maximumVolumeSize, if set, instead of capacity.
     """
     driver = objects.csi_drivers.get(storage_class.provisioner)
     if driver is None or not driver.spec.storage_capacity or not _asks_for_storage(claim):

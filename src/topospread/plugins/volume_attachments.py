@@ -10,7 +10,7 @@ from collections import Counter
 from topospread.cluster.objects import ClusterObjects
 
 AttachedAt = tuple[str, str, str]
-"""Driver, node, and the volume as ``DRIVER/HANDLE``."""
+"""(driver, node, volume as ``DRIVER/HANDLE``)."""
 
 
 class VolumeAttachments:
@@ -24,7 +24,7 @@ class VolumeAttachments:
             self.changed(name)
 
     def of(self, driver: str) -> dict[str, Counter[str]]:
-        """Node → volumes of a driver that are attached there."""
+        """Return node → volume of a driver → number of its attachments on the node."""
         return self._by_node.get(driver, {})
 
     def changed(self, name: str) -> None:

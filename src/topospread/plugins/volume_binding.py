@@ -54,12 +54,12 @@ class VolumeBindingRules:
     shape: tuple[ShapePoint, ...] = ()
     attributes_classes: bool = since(
         "1.31",
-        "A volume that names a VolumeAttributesClass matches only claims that name it; while that "
-        "gate is off, no claim.",
+        "A volume that names a VolumeAttributesClass matches only claims that name it, and no claim while the "
+        "gate VolumeAttributesClass is off.",
     )
     refuses_attributes_classes: bool = by_gates(
         lambda gates: gates.kube_version >= _REFUSED_SINCE and not gates.enabled("VolumeAttributesClass"),
-        {"1.31": "A pod whose unbound claim names a VolumeAttributesClass fails while that gate is off, until 1.33."},
+        {"1.31": "While that gate is off, until 1.33, a pod fails if its unbound claim names such a class."},
     )
     minor: int = minor_version()
     checks_capacity: bool = gated("CSIStorageCapacity")
@@ -68,7 +68,7 @@ class VolumeBindingRules:
     lost_claims: bool = since("1.23", "A claim without its volume rejects the pod as a whole.")
     ephemeral_words: bool = since(
         "1.23",
-        "A missing or foreign claim of an ephemeral volume reads `waiting for ephemeral volume "
+        "The reason for a missing or foreign claim of an ephemeral volume is `waiting for ephemeral volume "
         'controller to create the persistentvolumeclaim "NAME"`.',
     )
     names_nodes: bool = by_version(
@@ -93,8 +93,8 @@ class VolumeBinding:
     """Filter: node affinity of bound volumes; for unbound claims, matching volumes or topologies that the class allows.
     Score: utilisation of the matching volumes.
 
-    Claims that are in no file but that a controller would create (`ClusterObjects.assumed_claims`) can be provisioned
-    wherever their class allows, and anywhere if the class is missing and the input has no StorageClasses.
+    A claim that only a controller would create (`ClusterObjects.assumed_claims`) can be provisioned wherever its class
+    allows. It can be provisioned anywhere if the class is missing and the input has no StorageClasses.
     """
 
     name = "VolumeBinding"
@@ -103,10 +103,10 @@ class VolumeBinding:
         self._rules = rules
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Prepare Filter and Score for pods with claims. Some claims reject the pod on all nodes.
+        """Prepare Filter and Score for pods with claims. An unusable claim rejects the pod on all nodes.
 
         Raises:
-            PluginError: if a claim's StorageClass has no volumeBindingMode.
+            PluginError: if a claim's StorageClass has no volumeBindingMode, or if a claim has no namespace.
         """
         if not pod_class.volumes:
             return Prepared()
@@ -155,11 +155,11 @@ class VolumeBinding:
 
 
 def sorted_claims(found: Iterable[PodClaim], objects: ClusterObjects) -> tuple[PodVolumeClaims, bool]:
-    """Return a pod's claims by state, and whether one should be bound already (``GetPodVolumeClaims``).
+    """Return a pod's claims by state, and whether any unbound claim waits for no pod (``GetPodVolumeClaims``).
 
     Raises:
-        PluginError: if a claim's StorageClass has no volumeBindingMode, or if a claim has no namespace, because
-            kube-scheduler's cache has it under another key.
+        PluginError: if a claim's StorageClass has no volumeBindingMode, or if a claim has no namespace. In the latter
+            case kube-scheduler does not find the claim in its cache.
     """
     claims = PodVolumeClaims()
     unbound = False
@@ -179,7 +179,7 @@ def sorted_claims(found: Iterable[PodClaim], objects: ClusterObjects) -> tuple[P
 
 
 def _waits(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Return whether the claim is bound with its first pod."""
+    """Return whether an unbound claim waits for its first pod."""
     if is_assumed(claim, objects):
         return True
     storage_class = objects.storage_classes.get(claim_class(claim))

@@ -35,7 +35,7 @@ def capacity(volume: PersistentVolume) -> Quantity:
 
 
 class Traits(msgspec.Struct, frozen=True):
-    """The properties that a claim requires of a volume in addition to size and place."""
+    """A volume's properties, besides size and reachable nodes, that a claim may require."""
 
     volume_mode: str
     attributes_class: str
@@ -43,7 +43,7 @@ class Traits(msgspec.Struct, frozen=True):
 
 
 def traits_of(volume: PersistentVolume) -> Traits:
-    """The traits of a volume."""
+    """Return the traits of a volume."""
     spec = volume.spec
     return Traits(
         spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or "", frozenset(spec.access_modes or ())
@@ -57,7 +57,7 @@ class ReachableNodes(msgspec.Struct, frozen=True):
     values: tuple[str, ...]
 
     def rows(self) -> set[int]:
-        """The rows; do not change the set."""
+        """Return the rows of these nodes. Do not change the set."""
         if len(self.values) == 1:
             return self.column.rows_with(self.values[0])
         return set().union(*(self.column.rows_with(value) for value in self.values))
@@ -100,11 +100,11 @@ class VolumeCatalog:
                 yield stock
 
     def promised(self, claim: PersistentVolumeClaim) -> Iterator[CatalogEntry]:
-        """Volumes of the claim's class that name the claim; smallest first."""
+        """Yield the volumes of the claim's class that name the claim, smallest first."""
         return (stock for stock in self.naming(claim) if volume_class(stock.volume) == claim_class(claim))
 
     def naming(self, claim: PersistentVolumeClaim) -> Sequence[CatalogEntry]:
-        """Volumes that name the claim, of whatever class; smallest first."""
+        """Return the volumes of any class that name the claim, smallest first."""
         self._refresh()
         return self._promised.get((claim.namespace, claim.name), ())
 
@@ -148,7 +148,7 @@ class VolumeCatalog:
 
 
 def _single_label(affinity: VolumeNodeAffinity | None) -> NodeSelectorRequirement | None:
-    """The only thing a volume asks of nodes, where that is a label with certain values."""
+    """Return the only requirement of a volume's affinity; ``None`` unless it is one label with operator In."""
     terms = affinity.required.node_selector_terms if affinity is not None and affinity.required else None
     if terms is None or len(terms) != 1 or terms[0].match_fields:
         return None
@@ -162,7 +162,7 @@ _CATALOGS: WeakKeyDictionary[Cluster, VolumeCatalog] = WeakKeyDictionary()
 
 
 def catalog_of(cluster: Cluster) -> VolumeCatalog:
-    """The catalog of a cluster, made when it is first asked for."""
+    """Return the catalog of a cluster, created on first use."""
     catalog = _CATALOGS.get(cluster)
     if catalog is None:
         catalog = _CATALOGS[cluster] = VolumeCatalog(cluster)

@@ -27,7 +27,7 @@ class VolumeController:
     """Updates volumes and claims like the PV controller.
 
     Args:
-        attributes_classes: the gate VolumeAttributesClass.
+        attributes_classes: whether the gate VolumeAttributesClass is on.
     """
 
     def __init__(self, cluster: Cluster, *, attributes_classes: bool = True) -> None:
@@ -38,16 +38,15 @@ class VolumeController:
     def begin(self) -> None:
         """Update the volumes and claims of a cluster that was just read; bound claims stay unchanged.
 
-        Unused volumes become available, whatever their status. Claims that need no pod get their volumes. A claim with
-        a status
-        gets no new volume: the controller has seen it, and its provisioner made none.
+        Unused volumes become available, whatever their status. Claims that need no pod get their volumes. No volume is
+        provisioned for a claim with a phase, because the controller has seen the claim and none was created.
         """
         unused = (each for each in self._objects.persistent_volumes.values() if _is_unused(each))
         self._objects.add([_in_phase(each, "Available") for each in unused if phase_of(each) != "Available"])
         self.begin_with(self._objects.persistent_volume_claims)
 
     def begin_with(self, keys: Iterable[Key]) -> None:
-        """Update some claims, as if they were created later."""
+        """Bind or provision volumes for the unbound ones of some claims, as when these claims are created."""
         index = VolumeIndex(self._objects.persistent_volumes.values())
         objects = self._objects
         for key in sorted(keys):

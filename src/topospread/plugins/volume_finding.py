@@ -44,7 +44,7 @@ class FindingRules(Protocol):
 
     @property
     def refuses_attributes_classes(self) -> bool:
-        """A claim that names one is an error."""
+        """True if the plugin fails on a claim that names a VolumeAttributesClass."""
 
     @property
     def minor(self) -> int:
@@ -56,7 +56,7 @@ class FindingRules(Protocol):
 
     @property
     def scores_capacity(self) -> bool:
-        """Score the driver's published capacity if no volume is chosen."""
+        """True if the driver's published capacity is scored when no volume is chosen."""
 
     @property
     def maximum_size(self) -> bool:
@@ -64,11 +64,11 @@ class FindingRules(Protocol):
 
     @property
     def reason_conflict(self) -> str:
-        """The words for a volume that is elsewhere."""
+        """Reason for a volume that the node cannot reach."""
 
 
 class PodVolumeClaims(msgspec.Struct):
-    """A pod's claims: those with a volume, and those that get one with their first pod."""
+    """A pod's claims: bound claims, and claims that wait for their first pod."""
 
     bound: list[PersistentVolumeClaim] = []
     waiting: list[PersistentVolumeClaim] = []
@@ -78,8 +78,8 @@ class VolumesFound(msgspec.Struct):
     """The volumes found for claims on some nodes.
 
     Attributes:
-        codes: 0 where the pod's volumes can be had, else one bit a reason, int64[rows].
-        choices: volumes for the waiting claims, in the order in which they choose.
+        codes: 0 if each claim has or can get a volume on the node, else one bit per reason, int64[rows].
+        choices: volumes for the waiting claims, smallest claim first.
     """
 
     codes: Ints
@@ -130,15 +130,15 @@ class FindVolumes:
 
     @property
     def may_fail(self) -> bool:
-        """True if the plugin fails on a node."""
+        """True if the plugin failed so far, on a claim or on a node."""
         return bool(self._errors)
 
     def filter(self, rows: Rows) -> Ints:
-        """0 where the pod's volumes can be had, int64[rows]."""
+        """Return 0 for nodes where each claim has or can get a volume, else a code, int64[rows]."""
         return self.find(rows).codes
 
     def find(self, rows: Rows) -> VolumesFound:
-        """Return the volumes for some nodes; for many nodes it computes all, which is cheaper."""
+        """Return the volumes for some nodes. For many nodes, compute all nodes once and cache the result."""
         if isinstance(rows, slice):
             return self._everywhere()
         if len(rows) > _FEW and self.may_bind:
@@ -148,8 +148,7 @@ class FindVolumes:
         return self._find(rows)
 
     def _everywhere(self) -> VolumesFound:
-        """Return the volumes for all nodes; cached until the next change, because the score repeats the filter's
-        question."""
+        """Return the volumes for all nodes, cached until the next change for the score."""
         now = self._cluster.journal.stamp
         if self._whole is None or self._whole[0] != now:
             self._whole = (now, self._find(slice(0, self._cluster.nodes.size)))
@@ -165,7 +164,7 @@ class FindVolumes:
         return VolumesFound(codes, choices)
 
     def status(self, code: int) -> Status:
-        """The reasons, in kube-scheduler's order."""
+        """Return the reasons of a code, in kube-scheduler's order."""
         if code >= _ERROR:
             raise PluginError(f'running "VolumeBinding" filter plugin: {self._errors[code // _ERROR - 1]}')
         words = (
@@ -177,13 +176,13 @@ class FindVolumes:
         return Status(UNRESOLVABLE, tuple(reason for bit, reason in words if code & bit))
 
     def _error(self, words: str) -> int:
-        """The code for an error."""
+        """Return the code for an error message."""
         if words not in self._errors:
             self._errors.append(words)
         return _ERROR * (self._errors.index(words) + 1)
 
     def _check_bound(self, rows: Rows) -> Ints:
-        """The first claim whose volume is out of reach decides (``checkBoundClaims``)."""
+        """Return a code for each node by its first bound claim with an unusable volume (``checkBoundClaims``)."""
         codes = np.zeros(length(rows), dtype=np.int64)
         for volume in self._bound:
             if volume is None:
@@ -215,7 +214,7 @@ class FindVolumes:
         return np.array(found, dtype=np.bool_)
 
     def _selected_here(self, rows: Rows) -> Bools:
-        """Return whether the claims that are being provisioned are for this node."""
+        """Return whether each claim with a selected node was assigned to this node, bool[rows]."""
         here = np.ones(length(rows), dtype=np.bool_)
         for claim in self._selected:
             here &= numbers(rows) == self._cluster.nodes.row_of.get(selected_node(claim) or "", -1)
@@ -228,7 +227,7 @@ class FindVolumes:
         return choices
 
     def _check_waiting(self, rows: Rows, here: Bools, choices: Sequence[Choice]) -> Ints:
-        """Check that the claims without a volume can get one."""
+        """Return 0 for nodes where each waiting claim can get a volume, else a code, int64[rows]."""
         if self._matching_error:
             return np.where(here, self._matching_error, _NONE)
         codes = np.where(here, 0, _NONE).astype(np.int64)
@@ -255,7 +254,7 @@ class FindVolumes:
         return Provision(topology_mask(storage_class, nodes), capacity)
 
     def provisioned(self, rows: Rows) -> Iterator[tuple[PersistentVolumeClaim, EnoughCapacity, Bools]]:
-        """Claims whose driver publishes capacity, and on which nodes their volume would be made, bool[rows]."""
+        """Yield (claim, published capacity, nodes on which the claim's volume would be provisioned, bool[rows])."""
         if not self._rules.scores_capacity:
             return
         here = self._selected_here(rows)
@@ -269,7 +268,12 @@ class FindVolumes:
 
 
 class Provision(msgspec.Struct, frozen=True):
-    """Nodes where a volume can be provisioned; ``allowed`` None: all nodes; ``capacity`` None: unknown."""
+    """The nodes where a volume can be provisioned.
+
+    Attributes:
+        allowed: nodes in the topologies that the class allows; ``None`` for all nodes.
+        capacity: published capacity; ``None`` if it is not checked.
+    """
 
     allowed: Mask | None
     capacity: EnoughCapacity | None = None
@@ -286,7 +290,7 @@ class Provision(msgspec.Struct, frozen=True):
 
 
 def topology_mask(storage_class: StorageClass, nodes: NodeTable) -> Mask | None:
-    """Rows in the topologies that a class allows, ``None`` for all (``MatchTopologySelectorTerms``)."""
+    """Return the rows in the topologies that a class allows; ``None`` for all (``MatchTopologySelectorTerms``)."""
     terms = storage_class.allowed_topologies
     if not terms:
         return None
@@ -302,10 +306,10 @@ def topology_mask(storage_class: StorageClass, nodes: NodeTable) -> Mask | None:
 
 
 class VolumeScore:
-    """The score: used share of the chosen volumes by class, mapped through the shape.
+    """The score: for each class the used share of the chosen volumes, mapped through the shape; then the mean.
 
-    Without a chosen volume, published capacity counts instead, in versions that use it. Classes have equal weight; a
-    node without either gets 0 (``buildScorerFunction``).
+    If no volume is chosen on a node, some versions use the published capacity instead. A node without both gets 0
+    (``buildScorerFunction``).
     """
 
     scope = Scope.NODE
@@ -315,7 +319,7 @@ class VolumeScore:
         self._shape = RequestedToCapacityRatio(shape)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """Points from 0 to 100, int64[rows]."""
+        """Return scores from 0 to 100, int64[rows]."""
         total = np.zeros(length(rows), dtype=np.int64)
         classes = np.zeros(length(rows), dtype=np.int64)
         chosen = self._by_class(rows)
@@ -345,7 +349,7 @@ class VolumeScore:
         return sums
 
     def _published(self, rows: Rows, without: Bools) -> dict[str, _Sums]:
-        """Return by class, for nodes without a chosen volume, the size of new volumes and the last pool."""
+        """Return StorageClass → sums of new volumes' sizes and of published capacity, for nodes in ``without``."""
         sums: dict[str, _Sums] = {}
         for claim, capacity, places in self._finder.provisioned(rows):
             here = places & without
@@ -357,7 +361,7 @@ class VolumeScore:
 
 
 class _Sums:
-    """The bytes requested of one StorageClass and the bytes of the chosen volumes, where volumes are chosen."""
+    """Bytes of one StorageClass on each node: requested by claims (``wanted``), and in volumes or pools (``had``)."""
 
     def __init__(self, rows: int) -> None:
         self.chosen: Bools = np.zeros(rows, dtype=np.bool_)

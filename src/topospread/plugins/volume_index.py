@@ -36,9 +36,9 @@ class VolumeIndex:
         self._free[volume_class(volume)].pop(volume.name, None)
 
     def match(self, claim: PersistentVolumeClaim, *, waits: bool, attributes_classes: bool) -> PersistentVolume | None:
-        """Return the volume that is pre-bound to the claim, else the smallest; fewer access modes come first.
+        """Return the volume to bind to a claim: fewest access modes first, then pre-bound, then smallest.
 
-        ``waits``: the claim waits for its pod, so only a pre-bound volume is returned.
+        ``waits``: whether the claim waits for its pod; if so, only a pre-bound volume is returned.
 
         Raises:
             MatchingError: if the claim's selector is invalid.

@@ -25,7 +25,7 @@ NO_VOLUME = -1
 
 
 class MatchingError(ValueError):
-    """A claim for which kube-scheduler fails to find volumes; the message is kube-scheduler's."""
+    """kube-scheduler fails to find volumes for a claim. The message is kube-scheduler's."""
 
 
 def refuse_attributes_class(claim: PersistentVolumeClaim) -> None:
@@ -44,7 +44,7 @@ def requested(claim: PersistentVolumeClaim) -> Quantity:
 
 
 def by_size(claims: Iterable[PersistentVolumeClaim]) -> list[PersistentVolumeClaim]:
-    """Claims, those that ask for less first."""
+    """Return claims sorted by requested storage, smallest first."""
     return sorted(claims, key=cmp_to_key(_compare))
 
 
@@ -124,7 +124,7 @@ class Choice(msgspec.Struct, frozen=True):
     places: Ints
 
     def has(self, volume: PersistentVolume) -> Bools | None:
-        """Return the rows for which a volume was chosen, bool[rows]; ``None`` without such rows."""
+        """Return the rows for which this volume was chosen, bool[rows]; ``None`` if it is not a candidate."""
         place = self.candidates.place_of.get(volume.name)
         return None if place is None else self.places == place
 
@@ -141,7 +141,7 @@ class Choice(msgspec.Struct, frozen=True):
         return len(takers)
 
     def take(self, place: int, undecided: Bools, taken: Sequence[Choice]) -> int:
-        """Let the nodes that reach it and have no volume yet take this one."""
+        """Assign a volume to the undecided nodes that reach it, unless another claim of the pod took it there."""
         volume = self.candidates.volumes[place].volume
         takers = undecided & self.candidates.catalog.reached(volume, self.rows) & ~_taken(volume, taken, undecided)
         self.places[takers] = place
@@ -149,7 +149,7 @@ class Choice(msgspec.Struct, frozen=True):
         return int(np.count_nonzero(takers))
 
     def take_promised(self, place: int, undecided: Bools, taken: Sequence[Choice]) -> int:
-        """Take a volume that names the claim, or none."""
+        """Assign a volume that names the claim to the nodes that reach it. Decide the other nodes for no volume."""
         volume = self.candidates.volumes[place].volume
         decided = undecided & ~_taken(volume, taken, undecided)
         self.places[decided & self.candidates.catalog.reached(volume, self.rows)] = place
@@ -167,7 +167,7 @@ def _taken(volume: PersistentVolume, taken: Sequence[Choice], like: Bools) -> Bo
 
 
 class VolumeMatcher:
-    """The properties that a claim requires of volumes in addition to size and place.
+    """Checks a volume's traits (mode, attributes class, access modes) for a claim.
 
     Args:
         attributes_classes: whether the VolumeAttributesClass must agree.
@@ -179,16 +179,16 @@ class VolumeMatcher:
         self._access = frozenset(claim.spec.access_modes or ())
 
     def volume(self, volume: PersistentVolume) -> bool:
-        """All of it."""
+        """Check all traits of a volume."""
         traits = traits_of(volume)
         return self.kind(traits) and self.access(traits)
 
     def kind(self, traits: Traits) -> bool:
-        """Check the requirements that also hold for a volume that names the claim."""
+        """Check mode and attributes class, which also matter for a volume that names the claim."""
         return traits.volume_mode == self._mode and self._class in (None, traits.attributes_class)
 
     def access(self, traits: Traits) -> bool:
-        """Check the requirements for a volume that names no claim."""
+        """Check the access modes, which do not matter for a volume that names the claim."""
         return self._access <= traits.access_modes
 
 
@@ -196,7 +196,7 @@ def selector_of(claim: PersistentVolumeClaim) -> Selector | None:
     """Return the claim's selector for labels of volumes.
 
     Raises:
-        MatchingError: it does not compile.
+        MatchingError: if the selector is invalid.
     """
     if claim.spec.selector is None:
         return None

@@ -7,7 +7,7 @@ Assumption: the new volume is reachable from all nodes that agree with the chose
 3. else in the zone label, if the node has it;
 4. else from all nodes.
 
-Without a chosen node, for classes with immediate binding, it is reachable from wherever the class allows.
+Without a chosen node (immediate binding), it is reachable from all nodes that the class allows.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _one_of(key: str, values: list[str]) -> NodeSelectorRequirement:
 def _topology_keys(
     allowed: Sequence[TopologySelectorTerm], driver: str, objects: ClusterObjects, node: Node
 ) -> Sequence[str]:
-    """Return the labels in which a node must agree with this node to reach a volume that was created for it."""
+    """Return the label keys in which other nodes must agree with this node to reach a volume created for it."""
     csi_node = objects.csi_nodes.get(node.name)
     for each in (csi_node.spec.drivers or ()) if csi_node is not None else ():
         if each.name == driver:

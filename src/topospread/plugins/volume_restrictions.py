@@ -42,7 +42,9 @@ class VolumeRestrictionsRules:
     once_per_pod: bool = gated("ReadWriteOncePod")
     preemptible: bool = since("1.27", "Evicting the pod that uses a ReadWriteOncePod claim can help.")
     skips: bool = since(
-        "1.28", "A pod whose ReadWriteOncePod claims are free is not checked again, even with nominated pods."
+        "1.28",
+        "PreFilter skips a pod whose ReadWriteOncePod claims are free and whose disks need no check, so nominated pods "
+        "do not reject it.",
     )
     reason_in_use: str = by_version(
         {"1.18": REASON_IN_USE_UNTIL_1_33, "1.34": REASON_IN_USE},
@@ -181,12 +183,12 @@ class _Exclusive:
         return not self.skipped and counted + self._assumed > 0
 
     def begin_dry_run(self) -> None:
-        """Remember whether PreFilter skips the pod: no claim is in use."""
+        """Record whether PreFilter skips the pod, which it does if no claim is in use."""
         unused = self._disks is None and not any(self._use.total(ref) for ref in self._claims)
         self.skipped = unused and self._rules.skips
 
     def end_dry_run(self) -> None:
-        """Count again."""
+        """Stop skipping the pod."""
         self.skipped = False
 
     def status(self, code: int) -> Status:
@@ -212,14 +214,14 @@ class _Exclusive:
         """Return ``None``, because the counts are read from the cluster."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether pods of a class use volumes, which may be the pod's."""
+        """Return whether pods of a class use any volumes."""
         return bool(pod_class.volumes)
 
     def on_nodes(self, rows: Collection[int]) -> None:
         """Do nothing: no count depends on the node."""
 
     def columns(self) -> list[GroupColumn]:
-        """Return whether the node's pods mount a disk of the pod."""
+        """Return a column that distinguishes nodes whose pods mount a disk of the pod, if the pod has disks."""
         return [] if self._disks is None else [_DiskColumn(self._disks)]
 
 

@@ -27,7 +27,7 @@ _CURRENT = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 
 
 class _RequiredLabel(NamedTuple):
-    """A volume's label, and the values of which the node must have one."""
+    """A zone or region label of a volume: its key, and the values that it allows for the node."""
 
     key: str
     values: frozenset[str]
@@ -37,7 +37,7 @@ class _RequiredLabel(NamedTuple):
 class VolumeZoneRules:
     """The differences between Kubernetes versions."""
 
-    current_labels: bool = since("1.29", "A volume's beta zone or region label also matches the present label.")
+    current_labels: bool = since("1.29", "A volume's beta zone or region label also matches a node's current label.")
 
 
 class VolumeZone:
@@ -63,7 +63,7 @@ class VolumeZone:
         return Prepared(filter=_Zones(required, cluster.nodes, self._current_labels)) if required else Prepared()
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A class that waits for consumers; nodes and their labels; the pod's claims; volumes and their zones."""
+        """Return the events of StorageClasses that wait for consumers, nodes' labels, the pod's claims, and volumes."""
         return (
             Registration(ClusterEvent("StorageClass", ADD), _after_storage_class_added),
             Registration(ClusterEvent("Node", ADD | NODE_LABEL)),
@@ -86,7 +86,7 @@ def _after_volume_change(pod: Pod, old: PersistentVolume | None, new: Persistent
 
 
 def _volumes(pod: Pod, objects: ClusterObjects) -> Iterator[PersistentVolume | str]:
-    """The volumes behind a pod's claims, or why there is none (``getPVbyPod``)."""
+    """Yield for each claim of a pod its volume, or the reason why the claim rejects the pod (``getPVbyPod``)."""
     for each in pod_claims(pod, objects):
         if each.ephemeral:
             continue

@@ -97,7 +97,7 @@ class FailingFilter:
         self._words = words
 
     def filter(self, rows: Rows) -> Ints:
-        """1 for every node, int64[rows]."""
+        """Return 1 for every node, int64[rows]."""
         return np.ones(length(rows), dtype=np.int64)
 
     def status(self, code: int) -> Status:

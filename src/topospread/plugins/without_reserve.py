@@ -1,4 +1,4 @@
-"""VolumeBinding at Reserve and PreBind in a profile that has it on at only some of its extension points.
+"""VolumeBinding at Reserve and PreBind in a profile that enables it at only some of its extension points.
 
 It passes a pod's volumes from PreFilter to Filter, Reserve and PreBind. If a step is missing, it binds no pod, even one
 without volumes. Source: plugins/volumebinding/volume_binding.go (``Reserve``, ``PreBindPreFlight``, ``PreBind``) and
@@ -18,7 +18,7 @@ _NOT_CACHED = 'running PreBind plugin "VolumeBinding": failed to get cached bind
 
 
 class CannotBind(msgspec.Struct, frozen=True):
-    """A pod that cannot be bound: PreBind, or a step before it, fails."""
+    """A reservation that always fails at PreBind or a step before it. ``words``: kube-scheduler's message."""
 
     words: str
 
@@ -33,9 +33,9 @@ class WithoutReserve(msgspec.Struct, frozen=True):
     """The reason why a profile binds no pod.
 
     Attributes:
-        always: refusal of every pod; "" if it depends on the pod.
-        without_claims: refusal of a pod whose claims Filter did not check; the node's name is appended.
-        with_claims: of another one.
+        always: message for every pod; "" if it depends on the pod.
+        without_claims: message for a pod without claims; the node's name is appended.
+        with_claims: message for a pod with claims; "" if it is ``without_claims``, too.
     """
 
     always: str = ""

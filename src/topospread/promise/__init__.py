@@ -1,1 +1,1 @@
-"""Availability of workloads in every order of pods, whatever the scores, and designs that guarantee it."""
+"""Guarantees on the availability of workloads: they hold in every order of pods, whatever the scores."""

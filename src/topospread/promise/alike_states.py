@@ -1,4 +1,4 @@
-"""Equivalent cluster states: states that differ only in which of equal nodes, or of equal zones, is which.
+"""Equivalent cluster states: states that become equal if equal nodes, or equal zones, are swapped.
 
 Nodes are equal if they differ only in their names and in labels that no pod uses. Zones are equal if no pod names
 one.
@@ -29,7 +29,7 @@ class AlikeStates:
     """Computes a key of the cluster's state. Equivalent states have the same key.
 
     Args:
-        coming: the incoming pods; the node labels that they and the existing pods use distinguish nodes.
+        coming: the incoming pods. Nodes differ by each label that incoming or existing pods use.
         default_keys: node labels that the configuration uses; ``None`` if its plugins' labels are unknown.
     """
 
@@ -53,7 +53,7 @@ class AlikeStates:
             self._zones.setdefault(node.labels.get(ZONE) if ZONE in free else None, []).append(row)
 
     def key(self, extra: Mapping[int, Hashable] | None = None) -> Hashable:
-        """Return the state's key; ``extra`` maps a node's row to a further distinction beside its pods."""
+        """Return the state's key. ``extra``: node row → additional value that distinguishes the node."""
         told = extra or {}
         nodes = ([(self.of(row), told.get(row, ())) for row in rows] for rows in self._zones.values())
         return tuple(sorted(tuple(sorted(each)) for each in nodes))
@@ -70,7 +70,7 @@ class AlikeStates:
 
 
 def _kind(node: Node, free: set[str], spoken_of: set[str] | None) -> Hashable:
-    """Return the node's properties except its names. A `free` label counts only as present or absent."""
+    """Return the node's properties except its names. For a `free` label, only its presence counts."""
     plain = msgspec.to_builtins(node)
     for part, left_out in (("metadata", _OF_NODES_THEMSELVES), ("status", _OF_STATUS), ("spec", _OF_SPEC)):
         for name in left_out:
@@ -85,13 +85,13 @@ def _kind(node: Node, free: set[str], spoken_of: set[str] | None) -> Hashable:
 
 
 def _has_own_hostnames(cluster: Cluster) -> bool:
-    """Return whether no two nodes are one domain of the hostname."""
+    """Return whether every node has its own hostname."""
     names = [each.labels[HOSTNAME] for each in cluster.nodes.nodes if each is not None and HOSTNAME in each.labels]
     return len(names) == len(set(names))
 
 
 def _has_volumes_of_nodes(cluster: Cluster) -> bool:
-    """Return whether volumes, their node affinity, or devices are bound to existing nodes or zones."""
+    """Return whether volumes or devices depend on certain nodes or zones."""
     objects = cluster.objects
     there = (objects.persistent_volumes, objects.csi_nodes, objects.csi_storage_capacities, objects.volume_attachments)
     if (
@@ -111,11 +111,11 @@ def _selected_node(claim: PersistentVolumeClaim) -> str | None:
 _KEY = re.compile(rb'"key":"((?:[^"\\]|\\.)*)"')
 _TOPOLOGY_KEY = re.compile(rb'"topologyKey":"((?:[^"\\]|\\.)*)"')
 _ALWAYS_ASKED_FOR = frozenset({REGION, BETA_ZONE, BETA_REGION})
-"""Node labels that the plugins of old versions read without a constraint that names them."""
+"""Node labels that plugins of old versions read even if no pod names them."""
 
 
 def _topology_keys(pods: Iterable[Pod]) -> set[str]:
-    """Return the labels by which the pods' constraints and affinity distinguish domains."""
+    """Return the topology keys of the pods' constraints and affinity."""
     found = set(_ALWAYS_ASKED_FOR)
     for spec in {id(each.spec): each.spec for each in pods}.values():
         parts = [*(spec.topology_spread_constraints or ()), *([spec.affinity] if spec.affinity else ())]
@@ -124,7 +124,7 @@ def _topology_keys(pods: Iterable[Pod]) -> set[str]:
 
 
 def keys_of_profiles(profiles: Iterable[Profile]) -> set[str] | None:
-    """Return the node labels that profiles use; ``None`` if a profile's node affinity or plugins hide them."""
+    """Return the node labels that profiles use; ``None`` if added affinity or label plugins make them unknown."""
     found: set[str] = set()
     for each in profiles:
         own = each.args.node_affinity.added_affinity or _BY_LABELS & set(each.enabled("filter") + each.enabled("score"))
@@ -138,7 +138,7 @@ _BY_LABELS = frozenset({"NodeLabel", "ServiceAffinity"})
 
 
 def _keys_that_are_asked_for(pods: Iterable[Pod]) -> set[str]:
-    """Keys of labels and fields that a selector of nodes names."""
+    """Return the node labels and fields that node selectors and node affinity name."""
     found: set[str] = set()
     for spec in {id(each.spec): each.spec for each in pods}.values():
         found |= set(spec.node_selector or ())

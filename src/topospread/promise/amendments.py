@@ -52,7 +52,7 @@ def amendments(
 
 
 def _tighter(rules: DesignRules, key: str, intent: Intent) -> Iterator[DesignRules]:
-    """Yield tighter constraints over a key; for single nodes, anti-affinity as well."""
+    """Yield designs with a tighter constraint over the key; for nodes, also with anti-affinity."""
     left = next(each.left for each in intent.of_domains if each.key == key)
     most = intent.replicas - left
     now = rules.over(key)
@@ -69,7 +69,7 @@ def _tighter(rules: DesignRules, key: str, intent: Intent) -> Iterator[DesignRul
 
 
 def _fewer_domains(rules: DesignRules, own: Sequence[SpreadRule]) -> Iterator[DesignRules]:
-    """Yield a smaller minDomains of each of the workload's own constraints."""
+    """Yield a design with a smaller minDomains for each of the workload's own constraints."""
     for each in own:
         now = rules.over(each.key) or each
         most = now.min_domains or each.min_domains  # a rule without the field keeps the constraint's own
@@ -78,7 +78,7 @@ def _fewer_domains(rules: DesignRules, own: Sequence[SpreadRule]) -> Iterator[De
 
 
 def _within(rules: DesignRules, key: str, intent: Intent, kind: str) -> Iterator[DesignRules]:
-    """A hard constraint over a key that allows no more skew than is wanted, and counts each revision alone."""
+    """Yield designs with a hard constraint over the key whose maxSkew is at most the wanted skew, by revision."""
     most = max(next(each.number for each in intent.others if each.about == "skew"), 1)
     now = rules.over(key)
     if now is None or now.max_skew > most:

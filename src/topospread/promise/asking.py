@@ -1,8 +1,8 @@
 """Questions on an inventory, answered for every order of the incoming pods.
 
-A pod with a part that topospread does not model may go to any node that the other filters allow. A question is answered
-yes only if it holds for each of these nodes. It is answered no only if it fails both without these pods and with that
-part ignored.
+A pod with a part that topospread does not model is an unjudged pod. It may be on any node that other filters allow. The
+answer is yes only if it holds for each of these nodes. It is no only if the promise fails without unjudged pods, and
+also if the unmodelled parts are ignored.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_PODS = 300
 
 @dataclass(frozen=True, slots=True)
 class _Assumed:
-    """The same pods if parts that topospread does not model let every node pass."""
+    """The same pods, with unmodelled filters that admit every node."""
 
     run: Run
     queue: Sequence[QueuedPod]
@@ -42,7 +42,7 @@ class _Assumed:
 
 @dataclass(frozen=True)
 class Asking:
-    """Answers questions one after the other: by counting if that is enough, else by a search.
+    """Answers questions: by counting if this is enough, else by a search.
 
     Attributes:
         unjudged: classes of pods that topospread does not model entirely, by ``index``.
@@ -108,17 +108,17 @@ class Asking:
         )
 
     def surely_left(self, loss: str, workload: Workload) -> int:
-        """Return the most pods that a loss provably leaves in every order."""
+        """Return the proved number of pods that a loss leaves in every order; 0 without a proof."""
         if self.begun is not None and (self.begun.undecidable or self.begun.quotas is not None):
             return 0
         return self._proof.left(loss, workload)
 
     def gathered(self, question: LeftAfterLoss) -> Searched | None:
-        """Return the order that leaves the fewest pods of those that gather the workload's pods in one domain.
+        """Try orders that gather the workload's pods in one domain. Return the order that leaves the fewest pods.
 
         `Searched.left` is ``None`` if no such order was found. The result is cached for each loss and workload.
-        Other pods that topospread does not model come last, when they change nothing. Rollouts, such pods of the
-        workload itself and questions without a loss are not searched.
+        Unjudged pods of other workloads are left out: they may come last. Return ``None`` for a rollout, a question
+        without a loss, or a workload with unjudged pods.
         """
         workload, pairs = question.workload, list(zip(self.queue, self._proof.classes, strict=False))
         if self.begun is not None or not question.loss:
@@ -161,11 +161,11 @@ class Asking:
         return self._searched_for(ask)
 
     def _blocked(self, workload: Workload | None) -> list[QueuedPod]:
-        """Return pods of a workload, or of all, that wait for their gates or that the API server refuses."""
+        """Return pods with scheduling gates and pods that the API server refuses, of one workload or of all."""
         return [each for each in self.run.plan.gated if workload in (None, each.workload)]
 
     def refused(self, workload: Workload) -> str:
-        """Return the API server's words about pods of a workload that it refuses; "" if it refuses none."""
+        """Return the API server's message for the workload's refused pods; "" if it refuses none."""
         return next((each.refused for each in self._blocked(workload) if each.refused), "")
 
     def _searched_for(self, ask: Callable[[Run], EndQuestion]) -> GuaranteeAnswer:
@@ -200,7 +200,7 @@ class Asking:
         found = _unless_memory_runs_out(partial(search.search, deep=number <= _MOST_PODS))
         if number > _MOST_PODS:
             drawn = f"{found.tried} orders drawn at random {'do not show it' if found.why else 'all end well'}"
-            found.gave_up = f"{number} pods come in any order, and of at most {_MOST_PODS} all are looked at; {drawn}"
+            found.gave_up = f"all orders are searched for at most {_MOST_PODS} pods, not for {number}; {drawn}"
         return found
 
     def _of_unjudged(self, question: EndQuestion, assumed: _Assumed, asked: EndQuestion) -> GuaranteeAnswer:
@@ -216,7 +216,9 @@ class Asking:
         if not waits:
             adverse = _answer(asked, self._searched(assumed.run, assumed.queue, asked, adversaries))
             if adverse.answer == "always":
-                return replace(adverse, why="wherever the other filters let pods go that are not judged, or nowhere")
+                return replace(
+                    adverse, why="true for every node that unjudged pods may have, and without a node for them"
+                )
         with_all = _answer(asked, self._searched(assumed.run, assumed.queue, asked))
         judged = [each for each in self.queue if of(each.pod).index not in self.unjudged]
         if with_all.fails and (waits or _answer(question, self._searched(self.run, judged, question)).fails):
@@ -227,19 +229,17 @@ class Asking:
 
 
 def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
-    """Return the result of a search; the cluster is as before, even if memory ran out."""
+    """Return the result of a search, or an incomplete result if memory runs out. The cluster is restored."""
     try:
         return search()
     except MemoryError:
-        return Searched(
-            gave_up="memory ran out before --states and --seconds did: with less of both it ends before that"
-        )
+        return Searched(gave_up="memory ran out; lower --states or --seconds to end the search earlier")
 
 
 def placed_first(run: Run) -> list[QueuedPod]:
-    """Return the incoming pods that may be placed in any order. DaemonSet pods are placed before.
+    """Place DaemonSet pods. Return the other incoming pods, which may be placed in any order.
 
-    A DaemonSet pod that finds no room is returned as well.
+    DaemonSet pods that find no node are returned, too.
     """
     own = [each for each in run.queue if each.workload.kind == "DaemonSet"]
     others = [each for each in run.queue if each.workload.kind != "DaemonSet"]
@@ -256,8 +256,8 @@ def _sampled(run: Run) -> str:
     percentages = {each.profile.percentage_of_nodes_to_score for each in run.scheduler.frameworks.values()}
     if any(nodes_to_find(nodes, each) < nodes for each in percentages):
         return (
-            f"of {nodes} nodes kube-scheduler looks at a sample only; with percentageOfNodesToScore: 100 in --config "
-            "all orders are looked at"
+            f"kube-scheduler evaluates only a sample of the {nodes} nodes; set percentageOfNodesToScore: 100 in "
+            "--config to search all orders"
         )
     return ""
 
@@ -279,7 +279,7 @@ def unjudged_parts(
     Args:
         run: the prepared run.
         queue: the pods.
-        classes: the class of each of these pods, as `unjudged_classes` returns it.
+        classes: the result of `unjudged_classes`.
     """
     parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
     for each in queue:

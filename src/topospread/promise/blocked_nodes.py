@@ -29,13 +29,12 @@ from topospread.simulation.run import spread_of
 _OF_THE_NODE = frozenset(
     {"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodeDeclaredFeatures", "VolumeZone"}
 )
-"""Filters whose answers do not depend on incoming pods."""
+"""Filters whose result does not depend on incoming pods."""
 _COUNTED = frozenset({"NodePorts", "NodeResourcesFit", "InterPodAffinity", "PodTopologySpread"})
 _OF_VOLUMES = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding"})
-"""Plugins whose answer never changes for a pod with claims of its own, while no volume exists and no CSI driver has a
-limit."""
+"""Plugins whose result never changes for a pod with its own claims, while no volume or CSI limit exists."""
 _MOST_CLASSES = 100
-"""Above it, all incoming pods are assumed to be feasible on all nodes."""
+"""Above this number of classes, all incoming pods are assumed to be feasible on all nodes."""
 _NO_CLAIM_OF_VOLUMES = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"})
 
 
@@ -45,7 +44,7 @@ class IncomingPods:
 
     Attributes:
         classes: ``index`` of a class → the class, and the number of its incoming pods.
-        goes_on: whether pods are deleted meanwhile, as in a rollout: then no domain is sure to keep its pods.
+        goes_on: whether pods are also deleted, as in a rollout. Then domains may lose their pods.
         at_once: the most of these pods that exist at the same time; ``None`` for no limit.
     """
 
@@ -61,7 +60,7 @@ class IncomingPods:
         return cls({each.index: (each, numbers[each.index]) for each in every}, goes_on, at_once)
 
     def beside(self, pod_class: PodClass) -> list[tuple[PodClass, int]]:
-        """Return the other incoming pods of each class, next to one pod of this class."""
+        """Return (class, number of incoming pods) pairs, without one pod of this class."""
         own = pod_class.index
         return [(each, number - (each.index == own)) for each, number in self.classes.values()]
 
@@ -78,7 +77,7 @@ class BlockedNodes:
     """Counts the nodes that other pods can close to the pods of one class.
 
     Args:
-        reach: ``index`` of an incoming class → where its pods may be; pods of other classes may be anywhere.
+        reach: ``index`` of an incoming class → where its pods may be; missing classes may be anywhere.
     """
 
     def __init__(
@@ -111,7 +110,7 @@ class BlockedNodes:
         return max(found, 0)
 
     def _open_in_the_emptiest(self, own: ConstraintArithmetic, rows: Ints, others: list[ConstraintArithmetic]) -> int:
-        """Return the open nodes in the emptiest domain: it admits every pod, and any domain may be it."""
+        """Return the fewest open nodes of any domain: the emptiest domain admits every pod, and any may be emptiest."""
         nodes = self._cluster.nodes
         codes = nodes.labels(own.topology_key).codes[rows]
         keys = [
@@ -179,7 +178,7 @@ class BlockedNodes:
     def _closed(
         self, rows: Ints, hard: Sequence[ConstraintArithmetic], share: ConstraintArithmetic | None = None
     ) -> int:
-        """Return how many of these rows refuse the pod at one moment, at most."""
+        """Return an upper bound on the rows that reject the pod at one moment."""
         return (
             self._without_room(rows, share)
             + self._with_ports_taken(rows)
@@ -189,11 +188,11 @@ class BlockedNodes:
 
     @cached_property
     def _amounts(self) -> list[tuple[PodClass, Ints, int]]:
-        """The other classes: what a pod takes of each resource, and how many come."""
+        """(class, amount of each resource that a pod takes, number of pods) for the other incoming pods."""
         return [(each, each.taken(self._cluster.nodes), number) for each, number in self._others if number]
 
     def _reaching(self, rows: Ints) -> list[tuple[PodClass, Ints, int]]:
-        """Return the other classes of which these rows may accept a pod."""
+        """Return the entries of `_amounts` whose pods may be on these rows."""
         reach = self._reach
         return [
             each
@@ -202,7 +201,7 @@ class BlockedNodes:
         ]
 
     def reach(self) -> _Reach | None:
-        """Return where pods of the class may be; ``None`` if that may change."""
+        """Return where pods of the class may be; ``None`` if this may change."""
         rows = self.candidates()
         if rows is None:
             return None
@@ -218,12 +217,11 @@ class BlockedNodes:
         return _Reach(rows, most)
 
     def _without_room(self, rows: Ints, share: ConstraintArithmetic | None) -> int:
-        """Return how many rows other pods can fill: the sum over the resources that the pod requests.
+        """Return an upper bound on the rows that other pods can fill: the sum over the requested resources.
 
         Args:
             rows: the rows.
-            share: the constraint of which these rows are the emptiest domain: of all counted pods they hold at most an
-                equal share.
+            share: constraint whose emptiest domain is these rows. They hold at most an equal share of its counted pods.
         """
         nodes = self._cluster.nodes
         reaching = self._reaching(rows)
@@ -259,12 +257,12 @@ class BlockedNodes:
         return min(len(rows), sum(number for each, number in self._others if each.host_ports))
 
     def _kept_away(self, rows: Ints) -> int:
-        """Return the number of rows in domains with a pod that this pod must avoid."""
+        """Return an upper bound on the rows in domains with a pod that this pod must avoid."""
         return sum(self._most_rows(key, rows, number) for key, number in self._apart)
 
     @cached_property
     def _apart(self) -> list[tuple[str, int]]:
-        """Topology key, and the number of pods of a class from which it keeps the pod away."""
+        """(topology key, number of other pods) pairs: anti-affinity keeps the pod out of these pods' domains."""
         namespaces = self._cluster.objects.namespaces
         found: list[tuple[str, int]] = []
         for other, number in self._others:
@@ -316,7 +314,7 @@ def matching(
 
 
 def counts_pod(scheduler: Scheduler, pod_class: PodClass, constraint: ConstraintArithmetic, other: PodClass) -> bool:
-    """Return whether a constraint of a class may count pods of the other; True if labels depend on the node."""
+    """Return whether a class's constraint may count pods of ``other``; True if labels depend on the node."""
     if other.namespace != pod_class.namespace:
         return False
     if constraint.selects is None or scheduler.topology_labels is not None:

@@ -1,23 +1,26 @@
-"""The pods that a workload keeps after the loss of a zone or node, before and after a change, by what filters force.
+"""Compare the pods that a workload keeps after losses, before and after a change. Only filters count, not scores.
 
-A workload whose own object, budgets and autoscalers are the same on both sides is not compared. If an autoscaler's
-minimum differs, both sides are compared at their smallest number of replicas. A declared promise is the yardstick for
-its event: a count that still satisfies the promise is not worse.
+A workload whose own object, budgets, autoscalers and RuntimeClass are the same on both sides is compared only in its
+declared promises. If an autoscaler's minimum differs, both sides are compared at their smallest number of replicas.
+If a promise is declared for an event, a count that still satisfies it is not worse.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any, Literal
 
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.kinds import KINDS
 from topospread.api.pod import Container, PodSpec
+from topospread.api.policy import RuntimeClass
+from topospread.api.promises import Want
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word
@@ -34,19 +37,18 @@ from .counted import CountedWorkloads
 from .fresh import LISTS, Designed, workload_of
 from .kept import Fewest, WorkloadPromises, budgets_over
 from .orders import SearchBudget
-from .wants import Want
 
 Event = Literal[
     "zone-loss", "zone-rolled", "zone-after", "node-loss", "node-rolled", "node-after", "drains", "rollout", "skew",
     "never-waits",
 ]  # fmt: skip
-"""Measures of a workload: pods left after the loss of a zone or node, in every order and after any rollout, pods ready
-again after that, pods that budgets keep ready during drains, and pods that a rollout keeps ready. "skew" and
-"never-waits" have no count and are compared only if they are declared."""
+"""Counts of a workload. ``*-loss``: pods that any loss leaves in every order. ``*-rolled``: the same after any rollout.
+``*-after``: pods that are ready after the replacement of lost pods. "drains": pods that budgets keep ready. "rollout":
+pods that a rollout keeps ready. "skew" and "never-waits" have no count and are compared only if declared."""
 Ground = Literal["none", "played", "proved"]
 _KEYS: Mapping[str, str] = {"zone": ZONE, "node": HOSTNAME}
 _MOST_DRILLS = 5
-"""Number of domains of each key whose failure is simulated, those with most nodes first."""
+"""Number of domains of each key whose failure is simulated, largest domain first."""
 _COVERS: Mapping[str, tuple[Event, ...]] = {
     "zone-loss": ("zone-loss", "zone-rolled", "node-loss", "node-rolled"),
     "node-loss": ("node-loss", "node-rolled"),
@@ -56,7 +58,7 @@ _COVERS: Mapping[str, tuple[Event, ...]] = {
     "skew": ("skew",),
     "never-waits": ("never-waits",),
 }
-"""Promise → events whose count decides it. A node's loss leaves at least as many pods as its zone's loss."""
+"""Promise → events that it decides. A node's loss leaves at least as many pods as its zone's loss."""
 WantsOf = Callable[[Workload, Inventory], Sequence[Want]]
 _UNCOUNTED: tuple[Event, ...] = ("skew", "never-waits")
 _WORST_FIRST: tuple[Word, ...] = ("no", "unknown", "yes")
@@ -71,12 +73,13 @@ class PromiseChange:
     Attributes:
         key: kind, namespace and name of the workload.
         replicas: before and after.
-        scaled: the count that the old spread gives with the new number of replicas, if that is larger.
+        scaled: the count for the old spread with the new replicas, if more replicas are wanted.
         declared: the declared promise on the event; empty if the workload declares none.
         kept: verdicts on the declared promise before and after.
         unjudged: parts of the pods that topospread does not model.
-        is_outweighed: whether the loss itself leaves more pods than before, which outweighs what follows it.
+        is_outweighed: whether the loss itself leaves more pods than before. Then a lower count afterwards is not worse.
         parts: fields of the workload, or budgets, that make the count worse.
+        blocks: whether budgets newly let no pod be evicted, so a drain does not end.
     """
 
     key: ObjectKey
@@ -91,10 +94,13 @@ class PromiseChange:
     unjudged: tuple[Unjudged, ...] = ()
     is_outweighed: bool = False
     parts: tuple[str, ...] = ()
+    blocks: bool = False
 
     @property
     def verdict(self) -> Word:
         """Verdict: yes if the declared promise is kept or the count is not worse; no if it is worse in every case."""
+        if self.blocks:
+            return "no"
         if self.kept is not None and (self.kept[1] == "yes" or self.event in _UNCOUNTED or self.kept[0] == "yes"):
             return "yes" if self.kept[0] == "no" else self.kept[1]
         if self.is_outweighed:
@@ -102,6 +108,8 @@ class PromiseChange:
         return min(map(self._compared, filter(None, (self.before, self.scaled))), key=_WORST_FIRST.index)
 
     def _compared(self, before: Bounds) -> Word:
+        if self.event == "drains":  # no drain that ends keeps all pods
+            before = Bounds.exactly(min(before.least, self.replicas[0] - 1))
         # With fewer replicas a drain or rollout may keep proportionally fewer; a loss must leave as many as before.
         is_loss = self.event.endswith(("loss", "rolled"))
         was, now = self.replicas if self.replicas[1] < self.replicas[0] and not is_loss else (1, 1)
@@ -112,7 +120,7 @@ class PromiseChange:
     @property
     def is_better(self) -> bool:
         """True if the count is better after the change in every case."""
-        return self.after.least > self.before.most
+        return self.after.least > self.before.most and not self.blocks
 
 
 @dataclass
@@ -128,7 +136,7 @@ class _Side:
         return WorkloadPromises(self.inventory, self.options, key, self.budget, {})
 
     def ready_after(self, key: ObjectKey, label: str) -> int:
-        """Return the fewest pods of a workload that are ready in the end after the failure of a domain."""
+        """Return the fewest ready pods of a workload at the end of a drill that fails one domain."""
         sizes = Counter(each.labels[label] for each in self.inventory.nodes if label in each.labels)
         names = sorted(sizes, key=lambda name: (-sizes[name], name))[:_MOST_DRILLS]
         return min(
@@ -146,14 +154,18 @@ class _Side:
         return found
 
 
-def promise_changes(
+def promise_changes(  # noqa: PLR0913 - keyword arguments
     before: Inventory,
     after: Inventory,
     options: SimulationOptions,
     budget: SearchBudget,
     wants_of: WantsOf = lambda *_: (),
+    *,
+    declares: Callable[[Inventory, ObjectKey, Designed], bool] = lambda *_: False,
 ) -> Iterator[PromiseChange]:
     """Yield promises before and after, for workloads in both states whose object, budgets or autoscalers differ.
+
+    Of other workloads, only declared promises are compared that further objects break, such as pods with their labels.
 
     Args:
         before: the objects of the old state and the cluster.
@@ -161,6 +173,7 @@ def promise_changes(
         options: the control plane.
         budget: the limits of each search.
         wants_of: gives the declared promises of a workload.
+        declares: whether a workload declares a promise; faster than `wants_of`.
     """
 
     def sides(autoscale: AutoscaleChoice) -> tuple[_Side, _Side]:
@@ -169,6 +182,7 @@ def promise_changes(
 
     given, smallest = sides(options.autoscale), sides("min")
     least = _least_replicas(before), _least_replicas(after)
+    spaces = _differing_namespaces(before, after)
     for kind, attribute in LISTS.items():
         old = {(each.namespace, each.name): each for each in getattr(before, attribute)}
         for new in getattr(after, attribute):
@@ -177,9 +191,68 @@ def promise_changes(
                 continue
             key = (kind, new.namespace or "default", new.name)
             is_rescaled = least[0].get(key) != least[1].get(key)
-            if is_rescaled or _budgets(before, was) != _budgets(after, new) or _terms(was) != _terms(new):
+            terms = [
+                (_budgets(state, item), _runtime_class(state, item), _terms(item))
+                for state, item in ((before, was), (after, new))
+            ]
+            if is_rescaled or terms[0] != terms[1]:
                 old_side, new_side = smallest if is_rescaled else given
                 yield from _Comparison(old_side, new_side, key, wants_of).changes()
+            elif not spaces.isdisjoint(("", key[1])) and declares(before, key, was):
+                yield from _Comparison(*given, key, wants_of).broken()
+
+
+def uncompared(before: Inventory, after: Inventory) -> Iterator[str]:
+    """Yield the names of changed workloads, such as an Argo Rollout, that `promise_changes` does not compare."""
+    for attribute in ("replica_sets", "replication_controllers"):
+        old = {(each.namespace, each.name): each for each in getattr(before, attribute) if not each.metadata.controller}
+        for new in getattr(after, attribute):
+            was = old.get((new.namespace, new.name))
+            if was is not None and _terms(was) != _terms(new):
+                yield f"{new.namespace or 'default'}/{new.name}"
+
+
+def lost_promises(
+    before: Inventory,
+    gone: Collection[ObjectKey],
+    options: SimulationOptions,
+    budget: SearchBudget,
+    wants_of: WantsOf,
+) -> Iterator[PromiseChange]:
+    """Yield the declared promises of workloads that have no pods after the change.
+
+    Args:
+        before: the objects of the old state and the cluster.
+        gone: workloads without pods after the change.
+        options: the control plane.
+        budget: the limits of each search.
+        wants_of: gives the declared promises of a workload.
+    """
+    side = _Side(before, replace(options, preemption=False), budget)
+    for key in gone:
+        judge = side.judge(key)
+        yield from _broken_without_pods(judge, wants_of(judge.workload, before), ("spec.replicas", "spec.paused"))
+
+
+def _broken_without_pods(
+    judge: WorkloadPromises, wants: Sequence[Want], parts: tuple[str, ...]
+) -> Iterator[PromiseChange]:
+    """Yield the promises of a workload that loses all its pods."""
+    for want in wants:
+        event = _COVERS[want.about][0]
+        was = _bounds(judge, event)
+        replicas = judge.workload.replicas, 0
+        kept: tuple[Word, Word] = "yes", "no"
+        yield PromiseChange(judge.key, event, was, _NONE, replicas, declared=str(want), kept=kept, parts=parts)
+
+
+def _bounds(judge: WorkloadPromises, event: Event) -> Bounds:
+    """Return the count of a promise's event; 0 for events without a count."""
+    if event in ("zone-loss", "node-loss"):
+        return judge.fewest(event.partition("-")[0]).orders
+    if event in ("drains", "rollout"):
+        return Bounds.exactly(judge.budget_least if event == "drains" else judge.rolling_least())
+    return _NONE
 
 
 def default_changes(
@@ -187,8 +260,8 @@ def default_changes(
     options: tuple[SimulationOptions, SimulationOptions],
     wants_of: WantsOf = lambda *_: (),
 ) -> Iterator[PromiseChange]:
-    """Yield the pods that losses leave of workloads without own constraints, if the hard defaults of two control planes
-    differ.
+    """Yield the counts after losses for workloads without their own constraints, if the hard default constraints of
+    two control planes differ.
 
     Args:
         inventory: the objects.
@@ -239,29 +312,70 @@ class _Comparison:
 
     def changes(self) -> Iterator[PromiseChange]:
         judges, replicas = self._judges, (self._judges[0].workload.replicas, self._judges[1].workload.replicas)
-        if not all(replicas):
+        if not replicas[0]:
             return
         # Only promises that OLD declares count: otherwise a change could choose what it is judged by.
         wants = self.wants_of(judges[0].workload, self.before.inventory)
+        if not replicas[1]:
+            yield from _broken_without_pods(judges[0], wants, self._differ)
+            return
         counted = [*self._counted(replicas)]
         rolled = {each.event.replace("rolled", "loss") for each in counted if each.event.endswith("rolled")}
         for change in counted:
-            want = next((each for each in wants if change.event in _COVERS[each.about]), None)
+            deciding = (each for each in wants if change.event in _COVERS[each.about])
+            want = max(deciding, key=partial(_strictness, change), default=None)
             kept = None if want is None else self._kept(want)
             if kept is not None and kept[1] == "no" and change.event in rolled:
                 want = kept = None  # the lower count after a rollout breaks the promise
+            elif want is not None and kept is not None and kept[1] != "yes" and change.event.startswith("node"):
+                if change.after.least >= want.least(replicas[1]):
+                    kept = "yes", "yes"  # the count of zones breaks the promise
+                elif want.about == "zone-loss":
+                    want = kept = None
+            if change.blocks and want is not None and want.least(replicas[1]) >= replicas[1]:
+                change = replace(change, blocks=False)  # noqa: PLW2901 - the promise asks for it
             declared = "" if want is None else str(want)
-            parts = tuple({each.what: each for judge in judges for each in judge.unjudged}.values())
-            found = replace(change, declared=declared, kept=kept, unjudged=parts)
-            yield replace(found, parts=self._parts(found)) if found.verdict == "no" else found
+            parts = self._unjudged
+            differs = change.event in ("drains", "rollout") and change.before != change.after
+            if differs and change.verdict == "yes" and self._hangs_on(parts):
+                before, after = (Bounds(least=0, most=each.most) for each in (change.before, change.after))
+                change = replace(change, before=before, after=after, ground="none")  # noqa: PLW2901 - now bounds
+            made = replace(change, declared=declared, kept=kept, unjudged=parts)
+            yield replace(made, parts=self._parts(made)) if made.verdict == "no" else made
         for want in wants:
             if want.about in ("skew", "never-waits"):
                 kept = self._kept(want)
                 found = PromiseChange(self.key, want.about, _NONE, _NONE, replicas, declared=str(want), kept=kept)
                 yield replace(found, parts=self._differ) if found.verdict == "no" else found
 
+    def broken(self) -> Iterator[PromiseChange]:
+        """Yield the declared promises that are kept before the change, but not certainly after it."""
+        judges = self._judges
+        for want in self.wants_of(judges[0].workload, self.before.inventory):
+            kept = self._kept(want)
+            if kept[0] == "yes" != kept[1]:
+                event = _COVERS[want.about][0]
+                was, now = (_bounds(judge, event) for judge in judges)
+                replicas = judges[0].workload.replicas, judges[1].workload.replicas
+                yield PromiseChange(
+                    self.key, event, was, now, replicas, declared=str(want), kept=kept, unjudged=self._unjudged
+                )
+
+    @cached_property
+    def _unjudged(self) -> tuple[Unjudged, ...]:
+        """One part of the pods for each feature that is not modelled, of both sides."""
+        return tuple({each.what: each for judge in self._judges for each in judge.unjudged}.values())
+
+    def _hangs_on(self, parts: Sequence[Unjudged]) -> bool:
+        """Return whether the workload's pods are not judged, and more than its strategy and budgets changes."""
+        own = "/".join(self.key[1:]) + "-"
+        fixed = ("spec.strategy", "spec.updateStrategy", BUDGETS)
+        return any(pod.startswith(own) for each in parts for pod in each.pods) and any(
+            not each.startswith(fixed) for each in self._differ
+        )
+
     def _kept(self, want: Want) -> tuple[Word, Word]:
-        """Return whether a promise is kept before and after. A promise on zones also decides the count for nodes."""
+        """Return the verdicts on a promise before and after the change."""
         if want not in self._verdicts:
             before, after = (next(iter(judge.kept([want]))).verdict for judge in self._judges)
             self._verdicts[want] = before, after
@@ -279,9 +393,10 @@ class _Comparison:
                 was, now = (Bounds.exactly(side.ready_after(self.key, label)) for side in (self.before, self.after))
                 outweighed = any(each.is_better for each in losses)
                 yield PromiseChange(self.key, follows, was, now, replicas, "played", is_outweighed=outweighed)
-        floors = [Bounds.exactly(judge.budget_least) for judge in self._judges]
-        yield PromiseChange(self.key, "drains", floors[0], floors[1], replicas)
-        rolled = [Bounds.exactly(judge.rolling_least()) for judge in self._judges]
+        floors = [_bounds(judge, "drains") for judge in self._judges]
+        blocks = floors[0].least < replicas[0] and floors[1].least >= replicas[1]
+        yield PromiseChange(self.key, "drains", floors[0], floors[1], replicas, blocks=blocks)
+        rolled = [_bounds(judge, "rollout") for judge in self._judges]
         yield PromiseChange(self.key, "rollout", rolled[0], rolled[1], replicas)
 
     @cached_property
@@ -290,7 +405,7 @@ class _Comparison:
 
     @cached_property
     def _differ(self) -> tuple[str, ...]:
-        """Fields, budgets and autoscalers that differ."""
+        """Names of the fields, budgets and autoscalers that differ."""
         old, new = self._items
         found = [each for each in _FIELDS if _value(old, each) != _value(new, each)]
         budgets = _budgets(self.before.inventory, old), _budgets(self.after.inventory, new)
@@ -300,7 +415,7 @@ class _Comparison:
         return tuple(found)
 
     def _parts(self, change: PromiseChange) -> tuple[str, ...]:
-        """Return the fields without whose change the count is not worse, or all if no single one decides."""
+        """Return each changed field whose old value makes the count no worse; all fields if no single field does."""
         if change.event == "drains":
             return tuple(each for each in self._differ if each.startswith((BUDGETS, *_NUMBERS)))
         if change.event == "rollout":
@@ -319,7 +434,7 @@ class _Comparison:
         return replace(change, after=after, kept=None, scaled=None).verdict == "no"
 
     def _with_old(self, group: str, *, others: bool = False) -> WorkloadPromises:
-        """Return the judge of the new state if a field or autoscaler, or every other one, had its old value."""
+        """Return the judge of the new state with the old value of one field. With ``others``, of all other fields."""
         old, new = self._items
         made = new
         for path in (path for each in self._differ if (each == group) != others for path in _FIELDS.get(each, ())):
@@ -333,9 +448,14 @@ class _Comparison:
         return WorkloadPromises(inventory, self.after.options, self.key, self.after.budget, {})
 
 
+def _strictness(change: PromiseChange, want: Want) -> tuple[bool, int]:
+    """Return the sort key of a promise on an event: for the loss of a node, promises on zones come last."""
+    return want.about != "zone-loss" or not change.event.startswith("node"), want.least(change.replicas[1])
+
+
 BUDGETS, AUTOSCALERS = "PodDisruptionBudget/", "HorizontalPodAutoscaler/"
 _NUMBERS = ("spec.replicas", AUTOSCALERS)
-"""What the number of replicas depends on."""
+"""Fields and objects that decide the number of replicas."""
 _POD = ("spec", "template", "spec")
 _FIELDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "spec.replicas": (("spec", "replicas"),),
@@ -358,7 +478,7 @@ def _attribute(item: Any, name: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value without fields that no filter reads: container names and images. `None` becomes an empty list."""
+    """Return a value without fields that filters ignore, such as container names and images. `None` becomes []."""
     if isinstance(value, list):
         return [with_fields(each, image=None, name="") if isinstance(each, Container) else each for each in value]
     return value or []
@@ -385,6 +505,29 @@ def _budgets(inventory: Inventory, item: Designed) -> dict[str, object]:
     return {each.metadata.name or "": each.spec for each, _ in budgets_over(inventory, namespace, labels)}
 
 
+def _differing_namespaces(before: Inventory, after: Inventory) -> set[str]:
+    """Return the namespaces of objects that differ, except for nodes.
+
+    A cluster-scoped object has the namespace "".
+    """
+    found: set[str] = set()
+    for kind, how in KINDS.items():
+        old, new = (getattr(each, how.attribute) for each in (before, after))
+        if kind == "Node" or old == new:
+            continue
+        known = {(each.namespace, each.name): each for each in old}
+        for each in new:
+            if known.pop((each.namespace, each.name), None) != each:
+                found.add(each.namespace if how.namespaced else "")
+        found.update(namespace if how.namespaced else "" for namespace, _ in known)
+    return found
+
+
+def _runtime_class(inventory: Inventory, item: Designed) -> RuntimeClass | None:
+    name = item.spec.template.spec.runtime_class_name
+    return next((each for each in inventory.runtime_classes if each.name == name), None) if name else None
+
+
 def _least_replicas(inventory: Inventory) -> dict[ObjectKey, dict[str, int]]:
     """Return workload → name of its autoscaler → the smallest number of replicas that it allows."""
     found: dict[ObjectKey, dict[str, int]] = {}
@@ -401,7 +544,7 @@ def _lost(
     replicas: tuple[int, int],
     scaled: WorkloadPromises | None = None,
 ) -> Iterator[PromiseChange]:
-    """Yield the pods that a loss leaves in every order, and after any rollout if that differs.
+    """Yield the count of pods that a loss leaves in every order, and after any rollout if it differs.
 
     Args:
         judges: before and after.

@@ -50,7 +50,7 @@ class CountedWorkloads:
         self._workloads = {_key(each): each for each in self._run.plan.workloads}
         self._unjudged = unjudged_classes(self._run, [*fresh.queue, *self._run.queue])
         self.is_enough = not any(part.changes_pod for parts in self._unjudged.values() for part in parts)
-        """Whether counting is enough: not if pods may come that admission has changed."""
+        """Whether counting is enough. False if an admission policy may change incoming pods."""
 
     @contextmanager
     def judge(self, key: ObjectKey) -> Iterator[WorkloadPromises]:
@@ -84,9 +84,9 @@ def _bare(inventory: Inventory) -> list[ReplicaSet]:
 
 
 def _of(workload: Workload, queue: list[QueuedPod]) -> list[QueuedPod]:
-    """Return the pods as those of the same workload in another plan, of the revision that it has there.
+    """Return the pods as pods of the same workload in another plan, with the revision of that plan.
 
-    Default constraints select pods by their ReplicaSet, which the other plan has.
+    Default constraints select pods by their ReplicaSet, which only the other plan has.
     """
     made: dict[int, QueuedPod] = {}
     pods: dict[int, Pod] = {}

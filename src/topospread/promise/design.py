@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.promises import Want
 from topospread.api.spread import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.yaml_text import yaml_text
@@ -29,7 +30,7 @@ from .design_checks import DesignChecks, DesignFailure, FailedCheck
 from .design_rules import DesignRules, SpreadRule, manifest_data, with_rules
 from .fresh import LISTS, Designed, simulated_replicas, workload_of
 from .kept import likeness_of
-from .wants import Intent, Want, beyond_counting, read_intent
+from .wants import Intent, beyond_counting, read_intent
 from .workload_drills import Trials, WorkloadDrills
 
 Progress = Callable[[int, int | None], None]
@@ -41,7 +42,7 @@ class ReasonedLine:
 
     Attributes:
         line: ``topologySpreadConstraints: topology.kubernetes.io/zone, maxSkew 2``.
-        reason: what fails without it, as a check found.
+        reason: the failure that a check finds without it.
     """
 
     line: str
@@ -56,12 +57,12 @@ class Design:
         asked: the wants, each as a phrase.
         promises: whether the design keeps every want.
         lines: the added lines, each with the failure that it prevents.
-        manifest: the lines as YAML for ``kubectl apply --server-side``; "" if nothing must be added or no design works.
+        objects: the lines as objects for ``kubectl apply --server-side``.
         checked: the checks that the design passed, each as a phrase.
         unmet: wants that fail if ``promises`` is false; otherwise side effects that could not be avoided.
         tried: number of designs that were checked.
         is_impossible: whether it is proved that no placement can keep the wants.
-        is_open: whether the search of orders ended early, so the design is not proved.
+        is_open: whether the search of orders ended early, so that the design is not proved.
         conflict: the smallest set of wants that no tried design keeps together, if all designs were tried.
         inventory: the input with the design.
         wants: the wants as declared promises, except those on other topology keys.
@@ -76,7 +77,7 @@ class Design:
     asked: tuple[str, ...]
     promises: bool
     lines: tuple[ReasonedLine, ...]
-    manifest: str
+    objects: tuple[Mapping[str, Any], ...]
     checked: tuple[str, ...]
     unmet: tuple[str, ...]
     tried: int
@@ -87,6 +88,12 @@ class Design:
     wants: tuple[Want, ...] = ()
     rules: DesignRules = field(default_factory=DesignRules)
     extras: tuple[FailedCheck, ...] = ()
+
+    @property
+    def manifest(self) -> str:
+        """The objects as YAML for ``kubectl apply --server-side``, with comments; "" if nothing changes."""
+        comments = [f"{comment}\n" for each in self.lines for comment in _comment(each)]
+        return "".join(comments) + "---\n".join(map(yaml_text, self.objects)) if self.objects else ""
 
 
 def design(  # noqa: PLR0913 - keyword arguments
@@ -121,8 +128,8 @@ def design(  # noqa: PLR0913 - keyword arguments
         tries: maximum number of designs to check.
         states: maximum number of cluster states to search for each guarantee.
         progress: receives the number of checked designs.
-        known: designs on the same cluster; this one is added. The design of an equal workload is checked first, and no
-            other is searched for if that design keeps the wants, or if none was found.
+        known: cache of designs on the same cluster; the new design is added. The design of an equal workload is checked
+            first. If it keeps the wants, or the equal workload has no design, the search ends.
 
     Raises:
         InputError: if the API server would refuse an object.
@@ -163,7 +170,7 @@ def design(  # noqa: PLR0913 - keyword arguments
         intent.phrases,
         not wanted,
         lines,
-        _manifest_text(objects, lines),
+        objects,
         search.checks(rules).phrases,
         tuple(dict.fromkeys([*against, *search.undecided[rules]])),
         search.tried,
@@ -185,12 +192,12 @@ def _found_for(like: Design) -> str:
 
 
 def _by_failure(failures: Mapping[DesignRules, DesignFailure]) -> Iterator[str]:
-    """Yield the failures, each with its designs."""
+    """Yield each failure with the designs that have it, as text."""
     found: dict[str, list[str]] = {}
     for rules, each in failures.items():
         found.setdefault(each.text, []).append(rules.title)
     for text, titles in found.items():
-        others = f", and with {len(titles) - 1} more" if len(titles) > 1 else ""
+        others = f" (and with {len(titles) - 1} other designs)" if len(titles) > 1 else ""
         yield f"{text}, with {titles[0]}{others}"
 
 
@@ -202,9 +209,9 @@ def _with_others_placed(inventory: Inventory, key: ObjectKey, options: Simulatio
 
 
 def _without_room(begin: WorkloadDrills, item: Designed, replicas: int) -> Iterator[str]:
-    """Yield that nodes have no room for all pods, if so even without the pods' own constraints on other pods.
+    """Yield a reason if the nodes lack room for all pods even without constraints and inter-pod affinity.
 
-    Constraints only subtract nodes. Without them, each pod takes one place of those that its nodes have.
+    Then no design can help, because constraints only exclude nodes.
     """
     pod = item.spec.template.spec
     affinity = pod.affinity and with_fields(pod.affinity, pod_affinity=None, pod_anti_affinity=None)
@@ -237,7 +244,7 @@ class _Search:
         begin: the start of the drills.
         whole: the input, whose pods may come in any order.
         unscored: options with which pods may go to any feasible node.
-        trials: design without its budget → trials by scores, and on any feasible node; and searches that are prepared.
+        trials: design without its budget → (trials by scores, trials on any feasible node, prepared searches).
     """
 
     begin: WorkloadDrills
@@ -279,7 +286,10 @@ class _Search:
         return self.found[rules]
 
     def best(self) -> tuple[DesignRules, dict[DesignRules, DesignFailure]]:
-        """Return the cheapest design that keeps every want; failing that, one that fails only on extras; else any."""
+        """Return the cheapest design that keeps every want; else one that fails only on extras; else any.
+
+        Also return design → its failure; empty if the design keeps every want.
+        """
         queue: list[tuple[tuple[int, int], int, DesignRules]] = [((0, 0), 0, DesignRules())]
         seen = {DesignRules()}
         fallback: tuple[DesignRules, DesignFailure] | None = None
@@ -309,7 +319,7 @@ class _Search:
         return rules, {tried: each for tried, each in self.found.items() if each is not None}
 
     def taken(self, like: Design | None) -> tuple[DesignRules, dict[DesignRules, DesignFailure]] | None:
-        """Return the design of an equal workload if it keeps the wants here, too; it fails on the same extras only."""
+        """Return the design of an equal workload if it also keeps the wants here or fails only on the same extras."""
         if like is None:
             return None
         failure = self.first_failure(like.rules)
@@ -318,7 +328,7 @@ class _Search:
         return None if failure.is_wanted or failure.check not in like.extras else (like.rules, {like.rules: failure})
 
     def conflict(self) -> Iterator[str]:
-        """Yield the smallest set of wants that no design keeps; nothing if only all wants together conflict."""
+        """Yield the smallest set of wants that no design keeps; all wants if no smaller set is found."""
         every = self.intent
         wants = [*every.survivals, *every.others, *(["unnoticed"] if every.unnoticed else [])]
         for size in range(1, len(wants)):
@@ -344,21 +354,13 @@ class _Search:
         return rules
 
     def reasons(self, rules: DesignRules, like: Design | None) -> Iterator[ReasonedLine]:
-        """Yield each part with the failure that it prevents, as found for an equal workload with the same design."""
+        """Yield each part with the failure that it prevents, reused from an equal workload with the same design."""
         if like is not None and like.rules == rules:
             yield from (replace(each, reason=f"{each.reason} {_found_for(like)}") for each in like.lines)
             return
         for line, without in rules.parts():
             lacks = self.first_failure(without)
             yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "")
-
-
-def _manifest_text(documents: Sequence[Mapping[str, Any]], lines: Sequence[ReasonedLine]) -> str:
-    """Return YAML for ``kubectl apply --server-side --force-conflicts -f -``; "" if nothing changes."""
-    if not documents:
-        return ""
-    comments = [comment for each in lines for comment in _comment(each)]
-    return "".join(f"{each}\n" for each in comments) + "---\n".join(map(yaml_text, documents))
 
 
 def _comment(each: ReasonedLine) -> list[str]:

@@ -1,4 +1,4 @@
-"""The checks of a design, by drills and by all orders, and the first that fails. No search."""
+"""The checks of a design, by drills and by all orders of pods. `design` searches for designs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from topospread.api.inventory import Inventory
+from topospread.api.promises import Want
 from topospread.api.taints import UNSCHEDULABLE_TAINT, tolerates
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.controllers.draining import treatment
@@ -21,7 +22,7 @@ from .fresh import counts_revisions_alone, workload_of
 from .kept import Kept, WorkloadPromises, budgets_over
 from .orders import SearchBudget
 from .questions import LOSSES
-from .wants import Intent, Survival, Want
+from .wants import Intent, Survival
 from .workload_drills import WorkloadDrills
 
 FailedCheck = Literal[
@@ -31,7 +32,7 @@ _CHECKS: dict[str, FailedCheck] = {
     "drain": "drains", "rollout": "rollout", "skew": "skew", "never-waits": "never-waits"
 }  # fmt: skip
 RUNS = 3
-"""Drills of a rollout, which differ only in their random choices."""
+"""Number of drills of each rollout, with different random choices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,11 @@ class DesignChecks:
 
     Attributes:
         drills: the start of the drills.
-        unscored: the same, but pods may go to any feasible node; the first by name if none is drawn.
+        unscored: the same start, but a pod may go to any feasible node. Without random choices: the first by name.
         whole: the input with the design, whose pods may come in any order.
         states: maximum number of states to search for each guarantee.
         undecided: collects a sentence for each undecided question → whether the design is unproved because of it.
-        askings: prepared searches, which designs share that differ in budgets only.
+        askings: prepared searches, shared by designs that differ only in budgets.
     """
 
     drills: WorkloadDrills
@@ -107,7 +108,7 @@ class DesignChecks:
             yield from self._returned(each)
 
     def _surely_left(self, loss: str, *, rolled: bool = False) -> int:
-        """Return the pods that a loss leaves in every drill, by counting; a proof spares drills. 0 without a proof."""
+        """Return the proved number of pods that a loss leaves, which makes drills unnecessary; 0 without a proof."""
         given = self.drills.inventory
         changes = given.resource_quotas or self.drills.options.pools or self.drills.may_preempt
         if changes or any(map(is_silent, given.nodes)) or (loss and loss not in LOSSES):
@@ -116,7 +117,7 @@ class DesignChecks:
 
     @cached_property
     def _rolled_least(self) -> int:
-        """The pods that every rollout surely keeps ready, if all pods find nodes; 0 without a proof."""
+        """The proved number of pods that every rollout keeps ready; 0 without a proof."""
         return self._judge.rolling_least() if self._surely_left("", rolled=True) == self.intent.replicas else 0
 
     def _placed(self) -> Iterator[DesignFailure]:
@@ -145,11 +146,13 @@ class DesignChecks:
             yield DesignFailure("rollout", "", f"a rollout may leave {found.fewest} of {found.begun} ready")
 
     def _after_rollout(self, wanted: Survival) -> Iterator[DesignFailure]:
+        if self._surely_left(wanted.word, rolled=True) >= wanted.left:
+            return
         if self.drills.key[0] != "Deployment":
             yield from self._rolled(wanted)
             self.undecided[f"whether {wanted} after every rollout: rollouts are drilled {RUNS} times each"] = False
         elif not self._counts_revisions_alone(wanted.key):
-            text = f"old pods count beside new ones in a rollout: what it leaves over {wanted.key} has no bound"
+            text = f"a rollout counts old and new pods together, so its final skew over {wanted.key} has no bound"
             yield DesignFailure(
                 "after rollout", wanted.key, lambda: next((each.text for each in self._rolled(wanted)), text)
             )
@@ -181,6 +184,10 @@ class DesignChecks:
 
     def _all_drained(self) -> Iterator[DesignFailure]:
         least = self.intent.least("drain")
+        is_wanted = self.intent.unnoticed or any(each.about == "drain" for each in self.intent.others)
+        if is_wanted and self._judge.budget_least >= self.intent.replicas:
+            yield DesignFailure("drains", "", f"a drain does not end: budgets keep all {self.intent.replicas} pods")
+            return
         if self._is_drained:
             fewest = 0
         elif not self.drills.may_preempt and self._judge.budget_least >= least:

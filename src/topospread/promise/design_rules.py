@@ -26,7 +26,7 @@ _HASH = "pod-template-hash"
 
 @dataclass(frozen=True, slots=True)
 class SpreadRule:
-    """A hard constraint over a topology key, that takes the place of the pods' own over it.
+    """A hard constraint over a topology key, which replaces the pods' own constraint over this key.
 
     Attributes:
         min_domains: 0 for none.
@@ -73,7 +73,7 @@ class DesignRules:
 
     @property
     def cost(self) -> tuple[int, int]:
-        """The number of parts and how tight the skews are: the cheapest design is tried first."""
+        """Sort key: number of parts, then tightness of the skews. The cheapest design is tried first."""
         fields = sum(2 + bool(e.min_domains) + e.without_tainted + e.by_revision for e in self.spreads)
         parts = fields + 3 * self.apart + bool(self.available) + (self.rolling is not None)
         return parts, -sum(each.max_skew for each in self.spreads)
@@ -90,12 +90,12 @@ class DesignRules:
         return next((each for each in self.spreads if each.key == key), None)
 
     def with_spread(self, rule: SpreadRule) -> DesignRules:
-        """Return the rules with this constraint in place of the one over its key."""
+        """Return the rules with this constraint, which replaces the constraint over the same key."""
         others = tuple(each for each in self.spreads if each.key != rule.key)
         return replace(self, spreads=(*others, rule))
 
     def parts(self) -> Iterator[tuple[str, DesignRules]]:
-        """Every part by name, and the rules without it."""
+        """Yield the name of each part, and the rules without this part."""
         for each in self.spreads:
             rest = tuple(other for other in self.spreads if other is not each)
             yield f"topologySpreadConstraints: {each.key}, maxSkew {each.max_skew}", replace(self, spreads=rest)
@@ -176,7 +176,7 @@ def _own_budget(inventory: Inventory, item: Designed) -> PodDisruptionBudget | N
 def _budget_data(inventory: Inventory, item: Designed, available: int, replicas: int) -> dict[str, Any]:
     """Return a budget over the workload's pods as a manifest: a new one, or the changed fields of its own.
 
-    The new budget of an autoscaled workload is a percentage, which of ``replicas`` gives the same number.
+    For an autoscaled workload, minAvailable of a new budget is the percentage that equals ``available`` pods.
     """
     own = _own_budget(inventory, item)
     metadata = {"name": item.name if own is None else own.metadata.name, "namespace": item.namespace}
@@ -208,7 +208,7 @@ def _selector(item: Designed) -> Any:
 
 
 def manifest_data(inventory: Inventory, item: Designed, rules: DesignRules, replicas: int) -> list[Mapping[str, Any]]:
-    """The rules as objects for ``kubectl apply --server-side``: only the fields that a design sets."""
+    """Return the rules as objects for ``kubectl apply --server-side``, with only the fields that a design sets."""
     pod: dict[str, Any] = {}
     if rules.apart:
         term = {"labelSelector": _selector(item), "topologyKey": HOSTNAME}

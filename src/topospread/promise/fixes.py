@@ -15,37 +15,63 @@ from topospread.api.rollout import strategy_of
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.workload import Deployment, DeploymentStrategy
+from topospread.drill.placed_pods import without_pods_of
 
-from .fresh import LISTS, REVISION, Designed, with_constraints, workload_of
+from .fresh import LISTS, REVISION, Designed, autoscaling_of, with_constraints, workload_of
 from .kept import Kept
 
 _KEYS = {"zone-loss": (ZONE,), "node-loss": (HOSTNAME,), "drain": (HOSTNAME,), "quorum": (ZONE, HOSTNAME)}
+_LOSSES = ("zone-loss", "node-loss", "quorum")
+_MOST_MORE = 10
 _PATH = "/spec/template/spec/topologySpreadConstraints"
 _Edit = Mapping[int, Mapping[str, Any]]
-"""Position of a constraint → its changed fields; behind the last position, a new constraint."""
+"""Index of a constraint → its changed fields; the index after the last one is a new constraint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change: its code and words, its JSON patch, and the input with it."""
+    """A change: its code and words, its JSON patch, the input with it, and the replicas if they change (else 0)."""
 
     code: str
     says: str
     patch: tuple[dict[str, Any], ...]
     inventory: Inventory
+    replicas: int = 0
 
 
 def fixes(inventory: Inventory, key: ObjectKey, broken: Kept, replicas: int) -> Iterator[Fix]:
-    """Yield changes of a workload that may keep a promise; none if the current placement breaks it."""
-    if key[0] not in LISTS or broken.part.when == "now":
+    """Yield changes of a workload that may keep a promise; nothing if the current placement already breaks it."""
+    if key[0] not in LISTS:
         return
     item = workload_of(inventory, key)
+    if broken.want.about in _LOSSES and broken.want.least(replicas) >= replicas:
+        yield from _more_replicas(inventory, key, broken, replicas)
+        return
+    if broken.part.when == "now":
+        return
     if broken.want.about == "rollout":
         yield from _rolling(inventory, item, broken.want.least(replicas), replicas)
         return
     edits = _edits(item, broken, replicas)
     for edit in sorted(edits, key=lambda each: sum(map(len, each.values()))):
         yield _edited(inventory, key, item, edit)
+
+
+def _more_replicas(inventory: Inventory, key: ObjectKey, broken: Kept, replicas: int) -> Iterator[Fix]:
+    """Yield the fewest replicas of which a loss can leave enough, with each constraint that may keep the promise."""
+    enough = (each for each in range(replicas + 1, 2 * replicas + _MOST_MORE) if broken.want.least(each) < each)
+    number = next(enough, None)
+    if number is None or autoscaling_of(inventory, key) is not None:
+        return
+    item = workload_of(inventory, key)
+    more = with_fields(item, spec=with_fields(item.spec, replicas=number))
+    made = without_pods_of(inventory, key)  # a changed template replaces all pods
+    setattr(made, LISTS[key[0]], [more if each is item else each for each in getattr(made, LISTS[key[0]])])
+    patch = {"op": "add", "path": "/spec/replicas", "value": number}
+    for edit in sorted(_edits(more, broken, number), key=lambda each: sum(map(len, each.values()))):
+        fix = _edited(made, key, more, edit)
+        says = f"{number} replicas instead of {replicas}, and {fix.says}"
+        yield replace(fix, code="replicas", says=says, patch=(patch, *fix.patch), replicas=number)
 
 
 def _edits(item: Designed, broken: Kept, replicas: int) -> list[_Edit]:

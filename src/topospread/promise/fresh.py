@@ -1,4 +1,4 @@
-"""Workload with all pods still to come: its guarantees do not depend on the current placement."""
+"""Inventories without the pods of a workload, so that guarantees do not depend on their current nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from topospread.simulation.options import SimulationOptions
 Designed = Deployment | StatefulSet
 LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets"}
 REVISION = "pod-template-hash"
-"""Label that tells the revisions of a Deployment apart."""
+"""Label that distinguishes the revisions of a Deployment."""
 
 
 def workload_of(inventory: Inventory, key: ObjectKey) -> Designed:
@@ -28,14 +28,14 @@ def workload_of(inventory: Inventory, key: ObjectKey) -> Designed:
 
 
 def autoscaling_of(inventory: Inventory, key: ObjectKey) -> Autoscaling | None:
-    """Return how an autoscaler scales a workload; None without one."""
+    """Return the autoscaling of a workload; None without an autoscaler."""
     scalers = Autoscalers(inventory.horizontal_pod_autoscalers, "keep")
     scalers.replicas(key, workload_of(inventory, key).spec.replicas, None)
     return scalers.applied.get(key)
 
 
 def simulated_replicas(inventory: Inventory, key: ObjectKey) -> int:
-    """Return with how many replicas a workload is simulated: its own, within the bounds of its autoscaler."""
+    """Return the number of replicas to simulate: the workload's own, within the bounds of its autoscaler."""
     own, scaling = workload_of(inventory, key).spec.replicas, autoscaling_of(inventory, key)
     return scaling.replicas if scaling is not None else 1 if own is None else own
 
@@ -54,7 +54,7 @@ def without_placed_pods(inventory: Inventory) -> Inventory:
 
 
 def counts_revisions_alone(item: Designed, key: str, options: SimulationOptions) -> bool:
-    """Return whether old pods of a rollout do not matter for how its new pods are spread over a key.
+    """Return whether a rollout spreads new pods over a key regardless of its old pods.
 
     Either the constraint counts each revision alone, or no two pods share a node. New pods then go where pods of an
     empty workload could go. A promise on every order therefore also holds after a rollout.
@@ -76,7 +76,7 @@ def counts_revisions_alone(item: Designed, key: str, options: SimulationOptions)
 
 
 def without_unjudged(inventory: Inventory, key: ObjectKey) -> Inventory:
-    """Return the inventory with a workload whose pods ask for nothing that topospread cannot judge."""
+    """Return the inventory in which the workload's pods have no part that topospread cannot judge."""
     item = workload_of(inventory, key)
     volumes = [Volume(name=each.name) for each in item.spec.template.spec.volumes or ()]
     made = _with_spec(inventory, key, resource_claims=None, scheduling_group=None, workload_ref=None, volumes=volumes)

@@ -1,4 +1,4 @@
-"""Designs made in the manifests that they are for: comments and layout stay, and each new text is read again."""
+"""Edit manifests in place to apply designs. Comments and layout stay, and each new text is parsed again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topospread.sources.positions import Path, format_path
 from topospread.sources.text import Text
 
 _ATOMIC = ("labelSelector",)
-"""Mappings that applying replaces as a whole."""
+"""Mappings that an apply replaces as a whole."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ _Unit = dict[str, _Changes]
 
 
 def edited(read: Read, designs: Mapping[ObjectKey, Sequence[Mapping[str, Any]]]) -> tuple[list[FixedText], list[str]]:
-    """Return the texts with the designs made in them, and why a design is not made.
+    """Return the texts with the designs applied, and a reason for each design that cannot be applied.
 
     Args:
         read: the manifests.
@@ -74,7 +74,9 @@ def _unit(manifest: Manifest, manifests: Mapping[ObjectKey, Manifest], objects: 
         there = manifests.get((each["kind"], metadata["namespace"], metadata["name"]))
         if there is not None and there.location.text.origins is None:
             changes = unit.setdefault(there.location.text.name, _Changes())
-            changes.edits.append((there, list(_edits(there.value.get("spec") or {}, each["spec"], ("spec",)))))
+            wanted = {"metadata": {name: value for name, value in metadata.items() if name == "annotations"}}
+            wanted |= {"spec": each["spec"]} if "spec" in each else {}
+            changes.edits.append((there, list(_edits(there.value, wanted, ()))))
             continue
         if not (manifest.value.get("metadata") or {}).get("namespace"):
             del metadata["namespace"]

@@ -1,6 +1,6 @@
-"""Declared promises of one workload, each checked against every order of pods, whatever the scores.
+"""Check the declared promises of one workload in every order of pods, whatever the scores.
 
-All pods of the workload are taken as still to come, so a promise does not depend on their current nodes. The current
+All pods of the workload count as incoming, so a promise does not depend on their current nodes. The current
 placement is checked as well, and for a Deployment every course of a rollout.
 """
 
@@ -21,6 +21,7 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.labels import Selector
 from topospread.api.policy import PodDisruptionBudget
+from topospread.api.promises import Want
 from topospread.api.rollout import strategy_of, strategy_of_stateful_set
 from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
@@ -46,10 +47,9 @@ from .order_drills import drill_file, strategy_file
 from .orders import SearchBudget, rows_of
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
 from .rollout_orders import counted_rollout
-from .wants import Want
 
 Ground = Literal["none", "seen", "drawn", "proved"]
-"""How a verdict was found: the state now, orders drawn at random, or all orders counted or searched."""
+"""Basis of a verdict: the current state, random orders, or all orders (counted or searched)."""
 _WORDS: Mapping[str, Word] = {"always": "yes", "never": "no", "not always": "no", "not decided": "unknown"}
 _LOSSES: Mapping[str, tuple[str, ...]] = {"zone-loss": ("zone",), "node-loss": ("node",), "drain": ("node",)}
 _Ask = Callable[[Workload], EndQuestion]
@@ -78,14 +78,14 @@ class KeptPart:
 
 _SOME = {
     "now": "as the pods are placed,",
-    "in some order": "an order exists in which",
-    "after some rollout": "a rollout exists after which",
+    "in some order": "in one possible order,",
+    "after some rollout": "after one possible rollout,",
 }
 
 
 def told(when: str, says: str) -> str:
-    """Return a check as a clause; for a broken promise, the order or rollout that breaks it."""
-    return says if says.startswith("counted") else f"{_SOME.get(when, f'{when}:')} {says}"
+    """Return a check as a clause, such as ``in one possible order, …``."""
+    return says if says.startswith("by counting") else f"{_SOME.get(when, f'{when}:')} {says}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,12 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Fewest:
-    """The fewest pods that a loss, or a drain, leaves.
+    """The fewest pods that a loss or drain leaves.
 
     Attributes:
-        orders: wherever filters let the pods go.
-        rolled: after a rollout, ``None`` if rollouts do not matter.
-        now: in the current state, ``None`` if no pod has a node.
+        orders: fewest pods over all orders.
+        rolled: fewest pods after any rollout; ``None`` if rollouts do not matter.
+        now: pods left in the current state; ``None`` if no pod has a node.
     """
 
     orders: Bounds
@@ -129,12 +129,12 @@ class WorkloadPromises:
     Attributes:
         key: kind, namespace and name of the workload.
         sources: ``cluster`` and ``manifests`` of a drill's file.
-        askings: prepared searches: the orders under ``None``, and rollouts by workload; filled on demand.
-        shared: the current state if it was prepared for several workloads; then orders are not searched.
-        now: zone, node or "" → the pods that its loss leaves now, if that was counted before.
+        askings: cache of prepared searches: ``None`` → orders, Deployment → its rollouts.
+        shared: the current state, if prepared for several workloads. Then orders are counted but not searched.
+        now: zone, node or "" (no loss) → pods that the loss leaves now, if already counted.
         is_fresh: whether the inventory has no pods of the workload.
-        undecided: answers that leave the fewest pods of a loss open.
-        only_whole: whether orders are searched only if the states can suffice for all of them.
+        undecided: answers without a decision about the fewest pods after a loss.
+        only_whole: whether to search orders only if the limit on states can be enough for all orders.
     """
 
     inventory: Inventory
@@ -212,6 +212,7 @@ class WorkloadPromises:
                 if want.about == "drain" and self.budget_least >= least:
                     yield from self._left("", least)  # a budget keeps no pod that has no node
                     says = f"budgets keep {self.budget_least} of {replicas} ready"
+                    says += ", so a drain does not end" if self.budget_least >= replicas > 0 else ""
                     yield KeptPart("while a node drains", "yes", says, "proved")
                     return
                 for loss in _LOSSES.get(want.about, ("zone", "node")):
@@ -227,7 +228,7 @@ class WorkloadPromises:
         yield from self._in_orders(ask, with_rollout=with_rollout)
 
     def _left_now(self, question: LeftAfterLoss) -> KeptPart:
-        """Return the judgement on the current state; its drill is written if every pod is ready."""
+        """Return the check of the current state. A broken promise gets a Drill file if every pod is ready."""
         end = self._end_now
         if not (wrong := question.wrong(end)):
             return KeptPart("now", "yes", "", "seen")
@@ -255,7 +256,7 @@ class WorkloadPromises:
         return Fewest(orders, rolled, now)
 
     def surely_left(self, loss: str, *, rolled: bool = False) -> int:
-        """Return the pods that a loss, of "" nothing, leaves in every order, or after every rollout, by counting."""
+        """Return the proved number of pods that a loss ("": none) leaves in every order, or after any rollout."""
         asking, item = self._asking(None), self._item
         workload = _of(asking.run, self.key)
         if rolled:
@@ -270,7 +271,7 @@ class WorkloadPromises:
     def drained(self, lost: Fewest) -> Fewest:
         """Return the fewest pods that stay ready while any one node drains.
 
-        A budget keeps more pods than are on other nodes, but no pod that has no node.
+        A budget may keep more pods ready than other nodes have, but it cannot keep a pod without a node.
 
         Args:
             lost: the fewest pods that the loss of a node leaves.
@@ -290,19 +291,20 @@ class WorkloadPromises:
         )
 
     def now_left(self, loss: str) -> int | None:
-        """Return the pods that the loss of any one zone or node, or of "" nothing, leaves now; ``None`` if no pod has a
-        node.
+        """Return the fewest pods that the loss of one zone or node ("": no loss) leaves now.
+
+        ``None`` if no pod has a node.
         """
         end = self._end_now
         return LeftAfterLoss(loss, self.workload, 0).left(end) if rows_of(self._now, self.workload.existing) else None
 
     def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
-        """Return bounds of the fewest pods that are left: from above by orders, from below by counting.
+        """Return bounds on the fewest pods that are left: counting gives the lower bound, orders the upper bound.
 
         Args:
             loss: zone or node; "" counts all pods with a node.
             highest: upper bound on the result.
-            rollout: the Deployment whose courses of a rollout are searched, ``None`` for orders.
+            rollout: Deployment whose rollouts are searched; ``None`` to search orders.
         """
         asking, most, until = self._asking(rollout), highest, time.monotonic() + self.budget.seconds
         workload = _of(asking.run, self.key)
@@ -347,14 +349,14 @@ class WorkloadPromises:
         answer = self._answered(ask, rollout)
         verdict = _WORDS[answer.answer]
         when = ("after {} rollout" if rollout else "in {} order").format("some" if verdict == "no" else "every")
-        says = answer.why or f"{answer.states} states of all orders searched"
+        says = answer.why or f"all orders searched ({answer.states} states)"
         asking = self._asking(rollout)
         refused = asking.refused(_of(asking.run, self.key)) if verdict == "no" else ""
         if refused and refused not in says:
             says = f"{says}: {refused}"
         if answer.lacks == "budget" and answer.states:
             drawn = f", {answer.drawn} random orders keep it" if answer.drawn else ""
-            says = f"open: {answer.why.partition('; ')[0]}; {answer.states} states searched{drawn}"
+            says = f"{answer.why.partition('; ')[0]}{drawn}"
         ground: Ground = ("drawn" if answer.drawn else "none") if verdict == "unknown" else "proved"
         return KeptPart(when, verdict, says, ground, answer)
 
@@ -365,7 +367,7 @@ class WorkloadPromises:
         states = math.prod(1 + each for each in coming.values())
         deep = not self.only_whole or rollout is not None or states <= self.budget.states
         found = asking.answer(lambda run: ask(_of(run, self.key)), deep=deep)
-        why = f"counting does not decide it, and {len(asking.queue)} pods have more orders than --states"
+        why = f"counting does not decide, and {len(asking.queue)} pods have too many orders to search; raise --states"
         return found if deep or found.lacks != "budget" else replace(found, why=why)
 
     def _asking(self, rollout: str | None) -> Asking:
@@ -388,7 +390,7 @@ class WorkloadPromises:
 
     @cached_property
     def budget_least(self) -> int:
-        """The pods that disruption budgets keep ready however many nodes drain at once."""
+        """Number of pods that PodDisruptionBudgets keep ready, even if all nodes are drained at once."""
         own, least = self.workload, 0
         labels = own.template.labels if own.template is not None else {}
         budgets = [*budgets_over(self.inventory, own.namespace, labels)]

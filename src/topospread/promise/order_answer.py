@@ -1,4 +1,4 @@
-"""The answers to questions on every order, as the search gives them."""
+"""The answer to a question about every order of pods."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class OrderStep:
     Attributes:
         workload: ``KIND/NAME``.
         node: the pod's node; "" for a pod that stays pending, or for one of several new pods that becomes ready.
-        equal: other nodes that are as good; kube-scheduler takes any of them.
-        does: the pod's change; only rollouts do more than place pods.
+        equal: other nodes with equal rank; kube-scheduler may choose any of them.
+        does: the pod's change; changes other than a placement occur only in rollouts.
     """
 
     namespace: str
@@ -44,7 +44,7 @@ class GuaranteeAnswer:
         order: an order that breaks the promise; empty if none is known.
         why: the problem at the order's end, the reason for no decision, or the count.
         drawn: number of random orders that were completed.
-        write: writes the order as a ``kind: Drill`` file; ``None`` if the order has another start.
+        write: returns the order as a ``kind: Drill`` file; ``None`` if it cannot start from the input.
         lacks: why the question is undecided; "" if it is decided.
         left: the fewest pods that a loss leaves in the order; ``None`` for other questions.
     """

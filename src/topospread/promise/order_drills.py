@@ -18,7 +18,7 @@ _AS_SEARCHED: Mapping[str, object] = {"runs": 1, "preemption": False, "anyNode":
 
 
 def drill_file(run: Run, order: Sequence[OrderStep], sources: Mapping[str, object], question: EndQuestion) -> str:
-    """Return the Drill file of an order. After the order, the domain is lost that the question is about.
+    """Return the Drill file of an order. Its last step fails or drains the domain of the question.
 
     Args:
         run: the cluster.

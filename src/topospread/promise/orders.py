@@ -32,7 +32,7 @@ from .order_answer import OrderStep
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, OrderEnd
 
 _RANDOM_ORDERS, _RANDOM_SHARE = 200, 0.2
-"""Maximum number of random orders, and their share of the time; they follow the first `_FEW_STATES` states."""
+"""Maximum number of random orders, and their share of the time. They follow the first `_FEW_STATES` states."""
 _FEW_STATES = 300
 """Number of states to search before random orders."""
 _MOST_DOMAINS, _MOST_GATHERED, _GATHERING_SHARE = 8, 300, 0.5
@@ -54,13 +54,13 @@ class SearchBudget:
     def ran_out(self, states: int, seconds: float) -> str:
         """Return the name of the exhausted limit; "" if none is exhausted."""
         if states >= self.states:
-            return f"the number of states ran out: {self.states} (--states)"
-        return f"time ran out: {self.seconds:g} s (--seconds)" if seconds > self.seconds else ""
+            return f"not decided within {self.states} states (raise --states)"
+        return f"not decided within {self.seconds:g} s (raise --seconds)" if seconds > self.seconds else ""
 
 
 @dataclass(slots=True)
 class _PodLine:
-    """Pods whose order among themselves needs no search: they are equal, or have a fixed order.
+    """Pods in one fixed order: they are equal, or their controller creates them in this order.
 
     The first ``done`` of them are placed."""
 
@@ -144,7 +144,7 @@ class OrderSearch:
         return AlikeStates(self._run.cluster, [each.pod for each in self._queue], keys_of_profiles(profiles))
 
     def gathered(self, asked: LeftAfterLoss, least: int) -> Searched:
-        """Try one order for each domain that gathers the workload's pods there. Return the one that leaves the fewest.
+        """Try, for each domain, one order that gathers the workload's pods there. Return the one that leaves fewest.
 
         Each pod goes into the domain if filters allow that, else to the domain with the fewest of the workload's pods
         that lets the next pod in. Pods of other workloads are placed only when no pod of the workload can be.
@@ -173,7 +173,7 @@ class OrderSearch:
                 self._take_back()
             if found.left is not None and found.left <= least:
                 break
-        found.gave_up = "one order was looked at"
+        found.gave_up = "only one order was simulated"
         return found
 
     def _gather(
@@ -189,7 +189,7 @@ class OrderSearch:
         return True
 
     def _take_back(self) -> None:
-        """Forget the pods that were placed."""
+        """Forget the placed pods, after the cluster was restored."""
         self._path.clear()
         for line in self._lines:
             if line.done:
@@ -197,7 +197,7 @@ class OrderSearch:
                 line.done = 0
 
     def search(self, *, deep: bool = True) -> Searched:
-        """Search all orders until one holds and one fails, or until the budget is spent.
+        """Search all orders until one keeps the promise and one breaks it, or until the budget is spent.
 
         The search starts with a few states, continues with random orders, which find frequent outcomes soon, and then
         visits all states.
@@ -225,7 +225,7 @@ class OrderSearch:
         return found
 
     def _domains(self, codes: Codes, own: Sequence[_PodLine]) -> list[int]:
-        """Return the domains to gather pods in, those with most room first."""
+        """Return the codes of domains to gather pods in, most room first."""
         nodes, room = self._run.cluster.nodes, dict[int, float]()
         for queued in filter(None, (line.next for line in own)):
             for name in self._run.scheduler.verdict(queued.pod, queued.name).feasible:
@@ -236,10 +236,10 @@ class OrderSearch:
         return sorted((each for each in room if each >= 0), key=lambda each: -room[each])[:_MOST_DOMAINS]
 
     def _goes_towards(self, code: int, codes: Codes, line: _PodLine, held: dict[int, NDArray[np.int64]]) -> bool:
-        """Place the next pod of a line in a domain, or where it lets the next pod in. Return whether a pod was placed.
+        """Place a line's next pod in a domain, or where the pod after it may enter. Return whether it was placed.
 
         Args:
-            held: workload by ``id`` → its pods in each domain, the number without the label first.
+            held: workload by ``id`` → its pods by domain code + 1; index 0 is for nodes without the label.
         """
         queued, nodes = line.next, self._run.cluster.nodes
         if queued is None:
@@ -260,14 +260,14 @@ class OrderSearch:
         return is_placed
 
     def _may_go_on(self) -> bool:
-        """Return whether a pod that is left finds a node, or may evict another."""
+        """Return whether a remaining pod finds a node or may preempt other pods."""
         left = filter(None, [line.next for line in self._lines])
         return any(
             self._run.scheduler.verdict(each.pod, each.name).feasible or may_preempt(self._run, each) for each in left
         )
 
     def _spent(self) -> bool:
-        """Return whether there is no budget left; what ran out is noted."""
+        """Return whether the budget is spent. If so, record which limit was reached."""
         found, seconds = self._found, time.monotonic() - self._begun
         if found.states < self._limit and seconds <= self._budget.seconds:
             return False
@@ -286,7 +286,7 @@ class OrderSearch:
         return f"{ran_out}; {looked}{drawn}"
 
     def _draw_orders(self, seconds: float) -> None:
-        """Play orders drawn at random, until one holds and one does not."""
+        """Simulate random orders until one keeps the promise and one breaks it."""
         found, draws, ends = self._found, random.Random(0), self._found.ends
         until = time.monotonic() + seconds
         while not found.over and found.tried < _RANDOM_ORDERS and time.monotonic() < until:
@@ -402,7 +402,7 @@ def _has_left(lines: Sequence[_PodLine]) -> bool:
 
 
 def _lines(queue: Sequence[QueuedPod], classes: Sequence[PodClass], adversaries: Collection[int]) -> list[_PodLine]:
-    """Return the pods in lines by workload and class; pods with a fixed order have a line of their own."""
+    """Group the pods into lines by workload and class. Pods with a fixed order share one line."""
     lines: dict[Hashable, _PodLine] = {}
     followed = {id(each.after) for each in queue}
     for each, pod_class in zip(queue, classes, strict=True):
@@ -415,7 +415,7 @@ def _lines(queue: Sequence[QueuedPod], classes: Sequence[PodClass], adversaries:
 
 
 def may_preempt(run: Run, queued: QueuedPod) -> bool:
-    """Return whether a pod without a node may preempt others, which this search does not cover."""
+    """Return whether a pending pod may preempt other pods, which this search does not cover."""
     priority = queued.pod.spec.priority or 0
     return queued.pod.spec.preemption_policy != "Never" and any(
         each.priority < priority and each.occupancy for each in run.cluster.classes.values()
@@ -423,7 +423,7 @@ def may_preempt(run: Run, queued: QueuedPod) -> bool:
 
 
 def rows_of(run: Run, pods: Sequence[Pod]) -> list[int]:
-    """Rows of the nodes of pods that have one."""
+    """Return the node rows of the pods that have a node."""
     placed = run.cluster.placed
     keys = (pod_key(each.namespace, each.name) for each in pods)
     return [placed[key] for key in keys if key in placed]

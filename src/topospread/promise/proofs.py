@@ -33,9 +33,9 @@ class Proof:
 
     Args:
         queue: the pods.
-        existing: pods of a rollout that exist already; they may be on other nodes, and they may be deleted. ``None``
-            without a rollout.
-        surge: the most pods that a rollout has above its replicas.
+        existing: pods that exist before a rollout; they may be on any node and may be deleted. ``None`` without a
+            rollout.
+        surge: maximum number of pods above the replicas in a rollout.
 
     Attributes:
         classes: the class of each incoming pod, and of a rollout's existing pods.
@@ -79,9 +79,9 @@ class Proof:
         return self._open
 
     def _open_to(self, classes: Sequence[PodClass] | None = None) -> int:
-        """Return a lower bound on the nodes open to pods of these classes, by default of all, without other changes.
+        """Return a lower bound on the nodes that stay open to pods of these classes (by default, of all).
 
-        A rollout has deleted its old pods by then, and until then they may be on any node.
+        Existing pods are left out, because a rollout may delete them or they may be on any node.
         """
         at_once = len(self._queue) + self._surge if self._goes_on else None
         coming = IncomingPods.of(self.classes, goes_on=self._goes_on, at_once=at_once)
@@ -105,7 +105,7 @@ class Proof:
         if not number and workload is not None and not self._may_evict():
             number = self._open_to(own)
         nodes = f"{number} {'node is' if number == 1 else 'nodes are'}"
-        return f"counted: wherever the others went, {nodes} open to any pod" if number else ""
+        return f"by counting: {nodes} feasible for its pods, wherever other pods are" if number else ""
 
     def _why_within(self, question: SkewWithin) -> str:
         if self._may_evict():
@@ -118,10 +118,10 @@ class Proof:
             for each in spread_of(self._scheduler, pod_class):
                 if each.origin != "system":
                     greatest = max(greatest, self._greatest(pod_class, each))
-        return f"counted: no constraint can come to more than skew {greatest}" if greatest <= highest else ""
+        return f"by counting: no skew can exceed {greatest}" if greatest <= highest else ""
 
     def _may_evict(self) -> bool:
-        """Return whether a pod that finds no node may evict others of less priority."""
+        """Return whether a pod without a node may preempt pods of lower priority."""
         there = [each.priority for each in self._run.cluster.classes.values() if each.occupancy]
         least = min((each.priority for each in self.classes), default=0)
         least = min([least, *there])
@@ -163,14 +163,14 @@ class Proof:
         )
 
     def left(self, loss: str, workload: Workload) -> int:
-        """Return the most pods that a loss provably leaves in every order."""
+        """Return the proved number of pods that a loss leaves in every order; 0 without a proof."""
         try:
             return self._left(loss, workload)[0]
         except PluginError:
             return 0
 
     def _left(self, loss: str, workload: Workload) -> tuple[int, int]:
-        """Return the pods that are left, and all pods; 0 if one of them may find no node."""
+        """Return the proved number of pods left, and of all pods; (0, 0) if a pod may find no node."""
         there = [] if self._goes_on else rows_of(self._run, workload.existing)
         own = self._own(workload)
         if workload.template is None or not self._find_nodes(own):
@@ -183,9 +183,9 @@ class Proof:
         if left < question.least or not pods:
             return ""
         when = "after every rollout" if self._goes_on else "in every order"
-        stay = f"at least {left} {agreeing('are', left)} left {when}"
-        find = f"counted: {stay}; all {pods} find a node"
-        return f"{find}, and no {question.loss} can hold more than {pods - left}" if question.loss else find
+        find = f"by counting: {when} all {pods} pods have a node"
+        most = f", at most {pods - left} in one {question.loss}, so at least {left} {agreeing('are', left)} left"
+        return find + most if question.loss else find
 
     def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
         """Return whether all pods of these classes find a node in every order and no pod of them is preempted."""
@@ -196,7 +196,7 @@ class Proof:
         return self._find[key]
 
     def _most_in_one(self, key: str, own: Sequence[PodClass], there: Sequence[int]) -> list[int]:
-        """Return the largest number of the workload's pods that one domain can hold, by each limit."""
+        """Return upper bounds on the workload's pods in one domain, one for each limit."""
         codes = self._run.cluster.nodes.labels(key).codes
         held = Counter(codes.item(row) for row in there)
         fullest = max((number for code, number in held.items() if code >= 0), default=0)

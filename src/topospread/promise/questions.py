@@ -1,4 +1,4 @@
-"""Questions about the end of every order. Each returns the problem of an end state; "" for no problem."""
+"""Questions about the end of every order of pods."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LOSSES = {"zone": ZONE, "node": HOSTNAME}
 
 @dataclass(frozen=True, slots=True)
 class OrderEnd:
-    """A cluster in which no pod that is left can be placed.
+    """A cluster in which no remaining pod can be placed.
 
     Attributes:
-        pending: the pods that are left.
+        pending: the pods without a node.
         placed: workload by ``id`` → rows of its pods, including pods that existed before.
         is_now: whether this is the current state, in which only ready pods are placed.
     """
@@ -48,7 +48,7 @@ class NoPending:
         return "no pod stays pending"
 
     def wrong(self, end: OrderEnd) -> str:
-        """Return how many pods of which workloads are pending."""
+        """Return the numbers of pending pods by workload, as text."""
         pending = [each for each in end.pending if self.workload in (None, each.workload)]
         if not pending:
             return ""
@@ -68,7 +68,7 @@ class SkewWithin:
         return f"no skew is more than {self.highest}"
 
     def wrong(self, end: OrderEnd) -> str:
-        """Return the first constraint that has more."""
+        """Return the first constraint that exceeds the skew, as text."""
         found = spreads(end.run)
         for workload in end.run.plan.workloads if self.workload is None else [self.workload]:
             for each in found.get(id(workload), ()):
@@ -84,7 +84,7 @@ class LeftAfterLoss:
     Attributes:
         loss: zone or node; "" if nothing is lost, and pods on all nodes count.
         least: number of pods that have to be left.
-        step: step of a drill that loses the domain.
+        step: drill step that loses the domain: ``fail`` or ``drain``.
         budget: pods that disruption budgets keep in a drain.
     """
 
@@ -99,7 +99,7 @@ class LeftAfterLoss:
         return f"{lost} leaves {self.least} of {self.workload.namespace}/{self.workload.name}"
 
     def wrong(self, end: OrderEnd) -> str:
-        """The domain whose loss leaves the fewest."""
+        """Return the domain whose loss leaves the fewest pods, as text; "" if it leaves enough."""
         left, names, rows = self._worst(end)
         if left >= self.least:
             return ""
@@ -107,7 +107,7 @@ class LeftAfterLoss:
         if not names:
             return f"{of} {agreeing('are ready' if end.is_now else 'have a node', left)}"
         lost = f"{'draining' if self.step == 'drain' else 'losing'} {names[0]}"
-        before = f" ({rows} {'ready before' if end.is_now else 'had a node'})"
+        before = f" (only {rows} {'ready before' if end.is_now else 'had a node'})"
         return f"{lost} leaves {of}" + (before if rows < self.workload.replicas else "")
 
     def left(self, end: OrderEnd) -> int:

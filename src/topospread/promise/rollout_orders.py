@@ -52,14 +52,14 @@ class RolloutBegin:
     """The start of a rollout.
 
     Attributes:
-        run: the cluster with all old pods, everything planned with the new template.
+        run: the cluster with all old pods, planned with the new template.
         new: the pods to create, in order.
         old: the pods to delete, as the API server holds them.
-        drawn: old pods that were placed here, in order; with equal nodes they could be on other nodes.
+        drawn: old pods that this simulation placed, in order; they could also be on equal nodes.
         now: start time in seconds since 1970.
         undecidable: why nothing is known of the rollout; "" if it can be counted.
-        waiting: pending pods of other workloads; with them its courses are counted, but not searched.
-        quotas: ResourceQuotas with the usage at the start, if they may refuse new pods; then nothing is counted.
+        waiting: pending pods of other workloads. If there are any, rollouts are counted but not searched.
+        quotas: ResourceQuotas with the usage at the start, if they may refuse new pods. Then counting proves nothing.
     """
 
     run: Run
@@ -75,11 +75,11 @@ class RolloutBegin:
 
 
 def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str) -> RolloutBegin:
-    """Everything placed as a simulation would, and the rollout of a Deployment about to begin.
+    """Place all pods like a simulation, and return the start of a Deployment's rollout.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: the target is none that is rolled out pod by pod.
+        InputError: if the API server would refuse an object.
+        UsageError: if the target is not a Deployment with a rolling update.
     """
     state = DrillState(inventory, options)
     state.rest()
@@ -101,7 +101,7 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
     template = workload.template
     settled = all(each.node and not each.terminating and state.is_ready(each) for each in there)
     if template is None or not settled or len(there) != workload.replicas:
-        why = "not all pods are ready before the rollout begins"
+        why = "some pods are not ready when the rollout begins"
     else:
         why = "the rollout is paused" if item.spec.paused else ""
     quotas = state.run.plan.quotas
@@ -126,7 +126,7 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
 
 
 def _may_refuse(quotas: Quotas, pod: Pod, strategy: Strategy) -> bool:
-    """Return whether a quota refuses a new pod in some course: it admits all if it admits the surge beside all pods."""
+    """Return whether a quota may refuse a new pod: whether it denies the surge while all old pods exist."""
     usage = quotas.copy()
     return any([usage.refusal(pod) for _ in range(strategy.max_surge)])  # noqa: C419 - each is charged
 
@@ -134,7 +134,7 @@ def _may_refuse(quotas: Quotas, pod: Pod, strategy: Strategy) -> bool:
 def counted_rollout(
     run: Run, workload: Workload, item: Designed | None, own: Sequence[QueuedPod], others: Sequence[QueuedPod]
 ) -> RolloutBegin | None:
-    """Return a rollout whose courses can be counted, but not searched; ``None`` if pods are not replaced one by one.
+    """Return a rollout for counting, without a search; ``None`` if pods are not replaced one by one.
 
     Args:
         run: the cluster without the workload's pods.
@@ -177,7 +177,7 @@ class RolloutSearch:
         self._found = Searched()
 
     def search(self) -> Searched:
-        """Look at all ways, until one holds and one does not, or the budget is spent."""
+        """Search all courses until one keeps the promise and one breaks it, or the budget is spent."""
         self._begun = time.monotonic()
         drawn, cluster = self._rollout.drawn, self._run.cluster
         with cluster.savepoint():
@@ -206,7 +206,7 @@ class RolloutSearch:
         return True
 
     def _stand(self, left: Sequence[Pod]) -> None:
-        """Look at every way in which the old pods that were placed here may have been placed."""
+        """Search from every placement that the old pods may have, among equal nodes."""
         if not left:
             self._look()
             return
@@ -216,7 +216,7 @@ class RolloutSearch:
         key, pod_class = pod_key(pod.namespace, pod.name), run.cluster.shared_class(pod)
         best, known = run.scheduler.verdict(pod, pod.name).best, set[Hashable]()
         if not best:
-            self._found.gave_up = "not all pods are ready before the rollout begins, wherever equal nodes are taken"
+            self._found.gave_up = "some pods are not ready when the rollout begins, wherever equal nodes are taken"
         for node in best:
             row = run.cluster.nodes.row_of[node]
             alike = self._alike.zone(row), self._alike.of(row)
@@ -370,7 +370,7 @@ class RolloutSearch:
             self._found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
 
     def _extra_of(self, row: int) -> Hashable:
-        """Return what distinguishes a node besides its pods' classes: the deletion order of its old pods."""
+        """Return the deletion order of a node's old pods, which distinguishes nodes with equal pod classes."""
         groups = enumerate(self._groups())
         here = Counter(n for n, group in groups for pod in group if self._row_of[f"{pod.namespace}/{pod.name}"] == row)
         return tuple(sorted(here.items()))
@@ -416,7 +416,7 @@ def _first(groups: Sequence[Sequence[Pod]], number: int) -> Iterator[tuple[Pod, 
 
 
 def _on(queued: QueuedPod, node: str) -> Pod:
-    """A new pod on its node."""
+    """Return a new pod on its node."""
     pod = queued.pod
     metadata = replace(pod.metadata, name=queued.name, namespace=queued.namespace)
     spec = replace(pod.spec, node_name=node)

@@ -12,6 +12,7 @@ from typing import Literal
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.node import Node
+from topospread.api.promises import Want
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word, worst
 from topospread.capacity.capacity import capacity
@@ -22,12 +23,12 @@ from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step
 from topospread.simulation.options import SimulationOptions
 from topospread.status.result import ConstraintStatus, WorkloadStatus
 from topospread.status.status import status
-from topospread.text import agreeing
+from topospread.text import agreeing, counted
 
 from .counted import CountedWorkloads
 from .kept import Fewest, WorkloadPromises
 from .orders import SearchBudget
-from .wants import Want, has_quorum
+from .wants import has_quorum
 from .workload_drills import Trial, WorkloadDrills
 
 When = Literal["zone-loss", "node-loss", "drain", "rollout", "scale-down", "more"]
@@ -37,10 +38,10 @@ _ROLLED = frozenset({"Deployment", "StatefulSet"})
 _RUNS = 8
 _MOST_MORE = 1000
 _MANY, _MOST_ZONES = 10, 5
-"""Above `_MANY` workloads, losses are counted and not searched, and the loss of `_MOST_ZONES` zones is simulated for
-all of them."""
+"""Above `_MANY` workloads, losses are only counted, and the loss of at most `_MOST_ZONES` zones is simulated once for
+all."""
 _LARGE, _MOST_REPEATED = 3_000, 300
-"""A workload with more pods is only counted; one with more than the second number has each event simulated once."""
+"""Above `_LARGE` pods, a workload is only counted. Above `_MOST_REPEATED` pods, each event is simulated only once."""
 _LOSSES: dict[When, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
 
 
@@ -50,11 +51,11 @@ class ShownEvent:
 
     Attributes:
         key: topology key of a loss, "" for other events.
-        leaves: pods that stay ready at the worst moment; of ``more`` the replicas that can be added.
-        now: pods that a loss or drain leaves in the current state, ``None`` if no pod has a node.
-        orders: fewest pods that a loss or drain leaves, wherever filters let the pods go, ``None`` for other events.
-        rolled: fewest pods that a loss or drain after any rollout leaves, ``None`` if rollouts do not matter.
-        then: what follows, in words.
+        leaves: pods that stay ready at the worst moment; for ``more``, the replicas that can be added.
+        now: pods that a loss or drain leaves in the current state; ``None`` if no pod has a node.
+        orders: fewest pods that a loss or drain leaves in any order; ``None`` for other events.
+        rolled: fewest pods that a loss or drain leaves after any rollout; ``None`` if rollouts do not matter.
+        then: the events that follow, in words.
         pending: pods that are pending afterwards.
         missing: pods that are not ready afterwards, pending or not.
         skew: greatest skew afterwards of a constraint of the workload.
@@ -62,6 +63,7 @@ class ShownEvent:
         why: kube-scheduler's sentence about a pending pod.
         steps: steps of the worst drill.
         runs: number of drills.
+        unjudged: parts of other pods on which the number of additional replicas depends.
     """
 
     when: When
@@ -80,6 +82,7 @@ class ShownEvent:
     why: str = ""
     steps: tuple[Step, ...] = ()
     runs: int = 0
+    unjudged: tuple[Unjudged, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,9 @@ class Shown:
         ready: pods that have nodes now.
         placed: pods that have nodes once kube-scheduler has tried all of them.
         needed: pods that a loss must leave: 1, or the quorum.
-        undecided: why a longer search cannot decide it; "" if it may.
-        declared: promises that the workload declares; those with a count take the place of ``needed``.
+        undecided: why a longer search cannot decide the verdict; "" if it may.
+        declared: promises that the workload declares. A promise with a count replaces ``needed``.
+        is_beside_unjudged: whether other pods are not judged. They take no room in the simulations.
     """
 
     key: ObjectKey
@@ -104,6 +108,7 @@ class Shown:
     unjudged: tuple[Unjudged, ...]
     undecided: str = ""
     declared: tuple[Want, ...] = ()
+    is_beside_unjudged: bool = False
 
     @property
     def verdict(self) -> Word:
@@ -112,7 +117,7 @@ class Shown:
 
     @property
     def asked(self) -> list[tuple[ShownEvent, int]]:
-        """The events that must leave pods, and how many."""
+        """(event, number of pods that it must leave) pairs."""
         least: dict[str, int] = {}
         for want in self.declared:
             for when in _LOSSES if want.about == "quorum" else (want.about,):
@@ -122,7 +127,7 @@ class Shown:
 
     @property
     def basis(self) -> Basis:
-        """The ground of the verdict: a loss that takes too many pods now, or all orders."""
+        """Basis of the verdict: "seen" if a loss takes too many pods now, else "proved" or "none"."""
         if self.verdict == "unknown":
             return "none"
         is_now = any(each.now is not None and each.now < least for each, least in self.asked)
@@ -143,7 +148,7 @@ def shown(
         options: the control plane.
         keys: the workloads.
         budget: the limits of each search.
-        most: domains or nodes for which each event is simulated, those with most pods first.
+        most: number of domains or nodes for which each event is simulated, most pods first.
     """
     by = options.answered_by
     ready = {(each.kind, each.namespace, each.name): each.existing for each in status(inventory, by).workloads}
@@ -203,7 +208,7 @@ class _Showing:
         return self._told(ready, events, tuple(parts.values()))
 
     def counted(self, ready: int, zones: Sequence[tuple[str, WorkloadState]]) -> Shown:
-        """Return the workload by counts, with the end of the worst zone's loss."""
+        """Return the workload with counted losses, and with the simulated end of the worst zone's loss."""
         judge, of = self.judge, self.settled.replicas
         losses = list(self._losses())
         if zones and losses and losses[0].when == "zone-loss":
@@ -217,16 +222,22 @@ class _Showing:
         drain = self._drained(losses)
         events = [*losses, *([] if drain is None else [drain])]
         if judge.key[0] in _ROLLED:
-            events.append(ShownEvent("rollout", Bounds.exactly(judge.rolling_least()), of, "proved"))
+            events.append(
+                ShownEvent("rollout", Bounds.exactly(min(judge.rolling_least(), self.settled.existing)), of, "proved")
+            )
         return self._told(ready, events)
 
     def _told(self, ready: int, events: Sequence[ShownEvent], unjudged: tuple[Unjudged, ...] = ()) -> Shown:
         one, of = self.settled, self.settled.replicas
         needed = of // 2 + 1 if has_quorum(one.kind, of) else min(of, 1)
-        counted = f"counting is not enough; of more than {_MANY} workloads, or {_LARGE} pods, orders are not searched"
+        counted = f"counting is not enough, and orders are not searched above {_MANY} workloads or {_LARGE} pods"
         why = next((each.why for each in self.judge.undecided if each.lacks in ("rollout", "sampling")), "")
         why = why or (counted if self.judge.shared is not None else "")
-        return Shown(self.judge.key, of, ready, one.existing, needed, one.constraints, tuple(events), unjudged, why)
+        beside = any(each.pods and not self._is_own(each) for each in self.judge.unjudged)
+        return Shown(
+            self.judge.key, of, ready, one.existing, needed, one.constraints, tuple(events), unjudged, why,
+            is_beside_unjudged=beside,
+        )  # fmt: skip
 
     def _is_own(self, part: Unjudged) -> bool:
         return any(each.startswith(f"{self.settled.namespace}/{self.settled.name}-") for each in part.pods)
@@ -239,12 +250,18 @@ class _Showing:
     def _lost(self, when: When, key: str) -> ShownEvent:
         return self._forced(when, key, self.judge.fewest("zone" if when == "zone-loss" else "node"))
 
-    def _drained(self, losses: Sequence[ShownEvent]) -> ShownEvent | None:
-        """Return a drain with what filters and budgets force; ``None`` if a node has no label for its loss."""
+    def _drained(self, losses: Sequence[ShownEvent], played: int = 0) -> ShownEvent | None:
+        """Return a drain with the pods that filters and budgets guarantee; ``None`` if a node lacks a hostname.
+
+        Args:
+            losses: the losses of zones and nodes.
+            played: pods that every drain of the current state leaves: `kubectl drain` may refuse a node.
+        """
         lost = next((each for each in losses if each.when == "node-loss"), None)
         if lost is None or lost.orders is None or not all(HOSTNAME in each.labels for each in self._nodes):
             return None
-        return self._forced("drain", "", self.judge.drained(Fewest(lost.orders, lost.rolled, lost.now)))
+        found = self.judge.drained(Fewest(lost.orders, lost.rolled, lost.now))
+        return self._forced("drain", "", replace(found, now=None if found.now is None else max(found.now, played)))
 
     @property
     def _nodes(self) -> Sequence[Node]:
@@ -275,7 +292,8 @@ class _Showing:
         name, worst_one = max(played, key=lambda each: (each[1].left, len(each[1].broken), *_short(each[1])))
         pending, missing = _short(worst_one)
         if worst_one.left:
-            then = f"does not end: {worst_one.left} may not be evicted"
+            stay = f"{worst_one.fewest} of {event.of} stay ready"
+            then = f"does not end: {counted(worst_one.left, 'pod')} of {name} cannot be evicted, {stay}"
         elif worst_one.broken:
             budgets = "budget" if len(worst_one.broken) == 1 else "budgets"
             then = f"breaks the {budgets} {', '.join(worst_one.broken)}; {_ended(pending, missing)}"
@@ -287,7 +305,7 @@ class _Showing:
         )  # fmt: skip
 
     def _held(self, key: str) -> list[str]:
-        """Return the domains with pods of the workload, those with most pods first."""
+        """Return the domains with pods of the workload, most pods first."""
         held = [each for each in self.settled.losses if each.topology_key == key and each.lost]
         return [each.domain for each in sorted(held, key=lambda each: (-each.lost, each.domain))][: self.most]
 
@@ -296,7 +314,11 @@ class _Showing:
         nodes = self._held(HOSTNAME)[: self._at_most(self.most)]
         drains = [(name, self.drills.play(Drain(self.drills.choice(HOSTNAME, name)))) for name in nodes]
         if drains:
-            yield self._with(_as_played(self._drained(losses), drains, replicas), drains)
+            others = (
+                each.lost for each in self.settled.losses if each.topology_key == HOSTNAME and each.domain not in nodes
+            )
+            played = min(*(trial.fewest for _, trial in drains), self.settled.existing - max(others, default=0))
+            yield self._with(_as_played(self._drained(losses, played), drains, replicas), drains)
         if key[0] in _ROLLED and replicas:
             trial = self.drills.play(Rollout(short_target(key)), runs=self._at_most(_RUNS))
             least = self.judge.rolling_least()
@@ -327,15 +349,18 @@ class _Showing:
             short_target(self.judge.key),
             options=self.drills.options.answered_by,
             limit=_MOST_MORE,
-        ).capacity
-        room = found.targets[0]
-        then = "more were not tried" if found.pending is None else "then a pod is pending"
-        why = found.pending.message if found.pending else ""
-        return ShownEvent("more", Bounds.exactly(room.more), 0, "played", then=then, missing=room.missing, why=why)
+        )
+        room, pending = found.capacity.targets[0], found.capacity.pending
+        other = room if found.assumed is None else found.assumed.capacity.targets[0]
+        more = Bounds.of((room.more, other.more))
+        then = "more were not tried" if pending is None else "then a pod is pending"
+        why = pending.message if pending else ""
+        event = ShownEvent("more", more, 0, "played", then=then, missing=room.missing, why=why)
+        return event if more.known else replace(event, basis="none", unjudged=found.unjudged)
 
 
 def _as_played(event: ShownEvent | None, drains: Sequence[tuple[str, Trial]], replicas: int) -> ShownEvent:
-    """Return a drain; a simulated drain with fewer pods than the proved number takes its place."""
+    """Return the event of a drain, or a simulated drain if it keeps fewer pods ready."""
     fewest = min(trial.fewest for _, trial in drains)
     if event is None or fewest < event.leaves.least:
         return ShownEvent("drain", Bounds.exactly(fewest), replicas, "played", now=fewest)

@@ -1,88 +1,29 @@
-"""The promises that a person declares of a workload: ``zone-loss>=66% node-loss>=4 quorum skew<=1 never-waits``."""
+"""The intent of a design, and the promises of a workload that declares none."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Literal, get_args
 
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory
+from topospread.api.promises import About, Want
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import UsageError
 from topospread.text import counted
 
-from .fresh import simulated_replicas
 from .questions import LOSSES
-
-About = Literal["zone-loss", "node-loss", "drain", "rollout", "skew", "quorum", "never-waits"]
-GRAMMAR = "zone-loss>=4 node-loss>=66% drain>=4 rollout>=80% skew<=1 quorum never-waits"
-_FORM = re.compile(r"(?P<about>[a-z-]+)(?:(?P<sign>>=|<=)(?P<number>\d+)(?P<percent>%?))?")
-_SIGNS: dict[str, str] = {"zone-loss": ">=", "node-loss": ">=", "drain": ">=", "rollout": ">=", "skew": "<="}
-
-
-@dataclass(frozen=True, slots=True)
-class Want:
-    """One declared promise.
-
-    Attributes:
-        about: the event or state of the promise.
-        number: pods that must be left, or the maximum skew; 0 for a promise without a number.
-        percent: whether the number is a percentage of the replicas.
-    """
-
-    about: About
-    number: int = 0
-    percent: bool = False
-
-    def __str__(self) -> str:
-        sign = _SIGNS.get(self.about, "")
-        return f"{self.about}{sign}{self.number}{'%' * self.percent}" if sign else self.about
-
-    def least(self, replicas: int) -> int:
-        """Return the number of pods of `replicas` that it asks for, rounded up; for a quorum more than half."""
-        if self.about == "quorum":
-            return replicas // 2 + 1
-        return -(-self.number * replicas // 100) if self.percent else self.number
-
-
-def read_wants(text: str) -> tuple[Want, ...]:
-    """Return the declared promises without duplicates.
-
-    Raises:
-        UsageError: if a word is unknown.
-    """
-    return tuple(dict.fromkeys(map(_want, text.replace(",", " ").split())))
-
-
-def _want(word: str) -> Want:
-    found = _FORM.fullmatch(word)
-    about = "" if found is None else found["about"]
-    known = next((each for each in get_args(About) if each == about), None)
-    if found is None or known is None:
-        near = get_close_matches(about or re.split("[<>=]", word)[0], get_args(About), n=1)
-        forms = [each for each in GRAMMAR.split() if near and each.startswith(near[0])]
-        raise UsageError(f'promise "{word}" is unknown; {f"did you mean {forms[0]}?" if forms else f"write {GRAMMAR}"}')
-    sign = _SIGNS.get(known, "")
-    if (found["sign"] or "") != sign or (found["percent"] and known == "skew"):
-        raise UsageError(f'promise "{word}": write {known}{f"{sign}N" if sign else ""}')
-    number = int(found["number"] or 0)
-    if found["percent"] and number > 100:
-        raise UsageError(f'promise "{word}": more than 100 % of the replicas')
-    return Want(known, number, bool(found["percent"]))
 
 
 def default_wants(kind: str, replicas: int) -> tuple[Want, ...]:
-    """Return the promises of a workload that declares none: a single loss leaves some pods, or the quorum."""
+    """Return the default promises of a workload: a single loss leaves a pod, or the quorum."""
     if has_quorum(kind, replicas):
         return (Want("quorum"),)
     return (Want("zone-loss", 1), Want("node-loss", 1))
 
 
 def has_quorum(kind: str, replicas: int) -> bool:
-    """Return whether more than half of the pods are assumed to be needed: StatefulSets of odd size from 3."""
+    """Return whether a quorum is assumed to be needed: for StatefulSets with 3, 5, 7 … replicas."""
     return kind == "StatefulSet" and replicas >= 3 and replicas % 2 == 1
 
 
@@ -124,7 +65,7 @@ class Intent:
     others: tuple[Want, ...] = ()
 
     def least(self, about: About) -> int:
-        """Return the fewest pods that may be ready in a drain or rollout: at least as many as after any loss."""
+        """Return the minimum of ready pods in a drain or rollout: at least the minimum after any loss."""
         losses = max((each.left for each in self.survivals), default=self.replicas - 1 if self.unnoticed else 0)
         return max([losses, *(each.least(self.replicas) for each in self.others if each.about == about)])
 
@@ -146,29 +87,22 @@ class Intent:
         return (*others, Survival(HOSTNAME, self.replicas - 1))
 
 
-def wanted_of(
-    inventory: Inventory, key: ObjectKey, want: str, replicas: int | None
-) -> tuple[tuple[str, ...], tuple[int, ...], tuple[Want, ...]]:
-    """Return keys whose domains may fail, the pods that each loss must leave, and the other promises.
+def wanted_of(inventory: Inventory, wants: Sequence[Want], number: int) -> tuple[dict[str, int], tuple[Want, ...]]:
+    """Return topology key → the pods that a domain's loss must leave of ``number``, and the other promises.
 
-    Without a declaration, each zone's loss may take only that zone's share of the pods.
-
-    Raises:
-        UsageError: if a word is unknown.
+    Without promises, each zone's loss may take only that zone's share of the pods.
     """
-    number = replicas or simulated_replicas(inventory, key)
-    if not want:
+    if not wants:
         loss = "zone" if len({each.labels.get(ZONE) for each in inventory.nodes}) > 1 else "node"
         domains = len({each.labels.get(LOSSES[loss]) for each in inventory.nodes})
-        return (loss,), (number - -(-number // max(domains, 1)),), ()
+        return {LOSSES[loss]: number - -(-number // max(domains, 1))}, ()
     found: dict[str, int] = {}
-    wants = read_wants(want)
     losses = [each for each in wants if each.about in ("zone-loss", "node-loss", "quorum")]
     for each in losses:
         least = each.least(number)
         for loss in ("zone", "node") if each.about == "quorum" else (each.about.removesuffix("-loss"),):
-            found[loss] = max(found.get(loss, 0), least)
-    return tuple(found), tuple(found.values()), tuple(each for each in wants if each not in losses)
+            found[LOSSES[loss]] = max(found.get(LOSSES[loss], 0), least)
+    return found, tuple(each for each in wants if each not in losses)
 
 
 def read_intent(
@@ -184,15 +118,15 @@ def read_intent(
         UsageError: if the options contradict each other, or no placement can satisfy them.
     """
     if len(survive) != len(left):
-        raise UsageError("--survive says what is lost, and --left what has to be left then: give as many of each")
+        raise UsageError("each --survive needs one --left, and each --left one --survive")
     if not survive and not unnoticed and not others:
-        raise UsageError("say what is wanted: --want zone-loss>=4, or --lose-node-unnoticed")
+        raise UsageError("no promise given: use --want zone-loss>=4 or --lose-node-unnoticed")
     for each in left:
         if not 0 < each < replicas:
             most = f"1 to {replicas - 1}" if replicas > 1 else "nothing; ask for more with --of"
-            raise UsageError(f"--left {each}: of {counted(replicas, 'replica')} a loss can leave {most}")
+            raise UsageError(f"--left {each}: with {counted(replicas, 'replica')}, a loss can leave {most}")
     if unnoticed and replicas < 2:
-        raise UsageError("--lose-node-unnoticed: a single pod is always noticed: ask for more with --of")
+        raise UsageError("--lose-node-unnoticed requires at least two replicas; set them with --of")
     found = [Survival(LOSSES.get(key, key), number) for key, number in zip(survive, left, strict=True)]
     if len({each.key for each in found}) != len(found):
         raise UsageError("--survive names a topology key twice")
@@ -200,10 +134,9 @@ def read_intent(
 
 
 def beyond_counting(intent: Intent, labels: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """Yield the wants that no placement on these nodes can keep, whatever the constraints: a domain holds its share of
-    pods.
+    """Yield the wants that no placement on these nodes can keep: some domain holds at least an equal share of pods.
 
-    Only keys that every node has are counted: a domain's loss never takes pods on nodes without the key.
+    Only keys that every node has are checked, because no loss takes pods on nodes without the key.
     """
     for each in intent.survivals:
         domains = {of_node.get(each.key) for of_node in labels}
@@ -215,8 +148,8 @@ def beyond_counting(intent: Intent, labels: Sequence[Mapping[str, str]]) -> Iter
                 else f"{len(domains)} of {each.word}"
             )
             yield (
-                f"{named}: one holds {share} or more of "
-                f"{intent.replicas}, however they are spread, so its loss leaves {intent.replicas - share} at most"
+                f"{named}: one of them always holds at least {share} of {intent.replicas} pods, so its loss leaves "
+                f"at most {intent.replicas - share}"
             )
     caps = {each.key: intent.replicas - each.left for each in intent.survivals}
     of_zones = Counter(of_node.get(ZONE) for of_node in labels)

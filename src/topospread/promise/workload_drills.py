@@ -29,7 +29,7 @@ class Trial:
         left: pods that a drain could not evict.
         stuck: whether a rollout was unfinished at the end.
         runs: number of drills.
-        on: node → pods on it at the end that the drill placed; of several drills, in the first.
+        on: node → pods that the (first) drill placed and that are on it at the end.
     """
 
     steps: tuple[Step, ...]
@@ -67,7 +67,7 @@ class WorkloadDrills:
     known: Trials = field(default_factory=dict)
 
     def play(self, *steps: Step, runs: int = 1) -> Trial:
-        """Play steps, each until nothing happens any more, and return the workload's result."""
+        """Run steps, each until the cluster is stable, and return the workload's result."""
         return _worst(self._played(steps, runs))
 
     def _played(self, steps: tuple[Step, ...], runs: int) -> Sequence[Trial]:
@@ -82,13 +82,13 @@ class WorkloadDrills:
         return trials
 
     def lose(self, key: str, domain: str) -> Trial:
-        """Play the failure of a domain."""
+        """Run the failure of a domain."""
         return self.play(Fail(self.choice(key, domain)))
 
     def losses(self, key: str, *steps: Step, runs: int = 1) -> Iterator[tuple[str, int, int]]:
-        """Yield each domain, the fewest ready pods at any moment of the steps and its failure, and those before.
+        """Yield (domain, fewest ready pods in the steps and its failure, ready pods before) for each domain.
 
-        A failure takes the pods on the domain's nodes, and no more if every pod has a node and none is preempted.
+        A failure takes only the pods on the domain's nodes, if every pod has a node and no pod is preempted.
         """
         trials = () if self.may_preempt else self._played(steps, runs)
         is_whole = all(not (each.stuck or each.pending) and each.on.total() == each.ready for each in trials)
@@ -116,7 +116,7 @@ class WorkloadDrills:
 
     @property
     def may_preempt(self) -> bool:
-        """True if pods may have different priorities; budgets may decide then which pods are preempted."""
+        """True if pods may have different priorities. Then budgets may decide which pods are preempted."""
         given = self.inventory
         templates = [each.spec.template.spec for each in given.deployments]
         templates += [each.spec.template.spec for each in given.stateful_sets]
@@ -170,7 +170,7 @@ def _nodes(found: Drill, key: ObjectKey) -> Counter[str]:
 
 
 def _worst(trials: Sequence[Trial]) -> Trial:
-    """Return one trial with the worst value of each figure."""
+    """Return a trial that has the worst value of each field."""
     keys = dict.fromkeys(key for each in trials for key in each.skews)
     return Trial(
         steps=trials[0].steps,

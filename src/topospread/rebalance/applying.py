@@ -36,7 +36,7 @@ class PredictedCounts:
             self._constraints.setdefault(key, []).append(_Counted(each))
 
     def surprise(self, move: PodMove, domains: dict[str, str]) -> str:
-        """Return why a move's outcome is worse than planned; "" if it is not. The outcome is counted.
+        """Count a move's outcome. Return why it is worse than planned; "" if it is not.
 
         ``domains``: topology key → domain of the new pod, for the move's keys.
         """
@@ -66,7 +66,7 @@ class _Counted:
         self._eligible = list(change.before)
 
     def moves_worse(self, move: PodMove, domains: dict[str, str]) -> bool:
-        """Return whether the constraint is now further from holding than planned."""
+        """Count a move's outcome. Return whether the constraint is now further from holding than planned."""
         source, target = move.domains[self.key]
         for counts, to in ((self._foretold, target), (self._real, domains[self.key])):
             counts[source] -= 1
@@ -96,7 +96,7 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
         client: client of the cluster's API server.
         plan: the evictions.
         domains: function for the domains of nodes.
-        patience: time limit in seconds for the new pod to become ready and the old pod to disappear.
+        patience: time limit in seconds until the new pod is ready and the old pod has disappeared.
         told: called after each eviction with the predicted result.
 
     Raises:
@@ -131,7 +131,7 @@ async def _evicted(cluster: _NamespacePods, move: PodMove, name: str, found: App
     before = await cluster.pods()
     pod = before.get(name)
     if pod is None or pod.terminating:
-        raise _UnexpectedOutcomeError("it is not there any more")
+        raise _UnexpectedOutcomeError("it no longer exists")
     uid, node = pod.metadata.uid or "", pod.spec.node_name or ""
     if name == move.name and (node != move.node or (move.uid and move.uid != uid)):
         raise _UnexpectedOutcomeError(f"it is not the pod that was on {move.node} when the plan was made")

@@ -17,10 +17,9 @@ def is_cheap(inventory: Inventory) -> bool:
 
 
 def moves_at_once(inventory: Inventory, options: SimulationOptions, namespace: str | None = None) -> Rebalance | None:
-    """Return the evictions that fix all hard constraints; None if the search is long or fails."""
+    """Return evictions for all hard constraints; None if the search is long."""
     if not is_cheap(inventory):
         return None
     from .rebalance import rebalance  # an expensive import that is rarely needed
 
-    found = rebalance(inventory, options.answered_by, namespace=namespace, seconds=0.0, allow_empty=True)
-    return None if found.unmet or found.impossible or not found.moves else found
+    return rebalance(inventory, options.answered_by, namespace=namespace, seconds=0.0, allow_empty=True)

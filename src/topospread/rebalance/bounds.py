@@ -52,7 +52,7 @@ def bound_of(trials: Trials, related: Iterable[Sequence[Goal]], seconds: float) 
 
     Args:
         trials: the state.
-        related: `groups`.
+        related: the result of `groups`.
         seconds: total time limit of the integer programs.
     """
     at_least, solved_any, impossible = 0, False, False
@@ -84,7 +84,7 @@ def room_of(trials: Trials) -> Floats:
 
 
 def groups(trials: Trials) -> list[list[Goal]]:
-    """Group the goals to fix: goals that count the same pods are together, with other goals that count these pods.
+    """Group goals that count the same pods. Each group has a goal to fix, and other goals that count its pods.
 
     Groups share no pods, so their numbers of evictions add up.
     """

@@ -32,7 +32,7 @@ class SearchResult(msgspec.Struct):
 
 
 def without_needless(trials: Trials, moves: Sequence[PlannedMove], at_least: int) -> Sequence[PlannedMove]:
-    """Return a plan that meets every goal without the evictions that it does not need. The state is unchanged."""
+    """Return the plan without unnecessary evictions. It must meet every goal. The state is unchanged."""
     limit = trials.tried + BUDGET
     while len(moves) > at_least:
         shorter = (
@@ -46,7 +46,7 @@ def without_needless(trials: Trials, moves: Sequence[PlannedMove], at_least: int
 
 
 def _shorter(moves: Sequence[PlannedMove]) -> Iterator[list[PlannedMove]]:
-    """Yield the plans without one eviction: in the same order, and with one workload's evictions first."""
+    """Yield the plans that lack one eviction, in the given order and with one workload's evictions first."""
     orders = [list(moves)]
     for first in dict.fromkeys(key_of(each.movable.workload) for each in moves):
         order = sorted(moves, key=lambda each, first=first: key_of(each.movable.workload) != first)  # type: ignore[misc]
@@ -56,7 +56,7 @@ def _shorter(moves: Sequence[PlannedMove]) -> Iterator[list[PlannedMove]]:
 
 
 def _replayed(trials: Trials, moves: Iterable[PlannedMove]) -> list[PlannedMove] | None:
-    """Return the plan as it is carried out from the present state; None if it does not meet every goal."""
+    """Simulate a plan from the current state. Return it with its actual nodes; None if it does not meet every goal."""
     point, done, plan = trials.cluster.savepoint(), list[tuple[Movable, Movable]](), list[PlannedMove]()
     is_allowed = True
     for each in moves:

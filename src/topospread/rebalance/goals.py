@@ -96,7 +96,7 @@ class GoalCounts(msgspec.Struct, frozen=True, eq=False):
         return best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)[0]
 
     def giving(self) -> Codes:
-        """Domains that can give a pod without needing another one."""
+        """Return the codes of domains that can lose a pod without needing another one."""
         moves, level = best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)
         if not moves:
             return self.codes[:0]
@@ -106,7 +106,7 @@ class GoalCounts(msgspec.Struct, frozen=True, eq=False):
         return self.codes[beyond if leaving >= too_few and beyond.any() else self.matching > level]
 
     def receiving(self) -> Codes:
-        """Domains that should receive a pod."""
+        """Return the codes of domains that should receive a pod."""
         _, level = best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)
         few = self.matching < level
         return self.codes[few if few.any() else self.matching < level + self.goal.highest]

@@ -21,7 +21,7 @@ class MovablePods(msgspec.Struct):
 
     Attributes:
         refused: pod key → why it may not be evicted: the Eviction API's message for pods that a PodDisruptionBudget
-            protects, or what refuses the new pod.
+            protects, or the reason why its replacement is refused.
     """
 
     pods: list[Movable] = []

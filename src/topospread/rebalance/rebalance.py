@@ -15,6 +15,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.api.selector_text import nothing_selected
 from topospread.controllers.planned import Workload
+from topospread.controllers.scale import the_workload
 from topospread.drill.drill_state import DrillState
 from topospread.drill.interruption import Interrupted
 from topospread.drill.pods import FollowedPod, WorkloadKey, key_of, owner_of
@@ -24,6 +25,7 @@ from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
 from topospread.simulation.unknown import merged, unjudged_of
+from topospread.text import agreeing, listed, not_in_namespace
 
 from .bounds import Bound, bound_by_counts, bound_of, groups
 from .exhaustive_search import deepen, without_needless
@@ -103,7 +105,7 @@ class RebalanceOptions(msgspec.Struct, frozen=True):
     """The constraints to fix, and the limits of the search.
 
     Attributes:
-        namespace, selector: select the workloads to fix; other workloads must only not get worse.
+        namespace, selector, targets: select the workloads to fix; other workloads must only not get worse.
         max_skew: target skew of soft constraints; None ignores them.
         seconds: time limit of the integer program.
         allow_empty: whether a selector may select no workload.
@@ -114,6 +116,7 @@ class RebalanceOptions(msgspec.Struct, frozen=True):
     max_skew: int | None = None
     seconds: float = 10.0
     allow_empty: bool = False
+    targets: Sequence[str] = ()
 
 
 class RebalancePlan(msgspec.Struct):
@@ -150,6 +153,7 @@ def rebalance(  # noqa: PLR0913 - keyword arguments
     inventory: Inventory,
     options: SimulationOptions = PLAIN,
     *,
+    targets: Sequence[str] = (),
     namespace: str | None = None,
     selector: Selector | None = None,
     max_skew: int | None = None,
@@ -162,20 +166,21 @@ def rebalance(  # noqa: PLR0913 - keyword arguments
     Args:
         inventory: the input, which is not changed.
         options: the control plane; preemption is off.
+        targets: fix these workloads, ``[NAMESPACE/]KIND/NAME``; by default all.
         namespace: fix workloads of this namespace; constraints of other workloads do not get worse.
         selector: fix workloads whose pods have these labels.
         max_skew: also reduce the skew of soft constraints to this value.
         seconds: time limit of the integer program (extra ``solver``).
         allow_empty: accept a selector that selects no workload.
-        progress: receives the number of fixed constraints, and of all constraints.
+        progress: receives the number of fixed constraints and the total.
 
     Raises:
         InputError: if the API server denies an object.
-        UsageError: if the namespace is empty, or the selector matches no workload.
+        UsageError: if the namespace is empty, a target does not exist, or the selector matches no workload.
         topospread.drill.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the evictions so far.
     """
     options = replace(options, preemption=False)
-    wished = RebalanceOptions(namespace, selector, max_skew, seconds, allow_empty)
+    wished = RebalanceOptions(namespace, selector, max_skew, seconds, allow_empty, targets)
     found = _rebalanced(inventory, options, wished, progress)
     if not found.unjudged:
         return found
@@ -260,11 +265,24 @@ def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: Rebala
         bound_by=plan.bound.by,
         impossible=plan.bound.impossible,
         soft=_soft_beyond(state, wished) if wished.max_skew is None else 0,
-        pending=begun.waiting,
-        warnings=tuple(state.warnings),
+        pending=begun.waiting - len({pod for _, pod in begun.unjudged}),
+        warnings=(*state.warnings, *_without_budget(state, done.moves)),
         notes=(*state.notes, *([] if _chosen(state, wished) else [_NOBODY])),
         unjudged=merged(unjudged_of(begun.unjudged), *(each.unjudged for each in plan.unmet)),
     )
+
+
+def _without_budget(state: DrillState, moves: Sequence[PodMove]) -> Iterator[str]:
+    """Yield a warning about the workloads of evicted pods that no PodDisruptionBudget selects."""
+    keys = dict.fromkeys((*each.workload.split("/", 1), each.namespace) for each in moves)
+    found = [
+        f"{namespace}/{name}"
+        for kind, name, namespace in keys
+        if not any(map(state.health.budgets_of, state.pods.of((kind, namespace, name))))
+    ]
+    if found:
+        verb = agreeing("have", len(found))
+        yield f"{listed(found, 3)} {verb} no PodDisruptionBudget, so a drain may evict all pods at the same time"
 
 
 def _trials(state: DrillState, wished: RebalanceOptions, may_move: MovablePods, banned: set[Ban]) -> Trials:
@@ -279,14 +297,16 @@ def _chosen(state: DrillState, wished: RebalanceOptions) -> list[Workload]:
     """Return the workloads to fix.
 
     Raises:
-        UsageError: if the namespace has none, or the selector matches none.
+        UsageError: if the namespace has none, a target does not exist, or the selector matches none.
     """
     every = state.run.plan.workloads
     found = [each for each in every if wished.namespace in (None, each.namespace)]
     if not found and wished.namespace is not None:
-        there = sorted({each.namespace for each in every})
-        there_are = f"there are {', '.join(there)}" if there else "there are no workloads at all"
-        raise UsageError(f'there is no workload in the namespace "{wished.namespace}"; {there_are}')
+        raise UsageError(not_in_namespace(wished.namespace, {each.namespace for each in every}))
+    if wished.targets:
+        by_key = {(each.kind, each.namespace, each.name): each for each in every}
+        named = dict.fromkeys(the_workload(each, list(by_key), wished.namespace) for each in wished.targets)
+        found = [by_key[each] for each in named]
     selector = wished.selector
     if selector is None:
         return found
@@ -346,7 +366,7 @@ def _changes(before: Sequence[GoalCounts], scheduler: Scheduler) -> Iterator[Con
 
 
 def _soft_beyond(state: DrillState, wished: RebalanceOptions) -> int:
-    """Return how many soft constraints of the chosen workloads have more skew than their maxSkew."""
+    """Return the number of soft constraints of the chosen workloads that exceed their maxSkew."""
     scheduler, chosen = state.run.scheduler, _chosen(state, wished)
     soft = (each for each in goals_of(chosen, scheduler, 0, chosen) if not each.hard)
     return sum(counts_of(each, scheduler).skew > each.constraint.max_skew for each in soft)

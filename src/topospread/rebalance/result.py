@@ -23,12 +23,12 @@ class PodMove(Base, frozen=True):
     workload: Annotated[str, Meta(description="`KIND/NAME` of the pod's workload.")]
     node: Annotated[str, Meta(description="Node of the pod.")]
     created: Annotated[
-        str, Meta(description="Name of the new pod here. In a cluster only a StatefulSet's is the same.")
+        str, Meta(description="Simulated name of the new pod. In a cluster, only a StatefulSet pod has the same name.")
     ]
     target: Annotated[str, Meta(description="Node of the new pod.")]
     domains: Annotated[
         dict[str, tuple[str, str]],
-        Meta(description="Topology key → domain before and after, for the keys of constraints to mend."),
+        Meta(description="Topology key → domain before and after, for keys of constraints to fix."),
     ]
     uid: Annotated[str, Meta(description="UID of the pod; empty if it is not known.")] = ""
 
@@ -42,12 +42,12 @@ class ConstraintChange(Base, frozen=True):
     topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
     when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` or `ScheduleAnyway`.")]
     max_skew: Annotated[int, Meta(description="maxSkew of the constraint.")]
-    highest: Annotated[int, Meta(description="Skew that is aimed at: maxSkew, or `--max-skew` for a soft constraint.")]
+    highest: Annotated[int, Meta(description="Target skew: maxSkew, or `--max-skew` for a soft constraint.")]
     before: Annotated[dict[str, int], Meta(description="Eligible domain → matching pods before.")]
     after: Annotated[dict[str, int], Meta(description="Eligible domain → matching pods afterwards.")]
     skew_before: Annotated[int, Meta(description="Skew before, as kube-scheduler counts it.")]
     skew_after: Annotated[int, Meta(description="Skew afterwards.")] = field(name="skew")
-    fewest: Annotated[int, Meta(description="Evictions that this constraint needs at least, by its counts.")]
+    fewest: Annotated[int, Meta(description="Lower bound on the evictions for this constraint, from its counts.")]
 
     @property
     def is_met(self) -> bool:
@@ -60,7 +60,7 @@ class MoveHelp(Base, frozen=True):
 
     what: Annotated[Literal["hard", "cordon", "matchLabelKeys"], Meta(description="Kind of change.")]
     says: Annotated[str, Meta(description="The change in words.")]
-    tried: Annotated[bool, Meta(description="Whether it was tried, and a pod went where it helps.")]
+    tried: Annotated[bool, Meta(description="Whether it was simulated, and the new pod got a node that helps.")]
 
 
 class UnmetConstraint(Base, frozen=True):
@@ -68,15 +68,15 @@ class UnmetConstraint(Base, frozen=True):
 
     workload: Annotated[str, Meta(description="`KIND NAMESPACE/NAME` of the workload.")]
     topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
-    skew: Annotated[int, Meta(description="Skew that is left.")]
-    highest: Annotated[int, Meta(description="Skew that is aimed at.")]
+    skew: Annotated[int, Meta(description="Remaining skew.")]
+    highest: Annotated[int, Meta(description="Target skew.")]
     why: Annotated[str, Meta(description="What happens to an evicted pod, or why no pod may be evicted.")]
     returns: Annotated[
-        bool, Meta(description="Whether kube-scheduler puts the new pod where it does not help, again and again.")
+        bool, Meta(description="Whether kube-scheduler always chooses a node for the new pod that does not help.")
     ]
     helps: Annotated[tuple[MoveHelp, ...], Meta(description="Changes that would help.")] = ()
     unjudged: Annotated[
-        tuple[Unjudged, ...], Meta(description="Parts of pods that would have to move, which are not judged.")
+        tuple[Unjudged, ...], Meta(description="Parts of the pods to move that topospread cannot judge.")
     ] = ()
 
 
@@ -89,11 +89,11 @@ class Rebalance:
         moves: evictions in order; each waits until the previous replacement has a node.
         constraints: the constraints to fix.
         unmet: the constraints that stay exceeded, with reasons.
-        bound: lower bound on the evictions of a plan that fixes all; None if an exhaustive search found no such plan.
+        bound: lower bound on the evictions that fix everything; None if an exhaustive search found no such plan.
         bound_by: source of the bound.
         impossible: whether it is proved that no evictions fix all constraints.
-        soft: soft constraints above their maxSkew that were ignored without ``max_skew``.
-        pending: pods that are pending before and after.
+        soft: number of ignored soft constraints above their maxSkew; 0 with ``max_skew``.
+        pending: pods that are pending before and after, without unjudged pods.
         warnings, notes: sentences for the user.
         partial: where the search was interrupted; "" if it is complete. The moves so far were simulated.
         unjudged: unmodelled parts of pending or moved pods.
@@ -122,6 +122,11 @@ class Rebalance:
         return not self.unmet and all(each.is_met for each in self.constraints)
 
     @property
+    def mends_all(self) -> bool:
+        """True if there are evictions, and all constraints hold after them."""
+        return bool(self.moves) and not self.unmet and not self.impossible
+
+    @property
     def is_proved(self) -> bool:
         """True if no plan has fewer evictions."""
         return self.is_met and self.bound is not None and len(self.moves) <= self.bound
@@ -138,11 +143,11 @@ class AppliedMove(Base, frozen=True):
 class Applied(msgspec.Struct, rename="camel"):
     """The evictions in a live cluster."""
 
-    done: Annotated[list[AppliedMove], Meta(description="Evictions that came out as planned.")] = field(
+    done: Annotated[list[AppliedMove], Meta(description="Completed evictions with the planned result.")] = field(
         default_factory=list, name="evictions"
     )
     surprise: Annotated[str, Meta(description="Why it stopped early; empty if it did not.")] = ""
     begun: Annotated[
-        str, Meta(description="NAMESPACE/NAME of a pod whose eviction was requested and not awaited; empty for none.")
+        str, Meta(description="NAMESPACE/NAME of a pod whose eviction was requested but not completed; empty if none.")
     ] = ""
     partial: Annotated[str, Meta(description="Where it was interrupted; empty if it was not.")] = ""

@@ -20,7 +20,7 @@ from .trials import Movable, PlannedMove, Trials, Tried
 _CANDIDATES = 60
 """Maximum number of pods tried for one step towards a goal."""
 _EVENING = 3
-"""Maximum number of moves that only even out counts before one gets closer to the goal."""
+"""Maximum number of moves that only even out counts, before a move must get closer to the goal."""
 _ROOM = 24
 """Maximum number of pods tried as obstacles of a pod without room."""
 
@@ -43,7 +43,7 @@ def plan_of(trials: Trials, found: FoundMoves, progress: Progress | None = None)
     Args:
         trials: the state.
         found: the plan, which is extended.
-        progress: receives the number of met goals, and of all goals.
+        progress: receives the number of met goals and the total.
     """
     total = len(trials.unmet)
     while goals := [each for each in trials.unmet if each not in found.stuck]:
@@ -89,7 +89,7 @@ def change(trials: Trials, tried: Tried) -> int | None:
 
 
 def _candidates(trials: Trials, goal: Goal) -> list[tuple[int, Movable]]:
-    """Return pods to try for a goal: first those that help most goals, then those of the fullest domains."""
+    """Return (number of goals that the pod helps, pod) to try for a goal: most goals first, then fullest domains."""
     related = dict.fromkeys(each for pod_class in trials.counted(goal) for each in trials.counting(pod_class))
     unmet = [counts_of(each, trials.scheduler) for each in related if each.wanted and trials.distances[each]]
     giving = [(each, set(each.giving().tolist())) for each in unmet]
@@ -153,8 +153,10 @@ def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]
 
 
 def _over_even(trials: Trials, goal: Goal) -> list[PlannedMove] | None:
-    """Make and return moves that even out counts until one gets closer to the goal; None, without moves, if none
-    does."""
+    """Make and return moves that even out counts until one gets closer to the goal.
+
+    If none does, undo the moves and return None.
+    """
     point, made = trials.cluster.savepoint(), list[tuple[Movable, Movable]]()
     found = False
     while len(made) < _EVENING and not found:

@@ -1,7 +1,7 @@
 """Simulate single evictions on the state: remove a pod, place its replacement, and undo both.
 
-The replacement is placed twice: while the old pod is terminating, as in a cluster, and with the old pod gone. Both must
-choose equivalent domains.
+The replacement is placed twice: while the old pod is terminating, as in a cluster, and after it has disappeared. Both
+must choose equivalent domains.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Tried(msgspec.Struct, frozen=True):
         row: node row of the new pod; None if it stays pending.
         message: the reason why it stays pending.
         differs: whether the new pod is in another domain than the old pod.
-        after: goal → distance, for goals that count the pod.
+        after: goal → its distance after the move, for goals that count the pod.
         worse: whether a constraint's skew exceeds the limit by more than before.
         evener: decrease of the sum of the goals' squared counts.
     """
@@ -71,9 +71,9 @@ class Trials:
     """The cluster state, and the pods that may be moved.
 
     Attributes:
-        distances: goal → its current distance from holding.
+        distances: goal → the fewest pods that must move until it holds now.
         tried: number of simulated placements.
-        at: class → node row → pods that may be evicted.
+        at: class → node row → pods that may be evicted now.
         beginning: all pods that may be evicted initially.
         latest: the replacement of the latest move.
     """
@@ -102,7 +102,7 @@ class Trials:
 
     @property
     def unmet(self) -> list[Goal]:
-        """Goals to fix, the farthest first."""
+        """Goals to fix, largest distance first."""
         found = [each for each in self.goals if each.wanted and self.distances[each]]
         return sorted(found, key=lambda each: -self.distances[each])
 

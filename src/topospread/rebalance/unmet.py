@@ -22,7 +22,7 @@ from .trials import Movable, Trials, Tried
 
 Evidence = Sequence[tuple[Movable, Tried]]
 _TELLING = 3
-"""Number of returning pods that are checked for scores as the only reason."""
+"""Maximum number of returning pods to examine, to find one that returns only because of scores."""
 
 
 def unmet_of(trials: Trials, stuck: Mapping[Goal, Evidence], refused: Mapping[str, str]) -> Iterator[UnmetConstraint]:
@@ -58,14 +58,17 @@ def _unjudged(trials: Trials, evidence: Evidence) -> Iterator[tuple[NotJudgedErr
 
 
 def _verdict_without(trials: Trials, movable: Movable) -> Verdict:
-    """Return the verdict on the new pod with the old pod gone."""
+    """Return the verdict on the new pod without the old pod."""
     with trials.cluster.savepoint():
         trials.cluster.unbind(movable.key)
         return trials.scheduler.verdict(movable.successor, movable.key.partition("/")[2])
 
 
 def _most_telling(trials: Trials, goal: Goal, returned: Evidence) -> tuple[tuple[Movable, Tried] | None, str]:
-    """Return a returning pod, preferably because of scores alone, and the reason why no node takes another one."""
+    """Return a pod that kube-scheduler puts back, preferably because of scores alone; None without one.
+
+    Also return why filters keep it out of the domains that lack pods; "" if only scores do.
+    """
     why = ""
     for each in returned[:_TELLING]:
         kept_out = _kept_out(trials, goal, each[0])
@@ -76,7 +79,7 @@ def _most_telling(trials: Trials, goal: Goal, returned: Evidence) -> tuple[tuple
 
 
 def _kept_out(trials: Trials, goal: Goal, movable: Movable) -> str:
-    """Return why no node of the domains that lack pods takes the replacement; "" if one does."""
+    """Return why no node in the domains that lack pods accepts the replacement; "" if a node accepts it."""
     counts, nodes = counts_of(goal, trials.scheduler), trials.cluster.nodes
     receiving = set(counts.receiving().tolist())
     names = {nodes.names[row] for row in range(nodes.size) if code_of(counts, row) in receiving}
@@ -129,7 +132,7 @@ def _why(goal: Goal, evidence: Evidence, refused: Mapping[str, str]) -> str:
         return f"the replacement of {movable.key} finds no node: {tried.message}"
     if tried.differs:
         return f"the node of {movable.key}'s replacement depends on whether the old pod has ended by then"
-    return f"evicting {movable.key} would make another constraint worse, if only on the way"
+    return f"evicting {movable.key} would make another constraint worse, at least temporarily"
 
 
 def _helps(trials: Trials, goal: Goal, movable: Movable) -> Iterator[MoveHelp]:
@@ -146,7 +149,7 @@ def _helps(trials: Trials, goal: Goal, movable: Movable) -> Iterator[MoveHelp]:
     hashes = {each.labels.get(TEMPLATE_HASH_LABEL) for each in goal.workload.existing}
     if len(hashes) > 1 and TEMPLATE_HASH_LABEL not in goal.constraint.selector.without_repeats():
         says = (
-            f"matchLabelKeys: [{TEMPLATE_HASH_LABEL}] counts each revision for itself, so that rollouts leave no skew"
+            f"matchLabelKeys: [{TEMPLATE_HASH_LABEL}] counts each revision separately, so that rollouts leave no skew"
         )
         yield MoveHelp("matchLabelKeys", says, False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count
 from xml.etree import ElementTree
 
 from topospread.answers.finding import Finding
@@ -21,33 +22,43 @@ def junit(name: str, suites: Mapping[str, Iterable[Case]], unread: Iterable[Inpu
     Args:
         name: the command.
         suites: file → its tests.
-        unread: why files cannot be read: a test with an error each.
+        unread: errors of unreadable files. Each becomes a test with an error.
     """
     root = ElementTree.Element("testsuites", name=name)
     broken = list(unread)
+    taken: set[tuple[str, str]] = set()
     for file, cases in {**dict.fromkeys((each.place.source for each in broken), ()), **suites}.items():
         suite = ElementTree.SubElement(root, "testsuite", name=file)
         for label, findings in cases:
-            _add(suite, label, findings)
+            _add(suite, label, findings, taken)
         for each in broken:
             if each.place.source == file:
-                case = ElementTree.SubElement(suite, "testcase", name="read", classname=file)
+                case = _case(suite, "read", taken)
                 error = ElementTree.SubElement(case, "error", message=xml_safe(each.message), type="InputError")
                 error.text = xml_safe(str(each))
     return junit_text(root)
 
 
-def _add(suite: ElementTree.Element, label: str, findings: Sequence[Finding]) -> None:
-    file = suite.get("name", "")
+def _add(suite: ElementTree.Element, label: str, findings: Sequence[Finding], taken: set[tuple[str, str]]) -> None:
     bad = [each for each in findings if each.level != "hint"]
     for finding in bad:
-        case = ElementTree.SubElement(suite, "testcase", name=f"{label}: {finding.rule}", classname=file)
+        name = label if label.endswith(f" {finding.rule}") else f"{label}: {finding.rule}"
+        case = _case(suite, name, taken, f"line {finding.line or 1}")
         failure = ElementTree.SubElement(case, "failure", message=xml_safe(finding.says), type=finding.level)
         failure.text = xml_safe(str(finding))
     if not bad:
-        case = ElementTree.SubElement(suite, "testcase", name=label, classname=file)
+        case = _case(suite, label, taken)
         if findings:
             ElementTree.SubElement(case, "system-out").text = "\n".join(xml_safe(str(each)) for each in findings)
+
+
+def _case(suite: ElementTree.Element, name: str, taken: set[tuple[str, str]], *details: str) -> ElementTree.Element:
+    """Return a new test whose name no other test of the file has: with a detail or a number if necessary."""
+    file = suite.get("name", "")
+    names = chain([name], (f"{name} ({each})" for each in chain(details, count(2))))
+    name = next(each for each in names if (file, each) not in taken)
+    taken.add((file, name))
+    return ElementTree.SubElement(suite, "testcase", name=name, classname=file)
 
 
 def junit_text(root: ElementTree.Element) -> str:

@@ -47,7 +47,7 @@ def _lines(each: PodMove) -> str:
     """Return the lines for one eviction, and for the wait after it."""
     if not all(map(_NAME.fullmatch, (each.namespace, each.name))):
         place = Place(object=f"Pod {each.namespace}/{each.name}")
-        raise InputError("no API server has this name: no commands are written", place)
+        raise InputError("this is not a valid pod name, so no commands are written", place)
     lines = [
         f"# on {one_line(each.node)}; a new pod goes to {one_line(each.target)}",
         shlex.join(["evict", each.namespace, each.name]),

@@ -14,11 +14,13 @@ from typing import Any, Final, get_args
 from urllib.parse import quote
 
 from topospread.answers.finding import Finding as PromiseFinding
+from topospread.api.promises import About
 from topospread.errors import Place
 from topospread.lint.rule import Finding, Rule
 from topospread.lint.rules import RULES
 from topospread.lint.run import LintReport
 from topospread.sources.files import STANDARD_INPUT
+from topospread.sources.text import path_shown_as
 from topospread.version import __version__
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -32,8 +34,6 @@ def lint_sarif(outcome: LintReport) -> dict[str, Any]:
 
 def promise_sarif(findings: Iterable[PromiseFinding]) -> dict[str, Any]:
     """Return the output of ``topospread promise check -o sarif``. The SARIF rules are the kinds of promises."""
-    from topospread.promise.wants import About  # imports the engine, which lint needs only if there are nodes
-
     found = [
         Finding(
             re.split("[<>]", each.rule)[0],
@@ -132,9 +132,9 @@ def _fingerprint(finding: Finding, seen: dict[str, int]) -> str:
 
 
 def uri(source: str) -> str:
-    """Return a path for code scanning: relative if it is in the working directory."""
+    """Return the percent-encoded path of a shown path: relative if it is in the working directory."""
     if source == STANDARD_INPUT:
         return "stdin"
-    path = Path(os.path.abspath(source))
+    path = Path(os.path.abspath(path_shown_as(source)))
     here = Path.cwd()
-    return quote(path.relative_to(here).as_posix()) if path.is_relative_to(here) else path.as_uri()
+    return quote(os.fsencode(path.relative_to(here))) if path.is_relative_to(here) else path.as_uri()

@@ -45,7 +45,7 @@ class AuditRecord:
 
 
 def read_audit_log(path: str | os.PathLike[str]) -> tuple[list[AuditRecord], int]:
-    """Return successful changes of nodes, pods and events, sorted by time, and the number of all records.
+    """Return (successful changes of nodes, pods and events, sorted by time; number of all records).
 
     Raises:
         InputError: if the file cannot be read, or a line is not an audit record.
@@ -61,9 +61,9 @@ def _records(line: str, place: Place) -> Iterator[AuditRecord]:
     try:
         event = msgspec.json.decode(line)
     except (ValueError, RecursionError):
-        raise InputError("a line of an audit log is a JSON object", place) from None
+        raise InputError("not a JSON object, as each line of an audit log must be", place) from None
     if not isinstance(event, dict) or event.get("kind") != "Event" or "auditID" not in event:
-        raise InputError("this is no record of an audit log (kind Event of audit.k8s.io)", place)
+        raise InputError("not a record of an audit log (kind Event of audit.k8s.io)", place)
     reference, status = _mapping(event, "objectRef"), _mapping(event, "responseStatus")
     done = event.get("stage", "ResponseComplete") == "ResponseComplete"
     code = status.get("code", 0)
@@ -76,7 +76,10 @@ def _records(line: str, place: Place) -> Iterator[AuditRecord]:
     if at and seconds(at) is None:
         raise InputError("this record has no time", place)
     if MAY_HAVE_ONE(line.encode()) and line_break_in(event):
-        raise InputError("a name or a label of this record has a line break", place)
+        raise InputError(
+            "a name or a label of this audit record has a line break, which no API server accepts; remove the record",
+            place,
+        )
     yield AuditRecord(
         at=at,
         verb=verb,

@@ -1,4 +1,4 @@
-"""Find bindings in an audit log that exceed maxSkew, and check whether another decision order explains them.
+"""Find bindings in an audit log that exceed maxSkew, and check whether another order of decisions explains them.
 
 Schedulers send bindings asynchronously, so hard constraints hold in the order of decisions, while the log has the order
 of arrival. A pod that was bound later may have been placed earlier if it already existed.
@@ -29,7 +29,7 @@ class _Open(msgspec.Struct):
     Attributes:
         number: its index among all such bindings.
         counts: pods by domain when it arrived, including later pods that may have been placed before it.
-        most: allowed excess of its domain over the emptiest, without the pod itself.
+        most: allowed difference between its domain and the emptiest domain, not counting the pod itself.
     """
 
     number: int

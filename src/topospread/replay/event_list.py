@@ -68,10 +68,10 @@ def read_events(path: str | os.PathLike[str]) -> tuple[list[EventOccurrence], in
     try:
         given = msgspec.json.decode(read_text(Source(name, None)).data)
     except (ValueError, RecursionError):
-        raise InputError("the events cannot be read: it is not JSON", Place(source=name)) from None
+        raise InputError("the file is not JSON", Place(source=name)) from None
     items = given.get("items") if isinstance(given, dict) else None
     if not isinstance(items, list):
-        raise InputError("this is no list of events, as kubectl get events -A -o json prints", Place(source=name))
+        raise InputError("not a list of events as printed by kubectl get events -A -o json", Place(source=name))
     told = [
         moment for number, item in enumerate(items) for moment in _moments(item, Place(name, object=f"items[{number}]"))
     ]
@@ -79,9 +79,12 @@ def read_events(path: str | os.PathLike[str]) -> tuple[list[EventOccurrence], in
 
 
 def _moments(item: Any, place: Place) -> Iterator[EventOccurrence]:
-    """Source: k8s.io/api/core/v1/types.go and events/v1/types.go, ``Event``: old and new names of the same fields."""
+    """Yield the first and last occurrence of an event.
+
+    Source: k8s.io/api/core/v1/types.go and events/v1/types.go, ``Event``: old and new names of the same fields.
+    """
     if not isinstance(item, dict) or item.get("kind", "Event") != "Event":
-        raise InputError("this is no event", place)
+        raise InputError("not an event", place)
     about = _mapping(item, "regarding") or _mapping(item, "involvedObject")
     series = _mapping(item, "series")
     metadata = _mapping(item, "metadata")
@@ -93,7 +96,7 @@ def _moments(item: Any, place: Place) -> Iterator[EventOccurrence]:
     first = item.get("eventTime") or old_first or metadata.get("creationTimestamp")
     last = series.get("lastObservedTime") or old_last or first
     if not isinstance(first, str) or not isinstance(last, str) or None in (seconds(first), seconds(last)):
-        raise InputError("an event without a time", place)
+        raise InputError("the event has no time", place)
     words = [one_line(str(each or "")) for each in (item.get("reason"), item.get("note") or item.get("message"))]
     whom = [one_line(str(about.get(each, ""))) for each in ("kind", "namespace", "name")]
     for at in dict.fromkeys((first, last)):
@@ -139,7 +142,7 @@ class EventReplay:
             does(event)
 
     def _bind(self, event: EventOccurrence) -> None:
-        """pkg/scheduler/schedule_one.go: ``Successfully assigned NAMESPACE/POD to NODE``."""
+        """Place a pod (pkg/scheduler/schedule_one.go: ``Successfully assigned NAMESPACE/POD to NODE``)."""
         found = _ASSIGNED.match(event.message)
         key = event.namespace, event.name
         if found is None or key in self._placed:
@@ -148,7 +151,7 @@ class EventReplay:
         self._history.bind(event.at, key, found[1])
 
     def _make(self, event: EventOccurrence) -> None:
-        """pkg/controller/controller_utils.go, pkg/controller/statefulset/stateful_pod_control.go."""
+        """Create a pod (pkg/controller/controller_utils.go, pkg/controller/statefulset/stateful_pod_control.go)."""
         name = _first(_MADE, event.message)
         key = event.namespace, name
         if not name or key in self._history.pods:
@@ -167,7 +170,7 @@ class EventReplay:
         self._history.pods.pop((event.namespace, event.name), None)
 
     def _evict(self, event: EventOccurrence) -> None:
-        """pkg/controller/tainteviction: ``Marking for deletion Pod …``, or that this was cancelled."""
+        """Delete a pod, unless this was cancelled (pkg/controller/tainteviction: ``Marking for deletion Pod …``)."""
         if event.message.startswith("Marking for deletion"):
             self._end(event)
 
@@ -178,7 +181,7 @@ class EventReplay:
         self._set(event, lambda node: with_fields(node, spec=with_fields(node.spec, unschedulable=None)))
 
     def _not_ready(self, event: EventOccurrence) -> None:
-        """Apply node-lifecycle-controller's taint for a node that is not ready: unreachable, for a silent kubelet."""
+        """Add the node lifecycle controller's taint: unreachable, as if the kubelet had stopped reporting."""
         self._set(event, lambda node: _tainted(node, [Taint(key=UNREACHABLE, effect="NoSchedule")]))
 
     def _ready(self, event: EventOccurrence) -> None:
@@ -189,7 +192,7 @@ class EventReplay:
             self._history.alter(event.at, event.name, None)
 
     def _bring_back(self, event: EventOccurrence) -> None:
-        """Restore a node. Controllers report existing and new nodes; their contents are unknown."""
+        """Restore a node from the snapshot. Events name existing and new nodes without their contents."""
         if event.name in self._history.nodes:
             return
         known = self._known.get(event.name)

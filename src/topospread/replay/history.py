@@ -24,7 +24,7 @@ Item = TypeVar("Item", Node, Pod)
 
 @dataclass(frozen=True, slots=True)
 class AlteredNode:
-    """A node change, with the node before it; None for a new node."""
+    """A node change, with the node before the change; None for a new node."""
 
     alteration: NodeChange
     before: Node | None

@@ -29,7 +29,7 @@ class ToldRefusal(NamedTuple):
 
 
 class JudgedPod(NamedTuple):
-    """A verdict on one pod, and the group with its skew arithmetic."""
+    """A verdict on one pod, with its skew arithmetic as a `PendingGroup`."""
 
     verdict: Verdict
     group: PendingGroup

@@ -44,7 +44,7 @@ def replay(
         UsageError: unless exactly one of `audit` and `events` is given.
     """
     if (audit is None) == (events is None):
-        raise UsageError("a replay takes an audit log or a list of events, one of them")
+        raise UsageError("give either an audit log or a list of events")
     history = ClusterHistory(inventory)
     options = replace(options, preemption=False)
     refusals, order = _Refusals(history, options), BindingOrder(history, options)
@@ -67,7 +67,7 @@ def replay(
 
 
 class _Played(NamedTuple):
-    """The duration of a log, and the number of its entries."""
+    """A replayed log: its first and last time, and the number of its entries."""
 
     begins: str
     ends: str
@@ -133,13 +133,13 @@ def _warnings(history: ClusterHistory, given: Inventory, *, of_events: bool) -> 
     told = []
     if history.unknown and of_events:
         told.append(
-            f"{history.unknown} events are about pods and nodes that the snapshot does not have, nor what they were "
-            "made from: they are not replayed"
+            f"{history.unknown} events are not replayed: the snapshot has neither their pods and nodes nor the objects "
+            "that created them"
         )
     elif history.unknown:
         told.append(
-            f"{history.unknown} changes of nodes and pods are logged without what changed (level Metadata), or of pods "
-            "that the snapshot does not have: they are not replayed"
+            f"{history.unknown} changes of nodes and pods are not replayed: the log lacks the objects (level Metadata) "
+            "or the snapshot lacks the pods"
         )
     if not given.nodes and not history.nodes:
         told.append("neither the snapshot nor the log has a node")

@@ -1,4 +1,4 @@
-"""The result of a replay as data: rejected pods with skew arithmetic, and the node changes that caused it."""
+"""The result of a replay as data: rejected pods, their skew arithmetic, and the node changes that caused it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SkewedBinding(Base, frozen=True, kw_only=True):
     skew: Annotated[int, Meta(description="Skew of the domain with the pod.")]
     max_skew: Annotated[int, Meta(description="maxSkew.")]
     explained: Annotated[
-        bool, Meta(description="Whether pods that were bound later, but may have been placed earlier, explain it.")
+        bool, Meta(description="Whether later bindings explain it, because their pods may have been placed earlier.")
     ]
 
 
@@ -56,7 +56,7 @@ class PodRefusal:
         first, last: times of the first and last report.
         said: kube-scheduler's first message in the log.
         computed: topospread's message for the cluster at that time; "" if the pod is unknown.
-        group: the group with the skew arithmetic; None if the pod is unknown or finds a node in the replayed cluster.
+        group: the pod's skew arithmetic; None if the pod is unknown or finds a node in the replayed cluster.
         cause: the last node change without which (and without later changes of the same node) the pod would have found
             a node; None if unknown.
         placed_at, placed_on: time and node of its placement; "" if it is not in the log.

@@ -94,7 +94,10 @@ class BackoffQueue:
         return self._rejected.peek()
 
     def drain(self) -> list[QueuedPodInfo]:
-        """Remove and return all pods that can be popped early, in order; none if ties make the order uncertain."""
+        """Remove and return all pods that can be popped early, in order.
+
+        Return an empty list and remove nothing if ties make the order uncertain.
+        """
         return self._rejected.drain()
 
     def comes_before(self, info: QueuedPodInfo) -> bool:

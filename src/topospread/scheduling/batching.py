@@ -2,8 +2,8 @@
 
 kube-scheduler keeps the scored nodes of a profile's last pod for half a second. If the next attempt is for a pod with
 the same signature, the best node that is left is a *hint*: the pod gets it if it passes the filters. The scores are
-those of before, so the hint may not be the node that a new search finds. Three effects differ from scoring: new nodes
-are missing, scores stay normalised over nodes that are full by now, and equal nodes have another order.
+old, so the hint may not be the node that a new search finds, for three reasons: new nodes are missing, scores stay
+normalised over nodes that are now full, and equal nodes are in another order.
 
 Source: pkg/scheduler/framework/runtime/batch.go, pkg/scheduler/framework/sorted_nodes.go.
 """
@@ -32,10 +32,10 @@ from .view import View
 _LONGEST = 500_000_000
 """Nanoseconds after which scores are no longer reused (``maxBatchAge``)."""
 _SURE = 100
-"""Pods that kube-scheduler surely places within this time."""
+"""Number of pods that kube-scheduler surely places within `_LONGEST`."""
 
 Hint = tuple[int, int]
-"""A row, and the total that its node had."""
+"""(row, total of its node when it was scored)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class BatchingRules:
     """The differences between Kubernetes versions in batches."""
 
     rescores: bool = since(
-        "1.37", "A batch goes on if the last pod's node is not full: it is scored again. Before, the batch ended."
+        "1.37", "A batch continues if the last pod's node is not full; this node is rescored. Before, the batch ended."
     )
     skips_nominated: bool = since("1.37", "A pod with a nominated node uses up no node of a batch.")
 
@@ -107,7 +107,7 @@ class ScoredNodes:
         return True
 
     def pop(self) -> tuple[str, int]:
-        """Take the best node out. Return its name and total."""
+        """Remove the best node. Return its name and total."""
         left = self._left
         if self._among is top_of_heap:
             left[0], left[-1] = left[-1], left[0]
@@ -121,7 +121,7 @@ class ScoredNodes:
         return self.names[taken], self._total[taken]
 
     def drop_last(self) -> None:
-        """Take out the node that was given last, without order."""
+        """Remove the last of ``rows``. The nodes must not be in heap order, and none may be taken yet."""
         self._left.pop()
 
     def _chosen(self, best: list[int]) -> int:
@@ -179,9 +179,9 @@ class Batch:
         return self.clock is None and self._hints > _SURE
 
     def hint(self, view: View, incoming: Incoming, attempt: int) -> Hint | None:
-        """Return the best remaining node, if a pod continues the batch.
+        """Return the best remaining node if the pod continues the batch, else ``None``.
 
-        ``None`` as well where a new search surely finds that node. ``attempt``: number of the attempt.
+        ``None`` is also returned if a new search surely finds the same node. ``attempt``: number of the attempt.
         """
         follows, self._attempt = attempt == self._attempt + 1, attempt
         row = self._cluster.nodes.row_of.get(self._last)
@@ -211,7 +211,7 @@ class Batch:
         return self._cluster.nodes.row_of.get(name, -1), total
 
     def _goes_on(self, incoming: Incoming) -> bool:
-        """Return whether a pod may reuse the scores, apart from the last pod's node (``batchStateCompatible``)."""
+        """Return whether a pod may reuse the scores, without a check of the last node (``batchStateCompatible``)."""
         if self._of is None or (self._scored is not None and not len(self._scored)):
             return False
         pod, pod_class, _, nominated = incoming
@@ -224,7 +224,7 @@ class Batch:
         return not over and not (nominated and self._rules.skips_nominated)
 
     def _scored_late(self, last: int) -> ScoredNodes:
-        """Return the scored nodes of the last search, in a cluster that stood still since."""
+        """Return the scored nodes of the last search, if the cluster has not changed since."""
         assert self._of is not None, "there is a batch"
         view = self._view(self._of.pod_class)
         rows = np.flatnonzero(view.node_local.open[: self._cluster.nodes.size])
@@ -239,8 +239,8 @@ class Batch:
         """Store the node of the pod for which `hint` was computed.
 
         Args:
-            hint: the answer for the pod.
-            scored: the other nodes; ``None`` without other nodes.
+            hint: result of `hint` for the pod.
+            scored: the other scored nodes; ``None`` if there are none.
             late: whether the other nodes are scored on demand.
         """
         self._last = self._cluster.nodes.names[row]

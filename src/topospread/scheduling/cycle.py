@@ -88,7 +88,7 @@ class Placement(msgspec.Struct, frozen=True):
         score: total score of the node, ``None`` without a node.
         message: kube-scheduler's message for a pending pod.
         unbound: whether a node was chosen, but binding the pod to it failed.
-        hinted: whether the node is the next best of the pods before, and no node was scored for this pod.
+        hinted: whether the node is the next best node of an earlier equal pod, so no node was scored for this pod.
     """
 
     pod: str
@@ -105,10 +105,10 @@ class Scheduler:
     Args:
         cluster: the state; binding changes it.
         frameworks: scheduler name → plugins of its profile.
-        ``None`` takes the first node by name. ``None`` takes the first by name.
+        seed: seed of random draws among equal nodes; ``None`` takes the first node by name.
         sampled: whether to consider only as many nodes as kube-scheduler does. If a version does not draw, the search
             order decides between equal nodes.
-        always_draws: also draw among equal nodes in versions that do not, to explore possible results.
+        always_draws: whether to draw among equal nodes even in versions that do not, to explore possible results.
 
     Attributes:
         topology_labels: gives bound pods the labels of their node; ``None`` if no selector would read them.
@@ -186,7 +186,7 @@ class Scheduler:
             batch.clock = clock
 
     def passed_over(self, pods: int) -> None:
-        """Count attempts whose outcome was known without `schedule`."""
+        """Count attempts of pods whose outcome was known without calling `schedule`."""
         self._search.attempts += pods
 
     def bind(self, key: PodKey, pod_class: PodClass, row: int, uid: str = "", *, names_claims: bool = True) -> None:
@@ -204,7 +204,7 @@ class Scheduler:
     def reserve(self, pod_class: PodClass, row: int, *, binds: bool = True) -> str:
         """Run Reserve and PreBind for a pod with volumes that was just placed. Return why they failed, or "".
 
-        Claims are bound at once here; without ``binds``, PreBind does not run.
+        ``binds``: whether to run PreBind, which binds the claims at once here.
         """
         reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
         return next(filter(None, [each.bind() if binds else each.assume() for each in reserved]), "")
@@ -232,7 +232,7 @@ class Scheduler:
         return "" if released is None else "deallocation of ResourceClaim completed"
 
     def unavailable_claims(self, pod: Pod, verdict: Verdict) -> list[PodDeviceClaim]:
-        """Return the pod's claims that DynamicResources' Filter found allocated elsewhere, on any node."""
+        """Return the pod's device claims that are allocated elsewhere, as Filter found on at least one node."""
         pod_class = self.cluster.shared_class(pod)
         devices = self.framework_of(pod_class).devices
         blamed = [place for place, each in enumerate(verdict.rejections) if each.plugin == DynamicResources.name]
@@ -282,9 +282,7 @@ class Scheduler:
         return "DefaultPreemption" in self.framework_of(self.cluster.shared_class(pod)).profile.enabled("post_filter")
 
     def pending_preemption(self, pod: Pod, verdict: Verdict) -> Preemption:
-        """Return the result of preemption for a pending pod. Replicas that are pending for the same reason share
-        it.
-        """
+        """Return the result of preemption for a pending pod. Replicas pending for the same reason share the result."""
         pod_class = self.cluster.shared_class(pod)
         if self.framework_of(pod_class).asks(pod_class):
             return self.preemption(pod, verdict)

@@ -79,7 +79,7 @@ class AllowedDisruptions:
     kube-scheduler reads the budgets in no order (client-go's ``threadSafeMap.List``). Here their names decide.
 
     Args:
-        counts_on: budgets after the first broken one count the victim, too.
+        counts_on: whether budgets after the first one that a victim breaks count the victim, too.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Pods added to a node or removed from it to ask the filters, and restored afterwards.
+"""Dry runs: pods are added to a node or removed from it, filters run, and the node is restored.
 
-kube-scheduler does this beside nominated pods and in preemption: PreFilter's AddPod and RemovePod, then the filters.
+kube-scheduler does this for nominated pods and in preemption: PreFilter's AddPod and RemovePod, then the filters.
 Source: pkg/scheduler/framework/runtime/framework.go, preemption/preemption.go.
 """
 
@@ -85,7 +85,7 @@ class DryRun:
         self._change(self._cluster.on_node[self._row].pop(key), -1)
 
     def count_elsewhere(self, pod_class: PodClass, row: int, delta: int) -> None:
-        """Add (+1) or remove (−1) a pod of another node, which stays as it is: only counts over the cluster change."""
+        """Add (+1) or remove (−1) a pod of another node. Only counts over the cluster change, not that node."""
         self._elsewhere.append((pod_class, row, delta))
         self._tell(pod_class, row, delta)
 
@@ -129,7 +129,7 @@ class DryRun:
         self._tell(pod_class, row, delta)
 
     def _tell(self, pod_class: PodClass, row: int, delta: int) -> None:
-        """Count a pod of a node for the filters that read the cluster."""
+        """Add (+1) or remove (−1) a pod in the counts of cluster-wide filters."""
         listeners = self._listeners.get(pod_class)
         if listeners is None:
             found = [watcher.listener(pod_class) for watcher in self._view.plugins.watchers]
@@ -152,9 +152,9 @@ class DryRun:
 
 
 def passes_as_it_is(view: View) -> Bools:
-    """Return by row whether a dry run that changes only sums leaves that to them, bool[rows].
+    """Return for each row whether only usage filters decide in a dry run that changes only the node's sums, bool[rows].
 
-    That is so if the filters that read the node alone, and those that read the cluster, let the node pass.
+    This holds if all filters of scopes NODE and CLUSTER accept the node.
     """
     everything = slice(0, view.cluster.nodes.size)
     for watcher in view.settling:
@@ -169,7 +169,7 @@ def passes_as_it_is(view: View) -> Bools:
 
 
 def _asking(given: Filter, row: int) -> Callable[[], int]:
-    """Return a function that gives the filter's code for one node."""
+    """Return a function that returns the filter's code for one node."""
     if offers(given, FilterEach):
         one, each = (row,), given.filter_each
         return lambda: each(one)[0]

@@ -25,7 +25,7 @@ class EligibilityRules:
         lambda gates: gates.kube_version.minor >= 27 and gates.enabled("PodDisruptionConditions"),
         {
             "1.27": "A pod waits on its nominated node only for pods that preemption ended. Before, and while "
-            "PodDisruptionConditions is off, for any terminating pod."
+            "PodDisruptionConditions is off, it waited for any terminating pod."
         },
     )
     heeds_policy: bool = by_gates(

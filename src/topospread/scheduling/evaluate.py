@@ -1,4 +1,4 @@
-"""The verdict on a pod: every node under every plugin. `node_search` finds only the chosen node, faster."""
+"""The verdict on a pod: every plugin's answer on every node. `node_search` is faster and finds only the chosen node."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def verdict_of(pod: str, view: View, framework: Framework, within: Ints | None =
     rows, names = view.cluster.nodes.there
     if within is not None:
         rows, names = within, tuple(map(view.cluster.nodes.names.__getitem__, within.tolist()))
-    rejections = RejectionList()
+    rejections = RejectionList(pod)
     blame = _blame_beside_nominated(pod, view, rows, rejections, view.node_local.rejections)
     points: dict[str, Ints] = {}
     feasible = rows[blame < 0]
@@ -43,8 +43,8 @@ def verdict_of(pod: str, view: View, framework: Framework, within: Ints | None =
         blame=blame,
         rejections=tuple(rejections.rejections),
         points=points,
-        pre_filter=", ".join(rejected[1].reasons) if rejected else "",
-        because=rejected[1].because if rejected else "",
+        pre_filter=", ".join(rejected[1].of(pod)) if rejected else "",
+        because=rejected[1].because if rejected else "" if len(feasible) else _because(view, rejections),
         arithmetic=arithmetic_as_counted(spread.watcher) if spread and isinstance(spread.watcher, Spread) else (),
         narrowing=view.plugins.narrowing,
         unjudged=unjudged,
@@ -52,13 +52,20 @@ def verdict_of(pod: str, view: View, framework: Framework, within: Ints | None =
     )
 
 
+def _because(view: View, rejections: RejectionList) -> str:
+    """Return the filters' explanations that hold for all nodes."""
+    rejecting = {each.plugin for each in rejections.rejections}
+    told = (getattr(each.filter, "shortage", None) for each in view.plugins.filters if each.plugin in rejecting)
+    return "; ".join(words for each in told if each is not None and (words := each()))
+
+
 def rejection_on(row: int, pod: str, view: View) -> Rejection | None:
     """Return why one node rejects a pod ``namespace/name``; ``None`` if it does not. The view must be up to date.
 
     Raises:
-        PluginError: a plugin cannot judge the node.
+        PluginError: if a plugin fails on the node.
     """
-    rejections = RejectionList()
+    rejections = RejectionList(pod)
     blame = _blame_beside_nominated(pod, view, np.array([row], dtype=np.int64), rejections)
     return rejections.rejections[blame[0]] if blame[0] >= 0 else None
 
@@ -105,7 +112,7 @@ def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> Filt
 
 
 def walkable(view: View) -> Ints:
-    """The nodes that PreFilter leaves, int64[nodes]."""
+    """Return the rows of the nodes that PreFilter leaves, int64[nodes]."""
     nodes = view.cluster.nodes
     narrowed = view.plugins.narrowed
     if narrowed is None:
@@ -116,7 +123,7 @@ def walkable(view: View) -> Ints:
 def _blame_beside_nominated(
     pod: str, view: View, rows: Ints, rejections: RejectionList, own: OwnRejections | None = None
 ) -> Ints:
-    """Return the index of each node's rejection, int64[rows]. Nominated pods of a node are added first.
+    """Return the index of each node's rejection, −1 for a feasible node, int64[rows]. Nominated pods are added first.
 
     Source: ``RunFilterPluginsWithNominatedPods``: filters run with nominated pods, and if they pass, without them.
     """
@@ -142,7 +149,7 @@ def _blame(
 ) -> Ints:
     """Return the number of each node's first rejection, −1 for a feasible node, int64[rows].
 
-    ``own``: cached rejections by single-node filters, outside of trial placements.
+    ``own``: cached rejections by single-node filters; ``None`` if the node's pods differ from the cached state.
     """
     blame = np.full(len(rows), -1, dtype=np.int64)
     if plugins.rejected is not None:

@@ -1,7 +1,7 @@
 """Calls of HTTP extenders as in kube-scheduler: the nodes that they admit, and their scores.
 
 Source: pkg/scheduler/extender.go, pkg/scheduler/schedule_one.go (``findNodesThatPassExtenders``, ``prioritizeNodes``).
-They are called only if the user allows it (`Extender.asked`).
+Extenders are called only if the user allows it (`Extender.asked`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _HIGHEST = 10
-"""``MaxExtenderPriority``."""
+"""Highest score of a node from an extender, before its weight (``MaxExtenderPriority``)."""
 _READ_FROM_NODE = frozenset(
     {"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "NodeAffinity", "TaintToleration"}
 )
@@ -61,7 +61,7 @@ class _Nodes(msgspec.Struct):
 
 
 class _Filtered(msgspec.Struct):
-    """An ExtenderFilterResult; the names of the fields are in lower case."""
+    """An ExtenderFilterResult, with field names in lower case."""
 
     nodes: _Nodes | None = None
     nodenames: list[str] | None = None
@@ -82,8 +82,8 @@ class Passed(msgspec.Struct):
 
     Attributes:
         rows: the admitted nodes.
-        points: for each extender the scores of these nodes; ``None`` for a node without a score.
-        bare: whether the nodes were returned as objects, so kube-scheduler scores them as if they were empty.
+        points: extender → score of each of these nodes; ``None`` for a node without a score.
+        bare: whether an extender returned node objects, which kube-scheduler scores as if no pod were on them.
         refused: row → reason, for rejected nodes with a reason.
     """
 
@@ -94,7 +94,7 @@ class Passed(msgspec.Struct):
 
 
 class ExtenderCalls:
-    """Asks extenders; the same question is not asked twice while nothing happens to the cluster."""
+    """Calls extenders. Responses to equal requests are cached until the cluster changes."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -103,11 +103,11 @@ class ExtenderCalls:
         self._openers: dict[str, OpenerDirector] = {}
 
     def filtered(self, key: PodKey, pod: Pod, extenders: Sequence[Extender], rows: Ints) -> Passed:
-        """Ask one extender after the other which of some nodes pass.
+        """Return the nodes that all extenders admit. Each extender gets the nodes that the one before it admitted.
 
         Raises:
-            PluginError: an extender fails that kube-scheduler does not go on without.
-            NotJudgedError: an extender cannot be asked.
+            PluginError: if an extender that is not ignorable fails.
+            NotJudgedError: if an extender cannot be called.
         """
         nodes = self._cluster.nodes
         passed = Passed(rows, {}, bare=False, refused={})
@@ -209,7 +209,7 @@ class ExtenderCalls:
 
 
 def totals(view: View, passed: Passed, cluster: Cluster) -> dict[str, Ints]:
-    """Return the points of plugins and extenders on the nodes that passed, by plugin."""
+    """Return plugin or extender → weighted scores of the nodes that passed, int64[rows]."""
     rows = passed.rows
     bare = rules_for(FrameworkRules, view.framework.gates).scores_given_nodes and passed.bare
     on_bare = _bare_points(view, rows, cluster) if bare else {}
@@ -232,7 +232,7 @@ def totals(view: View, passed: Passed, cluster: Cluster) -> dict[str, Ints]:
 
 
 def _bare_points(view: View, rows: Ints, cluster: Cluster) -> Mapping[str, Ints]:
-    """Return the scores of plugins that read only the node, for nodes without pods and without known images."""
+    """Return plugin → scores, as if the nodes had no pods and no images; only of plugins that read the node alone."""
     alone = Cluster(cluster.rules)
     for row in rows.tolist():
         node = cluster.nodes.nodes[row]
@@ -262,12 +262,12 @@ def _scores(found: Any) -> list[_Score]:
 
 
 def _lower(found: Any) -> Any:
-    """Return an object with its fields in lower case, as Go reads them in any case."""
+    """Return a JSON object with its field names in lower case, because Go reads them in any case."""
     return {name.lower(): value for name, value in found.items()} if isinstance(found, dict) else found
 
 
 def _wrapped(score: int) -> int:
-    """Return a score in 64 bits."""
+    """Return a score that overflows like a signed 64-bit integer."""
     return (score + 2**63) % 2**64 - 2**63
 
 

@@ -23,10 +23,12 @@ _LARGEST = 64 << 20
 def response_of(
     opener: urllib.request.OpenerDirector, url: str, body: bytes, seconds: float
 ) -> tuple[int, bytes | None]:
-    """Return the status, and the body if it is 200; ``None`` for one that is too large or has not arrived in time.
+    """Send a request. Return the HTTP status and the body.
+
+    The body is empty if the status is not 200, and ``None`` if it is too large or did not arrive in time.
 
     Raises:
-        OSError, HTTPException: the extender does not answer.
+        OSError, HTTPException: if the extender does not answer.
     """
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     arrived: SimpleQueue[tuple[int, bytes | None] | Exception] = SimpleQueue()
@@ -51,19 +53,19 @@ def response_of(
 
 
 class _Named(ssl.SSLContext):
-    """Expects a certificate for another name than the host's."""
+    """A TLS context that checks the certificate against ``server_name`` instead of the host's name."""
 
     server_name = ""
 
     def wrap_socket(self, sock: Any, *args: Any, **more: Any) -> ssl.SSLSocket:
-        """Return the socket, encrypted."""
+        """Wrap a socket in TLS."""
         if self.server_name:
             more["server_hostname"] = self.server_name
         return super().wrap_socket(sock, *args, **more)
 
 
 def opener_of(extender: Extender) -> urllib.request.OpenerDirector:
-    """Return the opener of an extender's URLs."""
+    """Return an opener for an extender's URLs, with its TLS settings."""
     tls = extender.tls
     context = _Named(ssl.PROTOCOL_TLS_CLIENT)
     context.server_name = tls.get("serverName") or ""

@@ -82,7 +82,7 @@ class PreparedPlugins(msgspec.Struct):
         rejected: plugin and status with which PreFilter rejects the pod; the plugin is "" if several contradict.
         narrowed: the only nodes that PreFilter leaves; ``None`` for all nodes.
         narrowing: plugins that narrowed the nodes.
-        names_left_out: whether the message names the reason of the other nodes.
+        names_left_out: whether the message has a reason for the nodes that PreFilter left out.
         reads: objects other than nodes and pods that the answers depend on.
         unjudged: parts of the pod that topospread does not model. Without them, fewer nodes may be feasible.
     """
@@ -111,7 +111,7 @@ class FrameworkRules:
         "1.18", 'PreFilter\'s message does not begin with `rejected by "PLUGIN" at prefilter: `.'
     )
     reserves_by_plugin: bool = since(
-        "1.19", "VolumeBinding binds volumes, in Reserve and PreBind; in 1.18 the scheduler did."
+        "1.19", "VolumeBinding binds volumes in Reserve and PreBind. In 1.18 the scheduler bound them."
     )
     counts_pre_filter: bool = until(
         "1.25",
@@ -124,11 +124,11 @@ class FrameworkRules:
     )
     asks_every_pre_filter: bool = since(
         "1.30",
-        "After a PreFilter rejection that evictions can fix, further PreFilter plugins run; one that "
-        "evictions cannot fix wins.",
+        "After a PreFilter rejection that evictions can fix, the next PreFilter plugins run too. A rejection "
+        "that evictions cannot fix then overrides it.",
     )
     contradiction_unresolvable: bool = since(
-        "1.30", "Plugins whose node lists have no node in common reject the pod as unresolvable, without preemption."
+        "1.30", "If the node lists of PreFilter plugins share no node, the pod is rejected without preemption."
     )
     scores_given_nodes: bool = since(
         "1.34",
@@ -197,7 +197,7 @@ class Framework:
         return [each.reserve(pod_class, cluster, row) for each in self._reserving] if pod_class.volumes else []
 
     def extenders(self, pod_class: PodClass, *verbs: str) -> tuple[NotJudgedError, ...]:
-        """Return the extenders with one of the verbs and an unknown answer for the pod."""
+        """Return the extenders with one of these verbs that are not called, so their answer for the pod is unknown."""
         found = []
         for each in () if self.assumes_unjudged else self.interested(pod_class):
             does = " and ".join(each.decides[verb] for verb in verbs if verb in each.decides)
@@ -210,13 +210,13 @@ class Framework:
         return tuple(found)
 
     def asks(self, pod_class: PodClass) -> tuple[Extender, ...]:
-        """Return the extenders that apply to a pod."""
+        """Return the extenders that topospread calls for a pod."""
         if self.assumes_unjudged or not self.profile.extenders:
             return ()
         return tuple(each for each in self.interested(pod_class) if each.asked)
 
     def interested(self, pod_class: PodClass) -> tuple[Extender, ...]:
-        """Return the extenders that kube-scheduler asks about a pod (``IsInterested``)."""
+        """Return the extenders that kube-scheduler calls for a pod (``IsInterested``)."""
         if not self.profile.extenders:
             return ()
         spec = pod_class.pod.spec
@@ -286,7 +286,7 @@ class Framework:
         return plugins
 
     def _unjudged_group(self, pod: Pod, cluster: Cluster) -> tuple[NotJudgedError, ...]:
-        """Return the part of a pod's group that is not modelled: the whole group outside of one simulation."""
+        """Return the part of a pod's group that is not modelled; empty if none. Some commands model no groups."""
         group, objects = pod.spec.scheduling_group, cluster.objects
         if group is not None and self._tries_groups:
             key = (pod.namespace, group.pod_group_name)
@@ -297,7 +297,7 @@ class Framework:
                 return (found,)
         if group is None:
             return (NotJudgedError("podGroups", "spec.workloadRef", "pod groups of Kubernetes before 1.37"),)
-        words = "pod groups except in simulate, status and why"
+        words = "pod groups in this command"
         return (NotJudgedError("podGroups", "spec.schedulingGroup", words),)
 
     def ask(self, plugin: Plugin, pod_class: PodClass, cluster: Cluster) -> Prepared:
@@ -381,7 +381,8 @@ class Framework:
     def _worded(self, plugin: str, status: Status) -> Status:
         if not self.rules.names_pre_filter_plugin:
             return status
-        return Status(status.code, (f'rejected by "{plugin}" at prefilter: {", ".join(status.reasons)}',))
+        words = f'rejected by "{plugin}" at prefilter: {", ".join(status.reasons)}'
+        return Status(status.code, (words,), status.because)
 
 
 def _check_all_there(plugins: PreparedPlugins, cluster: Cluster) -> None:
@@ -397,13 +398,13 @@ def _contradiction(plugins: tuple[str, ...]) -> str:
 
 
 def _other_scheduler(name: str) -> NotJudgedError:
-    """Return the whole decision on a pod of a scheduler that no profile names."""
+    """Return the error for a pod whose schedulerName is in no profile."""
     words = f'schedulerName "{name}"'
     return NotJudgedError(words, "spec.schedulerName", words, f"{words} is in no profile", changes_pod=True)
 
 
 def _unjudged_admission(who: str) -> NotJudgedError:
-    """Return a part of a pod's admission that is not evaluated."""
+    """Return the error for an admission plugin, policy or quota whose answer for a pod is unknown."""
     changes = who.startswith(("MutatingAdmissionPolicy ", "PodGroup "))
     because = f"{who} is not evaluated: it may {'change' if changes else 'refuse'} the pod"
     if who.startswith("ResourceQuota "):

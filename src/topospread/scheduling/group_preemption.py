@@ -25,11 +25,12 @@ from .victim_units import Placed, Unit
 def remaining_victims(
     scheduler: Scheduler, units: Sequence[Unit], assignments: Sequence[Placed], skips: Sequence[Sequence[bool]]
 ) -> list[Unit]:
-    """Return the units that stay evicted, in order of importance; all of them are removed at the beginning.
+    """Return the units that stay evicted, most important first.
 
     Args:
+        units: possible victims. The caller has removed all of them from the cluster.
         assignments: pods of the group, in order, with their classes and nodes.
-        skips: whether PreFilter skips plugins for each of them (`prefilter_skips`).
+        skips: for each pod, whether PreFilter skips each plugin (`prefilter_skips`).
     """
     cluster = scheduler.cluster
     ordered = go_sorted(units, key=lambda unit: unit.importance)
@@ -49,9 +50,10 @@ def remaining_victims(
 
 
 def prefilter_skips(scheduler: Scheduler, assignments: Sequence[Placed]) -> list[list[bool]]:
-    """Return whether PreFilter skips each settling plugin for each pod, next to the ones before it.
+    """Return for each pod whether PreFilter skips each settling plugin, with the pods before it placed.
 
-    kube-scheduler asks once, without the victims: terms and claims of victims that stay do not count for a skipped pod.
+    kube-scheduler runs PreFilter only once, after the removal of all victims. For a skipped plugin, affinity terms and
+    claims of victims that come back do not count.
     """
     found = []
     with scheduler.cluster.savepoint():
@@ -67,7 +69,7 @@ def prefilter_skips(scheduler: Scheduler, assignments: Sequence[Placed]) -> list
 
 
 def _all_fit(scheduler: Scheduler, assignments: Sequence[Placed], skips: Sequence[Sequence[bool]]) -> bool:
-    """Return whether the pods pass the filters on their nodes, each next to the ones before it."""
+    """Return whether each pod passes the filters on its node, with the pods before it placed."""
     cluster = scheduler.cluster
     with cluster.savepoint():
         for (key, pod_class, row), skipped in zip(assignments, skips, strict=True):

@@ -76,7 +76,8 @@ class KeyedHeap(Generic[Item]):
     def drain(self) -> list[Item]:
         """Remove and return all items in the order of `pop`.
 
-        Return none if some items are equal, because their order depends on the array, or if a savepoint is open.
+        Return an empty list and change nothing if some items are equal, because their order depends on the array, or
+        if a savepoint is open.
         """
         order = sorted(range(len(self._items)), key=self._ranks.__getitem__)
         ranks = [self._ranks[i] for i in order]

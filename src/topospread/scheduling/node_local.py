@@ -51,7 +51,7 @@ class Work(msgspec.Struct):
 
 
 class NodeLocalAnswers:
-    """The answers for pod classes that differ only in what concerns other pods. They are updated row by row.
+    """The answers for pod classes that differ only in their relations to other pods, updated row by row.
 
     Plugins that read only summed usage are called once for each state of a node (`NodeTable.state`); `_memo` keeps
     their answers by state.
@@ -63,8 +63,7 @@ class NodeLocalAnswers:
         points: weighted sum of the scores of these scopes that are not normalised, int64[capacity].
         worth: row → ``points`` as an int if the row is ``open``, else ``None``; for readers of single rows.
         flat: names of plugins whose normalised score is equal on all nodes, because the raw score is 0 on every node.
-            Their
-            score is part of ``points``.
+            Their score is part of ``points``.
     """
 
     def __init__(self, cluster: Cluster, plugins: PreparedPlugins, work: Work) -> None:

@@ -133,20 +133,21 @@ class NodeSearch:
         """Check that a node has the highest total also in a new search.
 
         Raises:
-            NotJudgedError: if it has not, so that it depends on time whether the pod gets it.
+            NotJudgedError: if another node has a higher total, so the pod's node depends on elapsed time.
         """
         found = self._best_of_all(view, key) if self._sampler is None else None
         if found is None or found[0] == hint[0]:
             return
         rows = self._feasible(view, key)
         if view.total(rows)[rows == hint[0]][0] < found[1]:
-            why = "kube-scheduler reuses the scores of the pods before for half a second, which may be over"
+            why = "kube-scheduler reuses an earlier pod's scores for half a second, which may be over"
             raise NotJudgedError("batching", "", "the score of a batch", why)
 
     def _best_of_asked(self, view: View, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
-        """The best of the nodes that extenders let pass, with their points.
+        """Return the best node that all extenders admit, by the scores of plugins and extenders.
 
-        Since 1.35, too, equals are drawn from that an extender scored (``Randomizer``).
+        Among equal nodes, one that an extender scored is drawn, also in versions that otherwise do not draw
+        (``Randomizer``).
         """
         row = self._cluster.nodes.row_of.get(nominated)
         blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []

@@ -81,7 +81,7 @@ def _generated_claims(pod: Pod) -> list[PodResourceClaimStatus]:
 
 
 def _exceeds(requests: Mapping[str, Quantity], others: Mapping[str, Quantity]) -> bool:
-    """Return whether a resource is requested that the others lack, or more of it."""
+    """Return whether any request is higher than in ``others``, or missing there."""
     return any(
         name not in others or amount.milli_value() > others[name].milli_value() for name, amount in requests.items()
     )

@@ -41,7 +41,7 @@ class OwnRejections:
         self._ask(np.arange(cluster.nodes.size))
 
     def catch_up(self) -> bool:
-        """Ask about the nodes that changed."""
+        """Run the filters again for changed nodes."""
         nodes, journal = self._cluster.nodes, self._cluster.journal
         changes = journal.since(self._position, self)
         self._position = journal.position
@@ -58,11 +58,11 @@ class OwnRejections:
         return True
 
     def rewind(self, position: int) -> None:
-        """The journal's newest changes, which were read and undo each other, were taken back."""
+        """Set the position after the journal removed changes that were read and that undo each other."""
         self._position = position
 
     def moved_since(self, row: int, position: int) -> bool:
-        """Return whether a node's answer changed since a position in the journal, as far as the journal was read."""
+        """Return whether a node's rejection changed after a position in the journal, up to the last `catch_up`."""
         return self._moved.get(row, -1) >= position
 
     def blame(self, rows: Ints, rejections: RejectionList) -> Ints:

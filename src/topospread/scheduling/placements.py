@@ -24,12 +24,12 @@ _JUDGED = frozenset({FIT, COUNT})
 
 
 class Assignment(NamedTuple):
-    """The result of a placement.
+    """A placement on which the group's pods would find nodes.
 
     Attributes:
         rows: nodes of the placement.
-        pods: classes of the group's pods that would find nodes there.
-        scheduled: number of the group's pods that have nodes already.
+        pods: class of each pod that would find a node there.
+        scheduled: number of the group's pods that already have nodes.
     """
 
     rows: Ints
@@ -38,7 +38,7 @@ class Assignment(NamedTuple):
 
 
 def placements_by(topology_key: str, cluster: Cluster, scheduled: Sequence[int]) -> dict[str, Ints]:
-    """Return the nodes of each domain of a topology key; only one domain if pods of the group have nodes already.
+    """Return domain of a topology key → rows of its nodes. If pods of the group have nodes, return only their domain.
 
     ``scheduled``: rows of these pods.
 
@@ -76,7 +76,7 @@ def scores(framework: Framework, cluster: Cluster, assignments: Sequence[Assignm
 
 
 def _fit(framework: Framework, cluster: Cluster, assignment: Assignment) -> int:
-    """Return NodeResourcesFit's score: the share of the placement's resources that would be requested."""
+    """Return NodeResourcesFit's score of a placement, by the share of its resources that would be requested."""
     requests: Counter[str] = Counter()
     for pod_class in assignment.pods:
         requests.update(fit_scoring_requests(pod_class.pod, cluster.rules))

@@ -33,7 +33,7 @@ _HEARD: tuple[ClusterEvent, ...] = (
     ClusterEvent("PodGroup", ADD),
     ClusterEvent("PodGroup", UPDATE),
 )
-"""Events that may let a group in that GangScheduling keeps out."""
+"""Events that may end the gating of a group by GangScheduling."""
 
 
 class PodGroupQueue:
@@ -155,7 +155,7 @@ class PodGroupQueue:
         return self._cluster.objects.pod_groups.get(key), members
 
     def failed(self, info: QueuedPodInfo, rejectors: Iterable[str] = ()) -> None:
-        """A pod of the group in flight found no node."""
+        """Record that a pod of the group in flight found no node."""
         self._remember()
         remember(info, self._queue.undo)
         info.unschedulable_plugins, info.pending_plugins, info.gating_plugin = frozenset(rejectors), frozenset(), ""
@@ -168,8 +168,9 @@ class PodGroupQueue:
         self.add(info)
 
     def dissolve(self, info: QueuedPodInfo) -> None:
-        """Schedule the pods of the in-flight group one by one, because the group cannot be judged; `takes` then
-        excludes them."""
+        """Queue the pods of the in-flight group one by one, because topospread does not model the group.
+
+        The caller ensures that `takes` then returns False for them."""
         self._remember()
         self._queue.done(info.uid)
         self._flying = None
@@ -178,7 +179,7 @@ class PodGroupQueue:
             self._queue.add(each.pod, each.key, each.kind, each.timestamp)
 
     def bound(self, key: Key, pod: PodKey) -> None:
-        """A pod of a group has a node."""
+        """Record that a pod of a group has a node."""
         self._remember()
         self.members.get(key, {}).pop(pod, None)
 
@@ -238,7 +239,7 @@ class PodGroupQueue:
         return requeueing is not None and requeueing.concerns(info.gating_plugin, event)
 
     def _wakes(self, info: QueuedPodInfo, happened: EventWithObjects) -> bool:
-        """Return whether an event means any pod of a group (``isEntityWorthRequeuing``)."""
+        """Return whether an event may make any pod of a group schedulable (``isEntityWorthRequeuing``)."""
         if info.gating_plugin == GANG and self._hint(_key(info), happened):
             return True
         for each in info.members:
@@ -250,7 +251,7 @@ class PodGroupQueue:
         return False
 
     def _hint(self, key: Key, happened: EventWithObjects) -> bool:
-        """The hints of GangScheduling on the events that it hears of."""
+        """Return whether GangScheduling's hint for an event requeues a group."""
         new = happened.new
         if isinstance(new, Pod):
             return group_key(new) == key
@@ -349,7 +350,7 @@ class PodGroupQueue:
 
 
 def _order(info: QueuedPodInfo) -> tuple[int, int, int, str]:
-    """The order of a group's pods (``PodGroupMemberPodsOrderingFunc``)."""
+    """Return the sort key of a pod within its group (``PodGroupMemberPodsOrderingFunc``)."""
     return -info.priority, -info.attempts, info.timestamp, info.key
 
 
@@ -359,7 +360,7 @@ def _with(infos: tuple[QueuedPodInfo, ...], new: QueuedPodInfo) -> tuple[QueuedP
 
 
 def _entity(group: PodGroup, members: tuple[QueuedPodInfo, ...]) -> QueuedPodInfo:
-    """A group in the queue. Its pod represents the group, with its priority."""
+    """Return the queue entry of a group. Its pod is a placeholder with the group's name and priority."""
     first = members[0]
     spec = PodSpec(priority=group.spec.priority or 0, scheduler_name=first.pod.spec.scheduler_name)
     pod = Pod(metadata=ObjectMeta(name=group.name, namespace=group.namespace), spec=spec)
@@ -368,7 +369,7 @@ def _entity(group: PodGroup, members: tuple[QueuedPodInfo, ...]) -> QueuedPodInf
 
 
 def _name(key: Key) -> str:
-    """The key of a group in the queue, which no pod has."""
+    """Return a group's key in the queue. No pod has such a key."""
     return f"podgroup/{key[0]}/{key[1]}"
 
 

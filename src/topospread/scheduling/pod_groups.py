@@ -7,13 +7,14 @@ groups that are not modelled.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import prod
+from itertools import dropwhile
 from typing import Literal, NamedTuple
 
 import msgspec
+import numpy as np
+from msgspec.structs import replace
 
 from topospread.api.device_claims import ResourceClaim
 from topospread.api.pod import Pod
@@ -23,6 +24,7 @@ from topospread.cluster.cluster import PodKey
 from topospread.cluster.objects import Key
 from topospread.config.gates import Gates
 from topospread.config.version_rules import rules_for, since
+from topospread.plugins.claim_binding import reserve
 from topospread.plugins.dynamic_resources.claims import (
     ClaimMissingError,
     PodDeviceClaim,
@@ -31,6 +33,7 @@ from topospread.plugins.dynamic_resources.claims import (
 )
 from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError
 from topospread.plugins.pod_volumes import is_bound, pod_claims
+from topospread.plugins.volume_catalog import catalog_of
 
 from .cycle import Placement, Scheduler
 from .framework import Framework
@@ -42,31 +45,29 @@ from .victim_units import Unit, possible_victims, whole_group
 
 UNSCHEDULABLE = "pod group is unschedulable"
 _WAITED_FOR = "which several pods of a PodGroup wait for"
-_MOST_RACES = 16
-"""Number of possible outcomes of a race for claims that are compared."""
 _TOPOLOGY = "TopologyAwareWorkloadScheduling"
 _DEVICES, _PREEMPTION = "DynamicResources", "DefaultPreemption"
 
 
 @dataclass(frozen=True, slots=True)
 class PodGroupRules:
-    """The versions whose pod groups are modelled."""
+    """The differences between Kubernetes versions in pod groups."""
 
     judged: bool = since(
         "1.37",
-        "With the gate GenericWorkload the pods of a PodGroup are tried together and take their nodes together or not "
-        "at all. Groups of 1.35 and 1.36 are not judged.",
+        "With the gate GenericWorkload, the pods of a PodGroup are scheduled together and bound together or not at "
+        "all. Groups of 1.35 and 1.36 are not judged.",
     )
 
 
 def min_count(group: PodGroup) -> int:
-    """Return how many pods of a group must have nodes at once; 1 without a gang policy."""
+    """Return the number of pods that a group must place together (``minCount``); 1 without a gang policy."""
     gang = group.spec.scheduling_policy.gang
     return 1 if gang is None else gang.min_count
 
 
 def scheduled_count(cluster: Cluster, key: Key) -> int:
-    """Return how many pods of a group have nodes."""
+    """Return the number of a group's pods with nodes."""
     return sum(sum(each.occupancy.values()) for each in _bound(cluster, key))
 
 
@@ -91,7 +92,7 @@ def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) 
 
 
 def unjudged_victims(cluster: Cluster, pod_class: PodClass, gates: Gates) -> NotJudgedError | None:
-    """Return why preempting members of a group for a pod is not modelled: the version, for groups evicted whole."""
+    """Return an error if a pod may preempt a pod group in a way that is not modelled, else ``None``."""
     composite = gates.enabled("CompositePodGroup") and _has_composites(cluster)
     if rules_for(PodGroupRules, gates).judged and not composite:
         return None
@@ -114,7 +115,7 @@ def _unjudged(field: str, words: str) -> NotJudgedError:
 
 
 class Member(NamedTuple):
-    """A group's pod without a node; ``name``: its own name if it shares its object with others."""
+    """A group's pod without a node. ``name``: its own name, because replicas may share one pod object."""
 
     key: PodKey
     pod: Pod
@@ -125,7 +126,7 @@ class Status(msgspec.Struct):
     """The outcome of an attempt (``framework.Status``).
 
     Attributes:
-        of_group: the status carries ``errPodGroupUnschedulable``.
+        of_group: whether the status has the error ``errPodGroupUnschedulable``.
     """
 
     code: Literal["Success", "Wait", "Unschedulable", "Error"] = "Success"
@@ -139,7 +140,7 @@ class Status(msgspec.Struct):
 
     @property
     def as_error(self) -> str:
-        """The words of Go's ``AsError``."""
+        """The message of Go's ``AsError``."""
         return UNSCHEDULABLE if self.of_group else self.message
 
 
@@ -153,7 +154,10 @@ class MemberResult(msgspec.Struct):
         message: kube-scheduler's message for a pending pod.
         error: whether the attempt ended with an error.
         keeps_promise: whether the pod keeps its nominated node.
-        unavailable: its claims on devices that are allocated elsewhere, on any node.
+        nominated: node that is nominated for the pod after preemption; "" without one.
+        unavailable: its device claims that are allocated elsewhere, as Filter found on at least one node.
+        claims: (name, device claim that its binding writes), if pods of the group share unallocated claims.
+        unbound: why the pod's binding failed, so that it is tried again; "" if it did not fail.
     """
 
     member: Member
@@ -165,6 +169,8 @@ class MemberResult(msgspec.Struct):
     keeps_promise: bool = False
     nominated: str = ""
     unavailable: Sequence[ResourceClaim] = ()
+    claims: Sequence[tuple[str, ResourceClaim]] = ()
+    unbound: str = ""
 
 
 class _Preemption(NamedTuple):
@@ -187,8 +193,9 @@ class GroupAttempt(msgspec.Struct):
     Attributes:
         results: one for each member, in order.
         fits: number of its pods with a node or a feasible node.
-        rejected: whether the scheduling algorithm found no room, whatever later steps report.
-        tried: topology domain of the group that failed → number of pods that fit in it.
+        rejected: whether the scheduling algorithm found no room; ``status`` may then report a later error.
+        tried: if the group fits in no topology domain: domain → number of pods that fit in it.
+        victims: pods that are evicted for the group.
     """
 
     group: PodGroup
@@ -205,7 +212,7 @@ class GroupAttempt(msgspec.Struct):
         return "Unschedulable" if self.rejected else self.status.code
 
     def await_victims(self, found: _Preemption) -> None:
-        """The group waits for the end of its victims, with the nodes that its pods would have then."""
+        """Nominate nodes for the group's pods until its victims have terminated."""
         self.victims = found.victims
         for each in self.results:
             each.nominated = found.nodes.get(each.member.key, "")
@@ -224,9 +231,9 @@ class AttemptOptions(NamedTuple):
     """Options of an attempt at a group.
 
     Attributes:
-        alone: no other pod may take a node meanwhile.
-        preempts: if the group does not fit, also try preemption, for its message.
-        counts_all: go on after the pod at which kube-scheduler gives up, to count all pods that fit.
+        alone: whether no other pod can be scheduled during the attempt.
+        preempts: whether to try preemption if the group does not fit.
+        counts_all: whether to continue after the pod at which kube-scheduler gives up, to count all pods that fit.
     """
 
     alone: bool = False
@@ -240,10 +247,10 @@ def try_group(
     members: Sequence[Member],
     options: AttemptOptions,
 ) -> GroupAttempt:
-    """Try the pods of a group. Those that found nodes are bound if the group succeeds; otherwise nothing changes.
+    """Try to schedule the pods of a group. Bind the pods that found nodes if the group succeeds, else no pod.
 
     Raises:
-        NotJudgedError: a part of the answer is not modelled.
+        NotJudgedError: if a part of the answer is not modelled.
     """
     cluster = scheduler.cluster
     framework = scheduler.framework_of(cluster.shared_class(members[0].pod))
@@ -255,14 +262,14 @@ def try_group(
         unjudged = unjudged_group(cluster.shared_class(each.pod), cluster, framework)
         if unjudged is not None:
             raise unjudged
-    _refuse_mixed_claims(framework, cluster, members)
     cycle = _Cycle(scheduler, framework, group, members, options.counts_all)
     cycle.notes_claims = _releases_claims(framework, group)
+    _note_unallocated(cycle)
     with cluster.savepoint():
         trial = cycle.run()
     cycle.notes_claims = False
     status, results = trial.status, trial.results
-    untried = [MemberResult(each, message=status.message) for each in members[len(results) :]]
+    untried = [MemberResult(each, message=status.message, keeps_promise=True) for each in members[len(results) :]]
     attempt = GroupAttempt(group, status, [*results, *untried], trial.fits, status.code == "Unschedulable", trial.tried)
     if status.code == "Unschedulable" and options.preempts:
         if _fails_on_devices(framework, group, results):
@@ -274,8 +281,9 @@ def try_group(
             attempt.await_victims(evicting)
             return attempt
     if status.code == "Success":
-        found, written = _after_race(cycle, trial.found, alone=options.alone)
-        cluster.objects.add(written)
+        found = trial.found
+        cluster.objects.add(_lose_races(cycle, found, alone=options.alone))
+        found = [each for each in found if each.row >= 0]
         with cluster.savepoint():
             if any(_bind(scheduler, result, names_claims=False) for result in found):
                 raise _unjudged("spec.volumes", "pods of a PodGroup whose claims cannot be bound")
@@ -291,134 +299,92 @@ def try_group(
     return attempt
 
 
-def _bind(scheduler: Scheduler, result: MemberResult, *, names_claims: bool = True, binds: bool = True) -> str:
-    """Bind a pod to the node that it found. Return why that fails, or "". ``binds``: also bind its claims."""
+def _bind(scheduler: Scheduler, result: MemberResult, *, names_claims: bool = True) -> str:
+    """Bind a pod to the node that it found. Return why that fails, or ""."""
     key, pod, _ = result.member
     pod_class = scheduler.cluster.shared_class(pod)
     scheduler.bind(key, pod_class, result.row, pod.metadata.uid or key, names_claims=names_claims)
-    return scheduler.reserve(pod_class, result.row, binds=binds) if pod_class.volumes else ""
+    return scheduler.reserve(pod_class, result.row) if pod_class.volumes else ""
 
 
-def _after_race(
-    cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool
-) -> tuple[list[MemberResult], list[ResourceClaim]]:
-    """Return the pods that found nodes in the order of their binding, after a race for claims without a volume or
-    devices, and the claims on devices with their allocations.
+def _lose_races(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) -> list[ResourceClaim]:
+    """Choose the pods that bind the claims that several pods share; the other pods lose their nodes.
 
-    Of the pods that share a claim only the pod that writes first is bound. The others are tried again. Chance decides
-    which pod is first, and whether the PV controller has bound the claim by then.
+    kube-scheduler binds the pods at the same time. If several pods share an unbound or unallocated claim, only the pod
+    that writes first is bound, here the first pod. A later pod fails at the first claim that is written already, and
+    is tried again. The claims before it stay allocated.
+
+    Returns:
+        The allocated device claims, to write before the pods are bound.
 
     Raises:
-        NotJudgedError: if chance decides more than the names of equal pods.
+        NotJudgedError: if a pod loses in a way that is not modelled.
     """
-    scheduler, cluster = cycle.scheduler, cycle.scheduler.cluster
-    claims = {each.member.key: _claims(cycle.framework, cluster, each.member) for each in found}
-    users = Counter(name for each in claims.values() for name, _ in each)
-    writers: dict[frozenset[object], list[MemberResult]] = {}
+    cluster, written, users = cycle.scheduler.cluster, dict[str, ResourceClaim](), dict[str, MemberResult]()
+    lost, whole = "", len(found) == len(cycle.members)
     for each in found:
-        new = [name for name, known in claims[each.member.key] if users[name] > 1 and not known.claim.status.allocation]
-        writers.setdefault(_unbound(cluster, each.member.pod) | {(name, "devices") for name in new}, []).append(each)
-    written = Counter(name for names, pods in writers.items() for name in names for _ in pods)
-    if not written or max(written.values()) == 1:
-        return list(found), []
-    named = written.most_common(1)[0][0]
-    of_devices = isinstance(named, tuple)
-    field, name = ("spec.resourceClaims", named[0]) if isinstance(named, tuple) else ("spec.volumes", named)
-    by_chance = _unjudged(field, f"the claim {name}, {_WAITED_FOR}")
-    racing = [pods for names, pods in writers.items() if names and len(pods) > 1]
-    overlap = len(frozenset[object]().union(*writers)) < sum(map(len, writers))
-    firsts = [{_place(cluster, each): each for each in reversed(pods)}.values() for pods in racing]
-    # A failed binding also ends a nomination, and releases devices and claims that are made for a pod.
-    more = (
-        bool(cycle.promised)
-        or (not of_devices and any(claims.values()))
-        or any(
-            known.is_new and known.group is None
-            for pods in racing
-            for each in pods
-            for _, known in claims[each.member.key]
-        )
-    )
-    if not alone or overlap or more or len(found) < len(cycle.members) or prod(map(len, firsts)) > _MOST_RACES:
-        raise by_chance
-    allocated = _allocated(scheduler, found) if of_devices else []
-    places = Counter(_place(cluster, each) for each in found)
-    after: list[MemberResult] = []
-    for first in product(*firsts):
-        losers = {each.member.key for pods in racing for each in pods} - {each.member.key for each in first}
-        sure = [each for each in found if each.member.key not in losers]
-        again = msgspec.structs.replace(cycle, members=[each.member for each in found if each.member.key in losers])
-        for binds in (True,) if of_devices else (True, False):
-            with cluster.savepoint():
-                cluster.objects.add(allocated)
-                for each in sure:
-                    _bind(scheduler, each, names_claims=False, binds=binds)
-                retried = [*sure, *again.run().found]
-            if Counter(_place(cluster, each) for each in retried) != places:
-                raise by_chance
-            after = after or retried
-    result_of = {each.member.key: each for each in found}
-    for each in after:
-        result_of[each.member.key].row, result_of[each.member.key].score = each.row, each.score
-    return [result_of[each.member.key] for each in after], allocated
+        volumes = _unbound(cluster, each.member.pod)
+        taken = next((name for name in sorted(volumes) if name in users), "")
+        if taken and not (
+            whole and not cluster.objects.unjudged_groups and _write_the_same(cluster, users[taken], each)
+        ):
+            raise _unjudged("spec.volumes", f"the claim {taken}, {_WAITED_FOR}")
+        if taken:
+            each.unbound = f'running PreBind plugin "VolumeBinding": the claim {taken} has been modified'
+        users |= dict.fromkeys(volumes, each)
+        own = {name for name in cycle.unallocated.get(each.member.key, ()) if name in cycle.made}
+        at = next((at for at, (name, _) in enumerate(each.claims) if name in written), len(each.claims))
+        writes = dict(each.claims[:at])
+        if at < len(each.claims):
+            lost = each.claims[at][0]
+            words = f"claim {each.member.pod.namespace}/{lost} got allocated elsewhere in the meantime"
+            each.unbound = f'running PreBind plugin "{_DEVICES}": {words}'
+            own &= writes.keys()
+        if lost and (own or not whole or not alone):
+            raise _unjudged("spec.resourceClaims", f"the claim {lost}, {_WAITED_FOR}")
+        written |= writes
+        if each.unbound:
+            each.message, each.row, each.error = each.unbound, -1, True
+    return [claim for name, claim in written.items() if name not in cycle.made]
 
 
-def _allocated(scheduler: Scheduler, found: Sequence[MemberResult]) -> list[ResourceClaim]:
-    """Return the claims that the pods get allocated, not yet reserved for them; without claims made for a pod."""
-    claims = scheduler.cluster.objects.resource_claims
-    before = dict(claims)
-    with scheduler.cluster.savepoint():
-        for each in found:
-            _bind(scheduler, each, names_claims=False, binds=False)
-        after = dict(claims)
-    none = ResourceClaim()
-    return [
-        msgspec.structs.replace(claim, status=msgspec.structs.replace(claim.status, reserved_for=users))
-        for key, claim in after.items()
-        if claim is not before.get(key) and (key in before or (claim.metadata.controller or none).kind == "PodGroup")
-        for users in [before.get(key, none).status.reserved_for]
-    ]
+def _write_the_same(cluster: Cluster, first: MemberResult, later: MemberResult) -> bool:
+    """Return whether two pods bind the same volumes, so that the later pod fails at the first volume."""
+    pod, other = first.member.pod, later.member.pod
+    if other.spec.resource_claims or _unbound(cluster, pod) != _unbound(cluster, other):
+        return False
+    bindings = reserve(cluster, cluster.shared_class(pod), first.row).bindings
+    row = np.array([later.row], dtype=np.int64)
+    return first.row == later.row or all(catalog_of(cluster).reached(volume, row)[0] for _, volume in bindings)
 
 
-def _place(cluster: Cluster, result: MemberResult) -> tuple[object, int]:
-    """Return the class and the node's row of a pod."""
-    return cluster.shared_class(result.member.pod).key, result.row
-
-
-def _unbound(cluster: Cluster, pod: Pod) -> frozenset[object]:
-    """Return the pod's claims without a volume."""
+def _unbound(cluster: Cluster, pod: Pod) -> frozenset[str]:
+    """Return the names of the pod's unbound PersistentVolumeClaims."""
     found = [each.claim for each in pod_claims(pod, cluster.objects)] if pod.spec.volumes else []
     return frozenset(each.name for each in found if each is not None and not is_bound(each))
 
 
-def _refuse_mixed_claims(framework: Framework, cluster: Cluster, members: Sequence[Member]) -> None:
-    """Check that no pod asks for a claim that a pod before it gets allocated, and then for another claim.
-
-    kube-scheduler writes the allocations of such claims into each other.
-
-    Raises:
-        NotJudgedError: if a pod does.
-    """
-    taken: set[object] = set()
-    for each in members:
-        new = [name for name, known in _claims(framework, cluster, each) if not known.claim.status.allocation]
-        shared = [name in taken for name in new]
-        if True in shared and False in shared[shared.index(True) :]:
-            raise _unjudged("spec.resourceClaims", f"the claim {new[shared.index(True)]}, {_WAITED_FOR}")
-        taken.update(new)
-
-
-def _claims(framework: Framework, cluster: Cluster, member: Member) -> list[tuple[object, PodDeviceClaim]]:
-    """Return the pod's claims on devices with what identifies each: a name, or the pod's if the claim is new."""
-    devices, pod_class = framework.devices, cluster.shared_class(member.pod)
-    if devices is None or not pod_class.may_need_devices:
-        return []
-    try:
-        claims = devices.wanted(pod_class, cluster.objects).claims
-    except ClaimMissingError:
-        return []
-    own = [each.is_new and each.group is None for each in claims]
-    return [((member.key, each.entry) if new else each.claim.name, each) for new, each in zip(own, claims, strict=True)]
+def _note_unallocated(cycle: _Cycle) -> None:
+    """Note the unallocated device claims of the group's pods if several pods share one of them."""
+    cluster, devices = cycle.scheduler.cluster, cycle.framework.devices
+    found, made = dict[PodKey, list[str]](), set[str]()
+    for each in cycle.members:
+        pod_class = cluster.shared_class(each.pod)
+        if devices is None or not pod_class.may_need_devices:
+            continue
+        try:
+            claims = devices.wanted(pod_class, cluster.objects).claims
+        except ClaimMissingError:
+            continue
+        found[each.key] = []
+        for known in claims:
+            name = known.claim.name
+            if known.is_new and known.group is None:
+                made.add(name := f"{each.name}-{known.entry}")
+            if not known.claim.status.allocation:
+                found[each.key].append(name)
+    if max(Counter(name for names in found.values() for name in names).values(), default=0) > 1:
+        cycle.unallocated, cycle.made = found, made
 
 
 def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member], gates: Gates) -> str:
@@ -451,11 +417,11 @@ def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member], gates
 
 
 class _Trial(msgspec.Struct):
-    """The outcome of placing a group's pods for now.
+    """The outcome of a trial placement of a group's pods.
 
     Attributes:
-        results: of the pods that were tried.
-        fits: how many pods have nodes or would find them.
+        results: results of the pods that were tried.
+        fits: number of pods with a node or a feasible node.
         tried: name of each placement → number of pods with a node or a feasible node there.
     """
 
@@ -471,7 +437,13 @@ class _Trial(msgspec.Struct):
 
 
 class _Cycle(msgspec.Struct):
-    """One run of the scheduling algorithm over a group."""
+    """One run of the scheduling algorithm over a group.
+
+    Attributes:
+        notes_claims: whether to note the claims that are allocated elsewhere.
+        unallocated: pod → the names of its unallocated device claims; empty if pods share none of them.
+        made: names of claims that are made for one pod.
+    """
 
     scheduler: Scheduler
     framework: Framework
@@ -480,6 +452,8 @@ class _Cycle(msgspec.Struct):
     counts_all: bool = False
     promised: dict[PodKey, str] = {}
     notes_claims: bool = False
+    unallocated: dict[PodKey, list[str]] = {}
+    made: set[str] = set()
 
     @property
     def key(self) -> Key:
@@ -487,10 +461,10 @@ class _Cycle(msgspec.Struct):
         return self.group.namespace, self.group.name
 
     def run(self) -> _Trial:
-        """Place the pods of the group for now (``runRootSchedulingAlgorithm``).
+        """Place the pods of the group; the caller undoes it (``runRootSchedulingAlgorithm``).
 
-        kube-scheduler knows the priority of nominated pods in its queue only, where the group's pods are not: they do
-        not count for each other.
+        The nominations of the group's pods do not count for each other, because kube-scheduler finds the priority of
+        a nominated pod only in its queue, and pods in flight are not there.
         """
         cluster = self.scheduler.cluster
         nominated = {each.key: node for each in self.members if (node := cluster.nominated_node(each.key))}
@@ -505,7 +479,7 @@ class _Cycle(msgspec.Struct):
         return trial
 
     def _on_placements(self) -> _Trial:
-        """Try each placement, and take the best (``podGroupSchedulingPlacementAlgorithm``)."""
+        """Try each placement. Return the result of the best (``podGroupSchedulingPlacementAlgorithm``)."""
         scheduler, cluster = self.scheduler, self.scheduler.cluster
         constraints = self.group.spec.scheduling_constraints
         generates = self.framework.profile.enabled("placement_generate")
@@ -543,7 +517,7 @@ class _Cycle(msgspec.Struct):
         return _Trial(status, first.results, max(each.fits for each in trials), tried or {})
 
     def _place(self) -> _Trial:
-        """Place pod after pod until too few can find nodes (``podGroupSchedulingDefaultAlgorithm``)."""
+        """Place pod after pod until minCount cannot be reached (``podGroupSchedulingDefaultAlgorithm``)."""
         minimum, remaining = min_count(self.group), len(self.members)
         scheduled = scheduled_count(self.scheduler.cluster, self.key)
         trial = _Trial(_feasible(minimum, scheduled, remaining), fits=scheduled)
@@ -572,19 +546,58 @@ class _Cycle(msgspec.Struct):
         unavailable: list[PodDeviceClaim] = []
         if self.notes_claims and pod.spec.resource_claims:
             unavailable = self.scheduler.unavailable_claims(pod, self.scheduler.verdict(pod, name))
+        pending = self._pending(member) if key in self.unallocated else []
         placement = self.scheduler.schedule(pod, name, nominated=self.promised.get(key, ""), binds=False)
         result = _result(self.scheduler, member, placement)
+        if result.row >= 0 and key in self.unallocated:
+            result.claims = self._allocate(member, pending)
         result.unavailable = [each.claim for each in unavailable]
         return result
 
+    def _pending(self, member: Member) -> list[str]:
+        """Return the pod's unallocated claims that an earlier pod of the group allocates.
+
+        Raises:
+            NotJudgedError: if such a claim precedes one for extended resources, or the pod's node depends on scores of
+                mixed allocations.
+        """
+        key, pod, name = member
+        claims, names = self.scheduler.cluster.objects.resource_claims, self.unallocated[key]
+        if len(set(names)) < len(names):
+            raise _unjudged("spec.resourceClaims", f"the pod {name}, which names a claim twice")
+        found = [each for each in names if (claim := claims.get((pod.namespace, each))) and claim.status.allocation]
+        new = dropwhile(lambda each: each not in found, names)
+        mixed = [each for each in new if each not in found]
+        if f"{name}-" in mixed or (mixed and len(self.scheduler.verdict(pod, name).feasible) > 1):
+            raise _unjudged("spec.resourceClaims", f"the claim {found[0]}, {_WAITED_FOR}")
+        return found
+
+    def _allocate(self, member: Member, pending: Collection[str]) -> list[tuple[str, ResourceClaim]]:
+        """Return (name, claim) for the claims that the pod's binding writes, in the pod's order.
+
+        kube-scheduler sorts the allocations of pending claims behind the others, but not the claims
+        (``Filter`` and ``Reserve`` of DynamicResources). A claim may thus get the devices of another.
+        """
+        objects, (key, pod, _) = self.scheduler.cluster.objects, member
+        claims = [(each, objects.resource_claims.get((pod.namespace, each))) for each in self.unallocated[key]]
+        found = [(each, claim) for each, claim in claims if claim is not None]
+        allocations = [claim.status.allocation for _, claim in sorted(found, key=lambda each: each[0] in pending)]
+        written = []
+        for (name, claim), allocation in zip(found, allocations, strict=True):
+            changed = replace(claim, status=replace(claim.status, allocation=allocation))
+            if name not in pending and allocation is not claim.status.allocation:
+                objects.put(changed)
+            written.append((name, replace(changed, status=replace(changed.status, reserved_for=None))))
+        return written
+
 
 def _bound(cluster: Cluster, key: Key) -> list[PodClass]:
-    """The classes of a group's pods that have nodes."""
+    """Return the classes of a group's pods with nodes."""
     return [each for each in cluster.classes.values() if each.occupancy and group_key(each.pod) == key]
 
 
 def _feasible(minimum: int, scheduled: int, remaining: int) -> Status:
-    """Return whether enough pods have nodes, or may find them yet (``PlacementFeasible``)."""
+    """Return whether minCount is reached (Success), may still be (Wait), or cannot be (``PlacementFeasible``)."""
     counts = f"{scheduled} scheduled, {remaining} remaining"
     if remaining + scheduled < minimum:
         return Status("Unschedulable", (f"minCount ({minimum}) cannot be satisfied: {counts}",))
@@ -608,7 +621,7 @@ def _result(scheduler: Scheduler, member: Member, placement: Placement) -> Membe
 
 
 def _fails_on_devices(framework: Framework, group: PodGroup, results: Sequence[MemberResult]) -> bool:
-    """Return whether DynamicResources has no state for the group, because its PreFilter never ran."""
+    """Return whether DynamicResources' PodGroupPostFilter fails, because its PreFilter ran for no pod."""
     if not _releases_claims(framework, group):
         return False
     return all(each.verdict is not None and _ends_before_devices(each.verdict) for each in results)
@@ -623,12 +636,12 @@ def _ends_before_devices(verdict: Verdict) -> bool:
 
 
 def _released(cycle: _Cycle, results: Sequence[MemberResult]) -> str:
-    """Return what DynamicResources says of claims that it releases for a group (``PodGroupPostFilter``).
+    """Return DynamicResources' message on the claims that it releases for a group (``PodGroupPostFilter``).
 
-    A claim that was not allocated before the attempt counts, and stays as it is.
+    A claim that was not allocated before the attempt counts as released, but does not change.
 
     Raises:
-        NotJudgedError: if it releases a claim, which preemption may see or not.
+        NotJudgedError: if it releases an allocated claim, because preemption may or may not see that.
     """
     cluster, group = cycle.scheduler.cluster, cycle.group
     claims, of_group, unreserves = cluster.objects.resource_claims, list[ResourceClaim](), False
@@ -656,7 +669,7 @@ def _refuse_releases(claims: Iterable[ResourceClaim]) -> None:
 
 
 def _releases_claims(framework: Framework, group: PodGroup) -> bool:
-    """Return whether DynamicResources has a part in PodGroupPostFilter."""
+    """Return whether DynamicResources runs in PodGroupPostFilter for the group."""
     constrained = framework.gates.enabled(_TOPOLOGY) and group.spec.scheduling_constraints is not None
     return _DEVICES in framework.profile.enabled("pod_group_post_filter") and not constrained
 

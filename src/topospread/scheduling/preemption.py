@@ -31,7 +31,7 @@ from .view import View
 
 T = TypeVar("T")
 Pods = tuple[tuple[PodKey, PodClass], ...]
-"""Pods of a node."""
+"""(pod, its class) for each of some pods of a node."""
 
 _MEMORIES = 8
 """Number of pod classes for which the results of dry runs are kept."""
@@ -60,8 +60,8 @@ class PreemptionRules:
     )
     counts_on: bool = until(
         "1.36",
-        "If several disruption budgets select a victim, those after the first broken one do not count "
-        "it. Before, all did.",
+        "If several disruption budgets select a victim, only budgets up to the first broken one count "
+        "it. Before, all of them did.",
     )
     sorts_victims: bool = since(
         "1.30",
@@ -84,7 +84,7 @@ class Victim(msgspec.Struct, frozen=True):
     """A pod that may be evicted.
 
     Attributes:
-        order: (0, start time), or (1, position) for a pod without one, which counts as started later.
+        order: (0, start time), or (1, position on the node) for a pod without a start time, which counts as later.
     """
 
     key: PodKey
@@ -112,7 +112,7 @@ class Preemption(msgspec.Struct, frozen=True):
         ineligible: why the pod may not preempt; "" if it may.
         candidates: nodes where preemption would help, in the order of evaluation.
         picked: candidates that are equally good; kube-scheduler draws one.
-        message: message if there is no candidate; else errors of plugins on other nodes.
+        message: kube-scheduler's message if there is no candidate, else the errors of plugins on other nodes.
         keeps_promise: whether the pod keeps its nomination because it may not preempt or failed to.
     """
 
@@ -133,6 +133,7 @@ class NodeResult(msgspec.Struct, frozen=True):
     """The result of a dry run on one node.
 
     Attributes:
+        found: victims on the node, or why evictions do not help.
         potential: key and class of the potential victims, most important first; empty for a rejection.
         violating: whether each potential victim's eviction breaks a PodDisruptionBudget.
     """
@@ -169,7 +170,7 @@ class NodeResults:
         self._position, self._reordered = cluster.journal.position, cluster.reordered
 
     def get(self, row: int) -> NodeResult | None:
-        """Return the result for a node. Nodes with nominated pods have none, because these pods affect it."""
+        """Return the result for a node; ``None`` if it is not cached or the node has nominated pods."""
         return None if row in self._cluster.nominated else self._by_row.get(row)
 
     def put(self, row: int, result: NodeResult) -> None:
@@ -441,6 +442,6 @@ def _earliest_start(candidate: Candidate) -> tuple[int, float]:
 
 
 def start_order(started: str | None, otherwise: T) -> tuple[int, float | T]:
-    """Return the sort key of a pod's start time; pods without one come last, by ``otherwise``."""
+    """Return the sort key of a pod's start time. Pods without a start time come last, sorted by ``otherwise``."""
     moment = seconds(started)
     return (1, otherwise) if moment is None else (0, moment)

@@ -36,7 +36,7 @@ LONGEST_STAY = 300 * SECOND
 """Nanoseconds after which an unschedulable pod is retried without an event."""
 
 Clock = Callable[[], int]
-"""Return the current time in nanoseconds."""
+"""Function that returns the current time in nanoseconds."""
 
 
 class KeepsGroups(Protocol):
@@ -65,8 +65,8 @@ class SchedulingQueue:
         groups: queue of pod groups; ``None`` if pods are scheduled one by one.
 
     Args:
-        clock: the current time in nanoseconds.
-        requeueing_of: the queueing hints of a pod's profile; ``None`` if its profile does not exist.
+        clock: returns the current time in nanoseconds.
+        requeueing_of: returns the queueing hints of a pod's profile; ``None`` if its profile does not exist.
         settings: backoff durations.
         rules: rules to compute requests, to detect an update that lowers them.
         undo: undo log; with the cluster's log, savepoints of the cluster also restore the queue.
@@ -108,9 +108,9 @@ class SchedulingQueue:
         """Add a new pod.
 
         Args:
-            key: the pod's own by default.
-            kind: pods of one kind get the same answer of every queueing hint.
-            since: time of creation, now by default.
+            key: key in the queue; the pod's ``namespace/name`` by default.
+            kind: key of pods with equal answers from every hint; ``None`` if unknown.
+            since: time of creation; now by default.
         """
         key = key or pod_key(pod.namespace, pod.name)
         time = self.clock() if since is None else since
@@ -183,10 +183,10 @@ class SchedulingQueue:
             info: the popped pod.
             unschedulable: plugins that rejected the pod. The attempt ended with an error if this and ``pending`` are
                 empty.
-            pending: plugins that wait for an action of their own; their hints requeue the pod without backoff. Returns
-                False if the pod is already in the queue.
+            pending: plugins that wait for an action of their own; their hints requeue the pod without backoff.
 
         Returns:
+            False if the pod is already in the queue.
         """
         try:
             return self._add_tried(info, frozenset(unschedulable), frozenset(pending))

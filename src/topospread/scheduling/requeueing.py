@@ -1,6 +1,6 @@
-"""The profile's plugins about waiting pods: whether a pod may enter the queue, and which events may help it.
+"""The profile's plugins that decide whether a pod may enter the queue, and which events may help a pending pod.
 
-The queue that asks is in `queue`. Source: pkg/scheduler/scheduler.go (``buildQueueingHintMap``),
+`queue` calls them. Source: pkg/scheduler/scheduler.go (``buildQueueingHintMap``),
 pkg/scheduler/framework/runtime/framework.go (``fillEnqueueExtensions``).
 """
 
@@ -50,17 +50,17 @@ _ALL_RESOURCES: tuple[Resource, ...] = (
     "ResourceSlice",
 )
 _EVERYTHING = tuple(Registration(ClusterEvent(resource, ALL)) for resource in _ALL_RESOURCES)
-"""The registrations of plugins that name no events (``UnrollWildCardResource``)."""
+"""Registrations for plugins that register no events: all events of all kinds (``UnrollWildCardResource``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequeueingRules:
-    """The differences between Kubernetes versions in moving pods that wait."""
+    """The differences between Kubernetes versions in retrying pending pods."""
 
     hints: bool = gated("SchedulerQueueingHints")
     selective: bool = since(
         "1.22",
-        "A pending pod is retried on events that a plugin which rejected it registered. Before, on every event.",
+        "A pending pod is retried on events that a plugin which rejected it registered for. Before, on every event.",
     )
     spread_hears_of_pods: bool = since(
         "1.31",
@@ -149,9 +149,7 @@ class Requeueing:
         return found
 
     def _is_looked_at(self, pod: Pod, rejectors: frozenset[str], happened: EventWithObjects) -> bool:
-        """Return whether an event of an assigned pod may move a pod, without hints (``AssignedPodAdded``,
-        ``…Updated``).
-        """
+        """Return whether an event may move a pod while hints are off (``AssignedPodAdded``, ``AssignedPodUpdated``)."""
         event, _, new = happened
         if event.resource != "AssignedPod" or event.action in (DELETE, POD_SCALE_DOWN):
             return True

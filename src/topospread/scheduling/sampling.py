@@ -1,9 +1,8 @@
 """The sample of nodes that kube-scheduler considers in clusters of 100 nodes or more.
 
-It walks the nodes zone by zone in turn, starts where the last pod's walk ended, and stops when enough nodes are
+It takes one node of each zone in turn, starts where the last pod's walk ended, and stops when enough nodes are
 feasible. Only these nodes are scored. The result is exact for one worker (``parallelism: 1``); several workers stop a
-few
-nodes earlier or later. Sampling is used only on request.
+few nodes earlier or later. Sampling is used only on request.
 Source: pkg/scheduler/schedule_one.go, pkg/scheduler/backend/cache/node_tree.go, component-helpers' ``GetZoneKey``.
 """
 
@@ -38,7 +37,7 @@ class SamplingRules:
 
     narrowed_wrap: bool = until(
         "1.26",
-        "The next pod's walk starts at a position counted over all nodes. Before, over the nodes that PreFilter left.",
+        "The next pod's walk starts at a position among all nodes. Before, only nodes left by PreFilter counted.",
     )
     unscored_first: bool = since("1.30", "A profile without score plugins takes the first feasible node.")
 
@@ -68,7 +67,7 @@ def nodes_to_find(nodes: int, percentage: int | None) -> int:
 
 
 _Order = tuple[dict[str, dict[str, int]], dict[int, tuple[str, str]], Ints]
-"""Zone → node → row; row → (node, zone); and the rows in order."""
+"""(zone → node → row, row → (node, zone), rows in order)."""
 
 
 class NodeOrder:

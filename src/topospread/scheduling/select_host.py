@@ -46,10 +46,11 @@ class ChoiceRules:
 def among_equals(
     gates: Sequence[Gates], nodes: NodeTable, source: random.Random | None, *, sampled: bool, always_draws: bool
 ) -> AmongEquals | None:
-    """Return how these profiles choose among equal nodes; ``None`` for the first by name.
+    """Return the function that chooses among equal nodes; ``None`` if the first by name is taken.
 
     Args:
-        source: source of random draws.
+        gates: versions and gates of the profiles.
+        source: source of random draws; ``None`` if no seed is given.
         sampled: whether nodes come in kube-scheduler's order of evaluation.
     """
     if not always_draws and not all(rules_for(ChoiceRules, each).draws for each in gates):
@@ -70,7 +71,7 @@ def drawn(source: random.Random, ranks: Sequence[int]) -> AmongEquals:
 
 
 def top_of_heap(rows: Ints, best: Ints) -> int:
-    """Return the node at the top of kube-scheduler's heap of totals: the first of the best, from the root leftwards.
+    """Return the node at the top of kube-scheduler's heap of totals, the first of the best nodes in `_way_from_root`.
 
     Go's ``heap.Init`` moves a child up only if it is better than its parent, and the right child only if it is better
     than the left.
@@ -79,7 +80,7 @@ def top_of_heap(rows: Ints, best: Ints) -> int:
 
 
 def _way_from_root(place: int) -> str:
-    """Return the path to an index, 0 for left and 1 for right. Parents sort before children, and left before right."""
+    """Return the path from the heap's root to an index, "0" for left and "1" for right. Its text is the sort key."""
     return f"{place + 1:b}"[1:]
 
 

@@ -56,7 +56,7 @@ def labelled_by(node: Node, pod: Pod) -> Pod:
 
 
 def selects_by_topology(pods: Iterable[Pod], objects: ClusterObjects) -> bool:
-    """Return whether a selector of these pods, a budget, Service or controller names one of the labels."""
+    """Return whether a selector of these pods, or of a budget, Service or controller, reads one of these labels."""
     named = frozenset(TOPOLOGY_LABELS)
     budgets = (keys_of(each.spec.selector) for each in objects.pod_disruption_budgets.values())
     return not all(map(named.isdisjoint, chain(map(keys_read_by, pods), budgets, (keys_of_owners(objects),))))

@@ -45,7 +45,7 @@ def group_of(info: QueuedPodInfo) -> Group:
 
 
 Found = tuple[Group, QueueingStrategy]
-"""A group that an event may help."""
+"""(group that an event may help, strategy for its pods)."""
 
 
 class KeepsPods(Protocol):
@@ -70,7 +70,7 @@ class KeepsPods(Protocol):
 
 
 Asking = Callable[[Group, Pod], QueueingStrategy]
-"""Return the strategy of an event for a group, given one of its pods."""
+"""Function of (group, one of its pods) that returns the strategy of an event for the group."""
 
 
 class _Answers:
@@ -87,7 +87,7 @@ class UnschedulablePods:
     """Unschedulable pods by key and by group.
 
     Attributes:
-        turns: number of pods added so far; a pod's ``turn`` orders pods by their arrival.
+        turns: number of pods added so far, the next pod's ``turn``.
         batch: store of the pods of some groups; ``None`` if there is none.
 
     Args:

@@ -1,4 +1,4 @@
-"""Verdicts: kube-scheduler's answer for a pod, node by node, as data. How it is reached is in `evaluate`."""
+"""Verdicts: kube-scheduler's answer for a pod, node by node, as data. `evaluate` computes them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from topospread.plugins.interface import NotJudgedError, Status
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
 GANG = "GangScheduling"
-"""The plugin for which a pod waits that its group keeps from a node."""
+"""The plugin that keeps a pod pending because of its group."""
 EXTENDER = "Extender"
-"""In place of a plugin, for nodes that an extender rejects (``framework.ExtenderName``)."""
+"""Plugin name of rejections by an extender (``framework.ExtenderName``)."""
 LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
-"""In place of a plugin, for nodes that PreFilter did not leave."""
+"""Plugin name of rejections of nodes that PreFilter left out."""
 
 
 class Rejection(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class Verdict:
         rejections: the distinct rejections.
         points: plugin → weighted points of the feasible nodes, int64[feasible].
         pre_filter: PreFilter's message for the whole pod; "" if it passes.
-        because: what kube-scheduler does not say about that message; "" for nothing.
+        because: an explanation that kube-scheduler's message lacks; "" without one.
         arithmetic: arithmetic of every spread constraint in force.
         error: kube-scheduler's error if the pod could not be judged.
         narrowing: plugins that excluded nodes at PreFilter.
@@ -66,7 +66,7 @@ class Verdict:
 
     @cached_property
     def rejectors(self) -> frozenset[str]:
-        """The plugins for which the pod waits where no node is feasible (``Diagnosis.UnschedulablePlugins``)."""
+        """Plugins whose events may make the pending pod schedulable (``Diagnosis.UnschedulablePlugins``)."""
         named = {each.plugin for each in self.rejections if each.plugin and each.plugin != LEFT_OUT_BY_PRE_FILTER}
         return frozenset(named.union(self.narrowing))
 
@@ -116,7 +116,7 @@ class Verdict:
 
     @cached_property
     def message(self) -> str:
-        """kube-scheduler's sentence when no node is feasible, without preemption's; "" when one is.
+        """kube-scheduler's message if no node is feasible, without the part on preemption; else "".
 
         Source: pkg/scheduler/framework/types.go, ``FitError``.
         """
@@ -131,9 +131,9 @@ class Verdict:
 
 
 def fit_message(nodes: int, rejections: Sequence[Rejection], counts: Sequence[int] | None = None) -> str:
-    """``0/5 nodes are available: …``: how many nodes each reason rejects, parts sorted as strings.
+    """Return ``0/5 nodes are available: …``, with the number of nodes for each reason, sorted as strings.
 
-    ``counts``: number of nodes of each rejection, one by default.
+    ``counts``: number of nodes for each rejection, 1 by default.
     """
     reasons: Counter[str] = Counter()
     for rejection, count in zip(rejections, counts or [1] * len(rejections), strict=True):
@@ -145,16 +145,17 @@ def fit_message(nodes: int, rejections: Sequence[Rejection], counts: Sequence[in
 
 
 class RejectionList:
-    """Collects distinct rejections and their numbers."""
+    """Collects distinct rejections of a pod ``namespace/name``, and their numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, pod: str) -> None:
+        self._pod = pod
         self.rejections: list[Rejection] = []
         self._index: dict[tuple[str, Status], int] = {}
 
     def number(self, plugin: str, status: Status) -> int:
-        """The number of a rejection by a plugin."""
+        """Return the index of a rejection by a plugin; add it if it is new."""
         index = self._index.get((plugin, status))
         if index is None:
             index = self._index[plugin, status] = len(self.rejections)
-            self.rejections.append(Rejection(status.code, plugin, status.reasons))
+            self.rejections.append(Rejection(status.code, plugin, status.of(self._pod)))
         return index

@@ -24,14 +24,15 @@ from .preemption import NO_VICTIMS, Candidate, NodeResult, PreemptionSearch, Vic
 from .verdict import Rejection
 
 Placed = tuple[PodKey, PodClass, int]
-"""A pod with its row."""
+"""(pod, its class, row of its node)."""
 
 
 class Unit(msgspec.Struct, frozen=True):
     """Pods that are evicted together.
 
     Attributes:
-        of_group: the pods belong to a PodGroup.
+        of_group: whether the pods belong to a PodGroup.
+        started: sort key of the earliest start time.
     """
 
     pods: tuple[Placed, ...]
@@ -55,7 +56,7 @@ def possible_victims(cluster: Cluster, priority: int) -> list[Unit]:
 
 
 def whole_group(cluster: Cluster, pod_class: PodClass) -> Key | None:
-    """Return the group with which a pod is evicted; ``None`` for a pod that is evicted alone."""
+    """Return the group that is evicted together with the pod; ``None`` for a pod that is evicted alone."""
     key = group_key(pod_class.pod)
     group = None if key is None else cluster.objects.pod_groups.get(key)
     mode = group.spec.disruption_mode if group is not None else None

@@ -46,7 +46,7 @@ _HEARD = 64
 
 
 class OneByOne(msgspec.Struct, frozen=True):
-    """The cluster-wide filters and weighted scores, if all of them can go node by node."""
+    """The cluster-wide filters and weighted scores, if all of them can run node by node."""
 
     filters: tuple[FilterEach, ...]
     scores: tuple[tuple[int, ScoreEach], ...]
@@ -308,8 +308,8 @@ class _Columns(msgspec.Struct, frozen=True):
 
     Attributes:
         counts: columns that count pods.
-        without_counts: key of all columns, and the columns with "has the key" in place of each count.
-        with_counts: key of all columns, and the columns.
+        without_counts: (key, columns), with a `HasKey` column in place of each column that counts pods.
+        with_counts: (key, columns), with the columns that count pods.
     """
 
     counts: list[CountColumn]

@@ -17,7 +17,7 @@ _MANY = 32
 
 
 class ActiveQueueBatch:
-    """The pods of a queue in their order. It is used only while no pod that is added to the queue precedes them.
+    """Pods taken from a queue in their order. They are popped until a pod that is added to the queue precedes them.
 
     While the batch has pods, callers must take pods from the batch, not from the queue.
     """
@@ -39,8 +39,9 @@ class ActiveQueueBatch:
         return info
 
     def following(self) -> Iterator[QueuedPodInfo]:
-        """Yield the next pod; the caller must `drop` it before the next iteration. Yield none if the queue is
-        short.
+        """Yield one next pod after another. The caller must `drop` a pod before the next iteration.
+
+        Yield nothing if the queue is short.
         """
         if not self._due:
             queue = self._queue

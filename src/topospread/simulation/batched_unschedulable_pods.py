@@ -37,12 +37,11 @@ _LONGEST_SHIFT = 32
 
 @dataclass(frozen=True, slots=True)
 class RejectionSource:
-    """The source of rejections; the rejection of one pod holds for all pods of its equivalence class.
+    """Functions about rejections. The rejection of one pod holds for all pods of its equivalence class.
 
     Attributes:
         takes: returns whether the batch may hold a pod.
-        refused: returns the outcome if the pod would be rejected again, with a new verdict after a change; ``None`` if
-            it must be scheduled.
+        refused: returns the current outcome if the pod would be rejected again; ``None`` if it must be scheduled.
         equivalence_class: returns the key of pods that are rejected for the same reason.
         fallen: returns the keys whose rejection changed since the last call; ``None`` if any may have changed.
         again: records the last new outcome of a pod that leaves the batch.
@@ -209,8 +208,9 @@ class BatchedUnschedulablePods:
         return falls
 
     def _falls(self, groups: Ints) -> int:
-        """Return the index of the first pod that must be scheduled; ``groups`` has each pod's group, in queue
-        order.
+        """Return the index of the first pod that must be scheduled; the number of pods if none must.
+
+        ``groups``: each pod's group, in queue order.
         """
         fallen = self._judge.fallen()
         if fallen is None:

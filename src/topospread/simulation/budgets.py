@@ -25,14 +25,14 @@ from topospread.text import listed
 from topospread.whole_number import scaled
 
 _WITHOUT_SCALE = frozenset({"DaemonSet", "Job"})
-"""Kinds without a scale: the controller allows no eviction for maxUnavailable and percentages."""
+"""Kinds without a scale. For their pods, budgets with maxUnavailable or a percentage allow no eviction."""
 
 _NAMED = 5
-"""Number of budgets that a note names."""
+"""Most budgets that a note names."""
 
 
 def complete_budgets(plan: Plan, cluster: Cluster) -> None:
-    """Set a status for every budget without one, and note the budgets that select evictable pods."""
+    """Set a status for every budget without one. Add a note on such budgets that select pods."""
     pods = _PodsThere(plan)
     completed = []
     for budget in list(cluster.objects.pod_disruption_budgets.values()):
@@ -53,18 +53,18 @@ def complete_budgets(plan: Plan, cluster: Cluster) -> None:
 
 
 def _note(completed: Sequence[tuple[str, PodDisruptionBudgetStatus]]) -> str:
-    """Return one sentence: for a single budget the evictions that it allows, for several those that allow none."""
+    """Return a sentence on one budget and the evictions that it allows, or on several and which allow none."""
     if len(completed) == 1:
         ((name, status),) = completed
         allowed = "1 eviction" if status.disruptions_allowed == 1 else f"{status.disruptions_allowed} evictions"
         return (
-            f"PodDisruptionBudget {name} has no status: by its spec and the {status.current_healthy} healthy of "
-            f"{status.expected_pods} pods it allows {allowed}"
+            f"PodDisruptionBudget {name} has no status: computed from its spec and {status.current_healthy} healthy of "
+            f"{status.expected_pods} pods, it allows {allowed}"
         )
-    begin = f"{len(completed)} PodDisruptionBudgets have no status: by their specs and healthy pods"
+    begin = f"{len(completed)} PodDisruptionBudgets have no status: computed from their specs and healthy pods,"
     closed = [name for name, status in completed if not status.disruptions_allowed]
     if not closed:
-        return f"{begin} each allows an eviction"
+        return f"{begin} each allows at least 1 eviction"
     allow = "1 allows none" if len(closed) == 1 else f"{len(closed)} allow none"
     allow = "all allow none" if len(closed) == len(completed) else allow
     return f"{begin} {allow}: {listed(closed, _NAMED)}"
@@ -125,7 +125,7 @@ def desired_healthy(budget: PodDisruptionBudget, expected: int) -> int:
 
 
 def _scaled(value: int | str, total: int) -> int:
-    """Return a number, or a percentage of the total, rounded up; 0 for other text."""
+    """Return a number as it is, and a percentage as its share of the total, rounded up; 0 for other text."""
     return scaled(value, total) or 0
 
 
@@ -141,7 +141,7 @@ class _Standing(msgspec.Struct):
         """Return the current number of its pods on nodes."""
         if self.selection is None:
             return 0
-        return sum(sum(each.occupancy.values()) for each in self.selection.classes if each.counted)
+        return sum(self.selection.on_node.values())
 
 
 class KeepsBudgets(Protocol):
@@ -156,6 +156,7 @@ class Budgets:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._stamp = -1
         given = cluster.objects.pod_disruption_budgets.values()
         self._standing = [_Standing(budget, _selection(budget, cluster), room_of(budget)) for budget in given]
         for each in self._standing:
@@ -163,12 +164,15 @@ class Budgets:
 
     def recount(self) -> None:
         """Update the status of every budget by its pods that are on nodes now."""
+        if self._stamp == self._cluster.journal.stamp:
+            return
         for each in self._standing:
             room = each.room + each.on_nodes() - each.pods
             status = each.budget.status
             if status is not None:
                 allowed = replace(status, disruptions_allowed=max(0, room))
                 self._cluster.objects.put(replace(each.budget, status=allowed))
+        self._stamp = self._cluster.journal.stamp
 
     def restore(self) -> None:
         """Restore the budgets of the start of the run."""
@@ -178,7 +182,7 @@ class Budgets:
 
 def _selection(budget: PodDisruptionBudget, cluster: Cluster) -> Selection | None:
     selector = budget_selector(budget)
-    return None if selector is None else cluster.selections.of(budget.namespace, selector)
+    return None if selector is None else cluster.selections.of(budget.namespace, selector).counting()
 
 
 def room_of(budget: PodDisruptionBudget) -> int:

@@ -43,11 +43,11 @@ _SPREAD = "PodTopologySpread"
 
 
 class _Alike(msgspec.Struct, eq=False):
-    """Rejections of classes with equal answers on every node, and on the domain of each node.
+    """Rejections of classes whose single-node filters and whose domains of nodes are equal.
 
     Attributes:
-        own: rejections of single nodes.
-        memberships: domains of nodes for the hard constraints; ``None`` if that is not known.
+        own: rejections by single-node filters.
+        memberships: domains of nodes for the hard constraints; ``None`` if counts depend on more than the domains.
         refusals: equivalence class → rejection.
     """
 
@@ -56,8 +56,12 @@ class _Alike(msgspec.Struct, eq=False):
     refusals: dict[Hashable, _Basis] = {}
 
     def touched(self, pods: Iterable[int], nodes: Iterable[int], position: int) -> list[Hashable]:
-        """Return the rejections that may no longer hold after changes of nodes, or of pods on nodes, since a
-        position.
+        """Return the keys in ``refusals`` whose rejection may no longer hold.
+
+        Args:
+            pods: rows whose pods changed since the position.
+            nodes: rows whose node changed since the position.
+            position: position in the journal.
         """
         own = self.own
         own.catch_up()
@@ -91,7 +95,7 @@ class _Basis(msgspec.Struct, eq=False):
         reading: other objects that were read.
         blame: row → index of the rejection, −1 for a row without a node, int64[rows].
         counted: pods that its constraints count.
-        rejected: domains that each hard constraint rejects; ``None`` if more than counts decides.
+        rejected: domains that each hard constraint rejects; ``None`` if not only counts decide.
         listens: whether the view itself may count pods.
         alike: rejections that share its check.
         is_recounted: whether the counts differ from those in the verdict.
@@ -109,7 +113,7 @@ class _Basis(msgspec.Struct, eq=False):
     is_recounted: bool = False
 
     def recounts(self) -> bool:
-        """Note that counts changed. Return whether the constraints still reject the same domains."""
+        """Check the rejection after a change of counts. Return whether the constraints reject the same domains."""
         view = self.view()
         if self.rejected is None or view is None or _rejected_domains(view) != self.rejected:
             return False
@@ -200,7 +204,7 @@ class CachedRejections:
         return outcome
 
     def fallen(self) -> Collection[Hashable] | None:
-        """Return the keys whose rejection was dropped or changed since the last call; ``None`` if any may have."""
+        """Return the keys whose rejection was dropped or changed since the last call; ``None`` if this is unknown."""
         self.catch_up()
         found, self._fallen = self._fallen, {}
         return None if self._may_lapse() else found
@@ -302,8 +306,9 @@ class CachedRejections:
         return row < len(self._names) and bool(nodes.alive[row]) and self._names[row] == nodes.names[row]
 
     def _counting_any(self, classes: Iterable[PodClass], changes: Sequence[PodChange]) -> list[Hashable]:
-        """Return the rejections that may not hold after pods of some classes were placed or removed; note changed
-        counts.
+        """Return the keys of rejections that may no longer hold after pods of some classes were placed or removed.
+
+        Mark the other rejections that count such pods as recounted.
         """
         counting: dict[Hashable, None] = {}
         asked = self._listening

@@ -1,27 +1,29 @@
 """The filter or score that moved a pod to another node between two simulations.
 
-Both verdicts are from the pod's own attempt. Before the first moved pod both simulations are equal, so its cause is the
-difference itself; later moves may be consequences.
+Both verdicts are from the pod's last attempt. Up to the first moved pod both simulations are equal, so the first move
+is caused by the difference itself. Later moves may be consequences of earlier moves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import takewhile
 from typing import Final
 
 from topospread.scheduling.verdict import Verdict
+from topospread.text import listed
 
 from .comparison import Cause, Comparison, PlacementChange
 from .result import Placement, Simulation
 
 _OF_A_WORKLOAD: Final = 3
 _IN_ALL: Final = 60
-"""Number of pods whose causes are searched; each costs a full verdict."""
+"""Most pods whose causes are searched, because each needs a full verdict."""
 
 
 def to_watch(comparison: Comparison) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the pods whose verdicts explain moves: ``namespace/name`` in each of the two simulations.
+    """Return the pods whose verdicts explain moves, as ``namespace/name``: (of the first, of the second simulation).
 
     It chooses some pods of every workload, and always the first moved pod.
     """
@@ -38,14 +40,27 @@ def with_causes(comparison: Comparison, before: Simulation, after: Simulation) -
         before, after: the same two simulations, with verdicts of the pods that `to_watch` returns.
     """
     found = {}
+    nodes = [{_key(each): each.node for each in side.placements} for side in (comparison.before, comparison.after)]
     for change in _chosen(comparison):
         was, now = change.before, change.after
         if was is None or now is None:
             continue
         verdicts = before.verdicts.get(_key(was)), after.verdicts.get(_key(now))
         if verdicts[0] is not None and verdicts[1] is not None:
-            found[change.key] = _cause(was, now, verdicts[0], verdicts[1])
+            cause = _cause(was, now, verdicts[0], verdicts[1])
+            gone = _earlier(nodes[0], nodes[1], _key(was), now.node)
+            come = _earlier(nodes[1], nodes[0], _key(now), was.node)
+            words = [f"; {listed(come, 1)} came to {was.node}"] if come else []
+            words += [f"; {listed(gone, 1)} left {now.node}"] if gone else []
+            then = words[-1 if now.node not in verdicts[0].total else 0] if words else ""
+            found[change.key] = replace(cause, sentence=cause.sentence + then)
     return replace(comparison, why=found)
+
+
+def _earlier(here: Mapping[str, str | None], there: Mapping[str, str | None], pod: str, node: str | None) -> list[str]:
+    """Return the pods that one simulation places on a node before a pod, and the other simulation does not."""
+    earlier = takewhile(lambda key: key != pod, here)
+    return [key for key in earlier if node is not None and here[key] == node != there.get(key)]
 
 
 def _chosen(comparison: Comparison) -> list[PlacementChange]:
@@ -69,7 +84,7 @@ def _cause(was: Placement, now: Placement, before: Verdict, after: Verdict) -> C
     if new is not None and new not in before.total:
         return _rejected(new, before, " before", nodes=after.nodes)
     if old is None or new is None:
-        return Cause("tie", "", "it was tried while other pods were elsewhere")
+        return Cause("tie", "", "other pods were on other nodes at its attempt")
     return _preferred(old, new, before, after)
 
 
@@ -78,14 +93,14 @@ def _rejected(node: str, verdict: Verdict, when: str, nodes: Iterable[str]) -> C
     rejection = verdict.rejected.get(node)
     if rejection is None:
         missing = node not in verdict.nodes and node in nodes
-        words = f"{node} is not there{when}" if missing else verdict.error or f"{node} does not take it{when}"
+        words = f"{node} does not exist{when}" if missing else verdict.error or f"{node} is not feasible{when}"
         return Cause("filter", "", words)
     verb = "rejected" if when else "rejects"
     return Cause("filter", rejection.plugin, f"{rejection.plugin} {verb} {node}{when}: {', '.join(rejection.reasons)}")
 
 
 def _preferred(old: str, new: str, before: Verdict, after: Verdict) -> Cause:
-    """Return the cause for two nodes that are feasible on both sides: the score whose difference grew most."""
+    """Return the cause if both nodes are feasible in both: the score that came to prefer the new node most."""
     leads = [
         {plugin: side.scores[new].get(plugin, 0) - side.scores[old].get(plugin, 0) for plugin in side.points}
         for side in (before, after)
@@ -94,8 +109,8 @@ def _preferred(old: str, new: str, before: Verdict, after: Verdict) -> Cause:
     plugin = max(won, key=lambda each: won[each], default="")
     if not plugin or won[plugin] <= 0:
         equal = after.total[old] == after.total[new]
-        words = f"{old} and {new} have equal points" if equal else f"{old} was not among the nodes that were scored"
+        words = f"{old} and {new} have equal points" if equal else f"{old} was not scored"
         return Cause("tie", "", words)
     points = leads[0].get(plugin, 0), leads[1].get(plugin, 0)
-    words = f"{plugin} gives {new} {points[1]:+d} points beside {old}, {points[0]:+d} before"
+    words = f"{plugin} gives {new} {points[1]:+d} points compared with {old}, before {points[0]:+d}"
     return Cause("score", plugin, words, points)

@@ -16,6 +16,7 @@ import msgspec
 
 from topospread.config.show import SettingSides
 from topospread.errors import UsageError
+from topospread.text import not_in_namespace
 
 from .result import EvictedPod, Placement, Simulation, WorkloadResult, WorkloadSpread
 
@@ -31,8 +32,7 @@ def in_namespace(simulation: Simulation, namespace: str) -> Simulation:
     """
     known = {each.namespace for each in simulation.workloads} | {each.namespace for each in simulation.placements}
     if namespace not in known:
-        there_are = f"there are {', '.join(sorted(known))}" if known else "there are no workloads at all"
-        raise UsageError(f'-n {namespace}: there is no workload in the namespace "{namespace}"; {there_are}')
+        raise UsageError(f"-n {namespace}: {not_in_namespace(namespace, known)}")
 
     def inside(key: str) -> bool:
         return key.partition("/")[0] == namespace
@@ -86,7 +86,7 @@ class PlacementChange:
 
     @property
     def moved(self) -> bool:
-        """True if the node differs, or only one side has the pod."""
+        """True if the node differs, or only one simulation has the pod."""
         return self.before is None or self.after is None or self.before.node != self.after.node
 
 
@@ -125,7 +125,7 @@ class WorkloadChange:
 
     @property
     def moved(self) -> tuple[PlacementChange, ...]:
-        """Pods on another node."""
+        """Pods on another node, or placed in only one simulation."""
         return tuple(each for each in self.placements if each.moved)
 
     @property
@@ -195,7 +195,10 @@ class Comparison:
 
     @property
     def newly_pending(self) -> tuple[PlacementChange, ...]:
-        """Pods with a node before and pending after, including pods that replace evicted pods."""
+        """Pods that are pending in the second simulation and were not in the first.
+
+        Pods that replace evicted pods are included.
+        """
         replacements = {(each.namespace, each.created_anew) for each in self.evictions[1] if each.created_anew}
         return tuple(
             each
@@ -207,14 +210,14 @@ class Comparison:
 
     @property
     def newly_placed(self) -> tuple[PlacementChange, ...]:
-        """Pods that are pending before and placed after."""
+        """Pods that are pending in the first simulation and placed in the second."""
         return tuple(
             each for each in self.moved if each.before is not None and each.before.node is None and each.nodes[1]
         )
 
     @property
     def newly_gone(self) -> tuple[EvictedPod, ...]:
-        """Pods that are evicted only after, and not recreated."""
+        """Pods that only the second simulation evicts and that no controller recreates."""
         return tuple(each for each in self.evictions[1] if not each.created_anew)
 
     @property
@@ -301,10 +304,10 @@ def _pods(placements: Iterable[Placement]) -> dict[Key, list[Placement]]:
 def _placement_changes(
     before: Sequence[Placement], after: Sequence[Placement], *, by_name: bool
 ) -> list[PlacementChange]:
-    """Return pairs of pods that differ. Pods that are not interchangeable are paired by name.
+    """Return pairs of pods whose node or score differs. ``by_name``: whether to pair pods by name.
 
-    Interchangeable pods on the same node are paired first, then placed pods. So no pod is reported as pending in
-    exchange for a placed pod.
+    Interchangeable pods on the same node are paired first, then placed pods with placed pods. So a placed pod is paired
+    with a pending pod only if the numbers of pending pods differ.
     """
     identities: tuple[Callable[[Placement], object], ...] = (
         (lambda pod: pod.name,)
@@ -343,7 +346,7 @@ def _paired(
 def _spread_changes(
     workload: WorkloadResult, before: Sequence[WorkloadSpread], after: Sequence[WorkloadSpread]
 ) -> list[SpreadChange]:
-    """Return pairs of constraints with the same topology key that differ."""
+    """Return pairs of constraints with the same topology key whose fields or results differ."""
     identities: tuple[Callable[[WorkloadSpread], object], ...] = (
         lambda each: (each.topology_key, each.when_unsatisfiable, each.max_skew),
         lambda each: (each.topology_key, each.when_unsatisfiable),
@@ -359,6 +362,6 @@ def _spread_changes(
 
 
 def _outcome(spread: WorkloadSpread) -> tuple[object, ...]:
-    """Return the visible properties of a constraint."""
+    """Return the fields and results of a constraint that a comparison shows."""
     rules = spread.when_unsatisfiable, spread.max_skew, spread.arithmetic.min_domains, spread.origin
     return *rules, spread.skew, [(each.name, each.before, each.after) for each in spread.domains]

@@ -15,15 +15,15 @@ from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
 
 CountedPods = Mapping[str, int]
-"""``Deployment/web`` → number of its counted pods, the workload's own first; bare pods together as ``Pod``. Empty if
-only
-the workload's own pods are counted.
+"""``Deployment/web`` → number of its counted pods, the constraint's own workload first; ``Pod`` for all bare pods.
+
+Empty if only the workload's own pods are counted.
 """
 _REMEMBERED = 64
 
 
 class PodOwners:
-    """The workload of each pod on a node, when the object was created.
+    """The workload of each pod on a node, in the state in which this index was built.
 
     Args:
         cluster: the nodes and their pods.
@@ -52,7 +52,7 @@ class PodOwners:
             self._classes.setdefault((pod_class.namespace, name), set()).add(pod_class.index)
 
     def counted_by(self, arithmetic: ConstraintArithmetic, workload: Workload) -> CountedPods:
-        """Return the workloads whose pods a workload's constraint counts."""
+        """Return workload → number of its pods that a workload's constraint counts."""
         selector = arithmetic.selects
         total = int(counts_of(arithmetic.domains).sum())
         if selector is None or not total:
@@ -64,8 +64,12 @@ class PodOwners:
         return self.counted(workload, selector, takes_part, total)
 
     def counted(self, workload: Workload, selector: Selector, takes_part: Bools, total: int) -> CountedPods:
-        """Return the workloads whose pods a selector counts on included nodes, bool[rows]; ``total``: sum of their
-        pods.
+        """Return workload → number of its pods that a selector counts.
+
+        Args:
+            workload: workload of the constraint.
+            takes_part: whether the constraint includes each node, bool[rows].
+            total: number of all counted pods.
         """
         space = workload.namespace
         name = _name(workload)
@@ -104,7 +108,7 @@ class PodOwners:
 
 
 class _OwnFirst(Mapping[str, int]):
-    """A mapping with one owner first. Workloads share the underlying counts."""
+    """A mapping that iterates over one owner first. Workloads share the underlying counts."""
 
     def __init__(self, name: str, counted: Mapping[str, int]) -> None:
         self._name = name

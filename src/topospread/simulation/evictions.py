@@ -22,7 +22,7 @@ _OWN_POD = frozenset({"DaemonSet", "StatefulSet"})
 """Kinds whose pods are recreated unchanged, because they belong to a node or have their own name and volumes."""
 
 MOST_PREEMPTIONS = 5
-"""Number of preemptions per pod. kube-scheduler has no limit, and would repeat forever if the victims return."""
+"""Most preemptions for one pod. kube-scheduler has no limit, and repeats forever if recreated victims return."""
 
 
 def evict(run: Run, victims: Iterable[PodKey], preemptor: QueuedPod) -> list[PodClass]:

@@ -20,9 +20,7 @@ from .run import Run
 
 
 def extender_notes(run: Run) -> list[str]:
-    """Return a sentence for each workload with pods on nodes that the extender would filter, or without any allowed
-    node.
-    """
+    """Return a sentence for each workload with annotated pods on nodes that the extender would filter."""
     if not any(texts_of(each.pod.metadata) for each in run.queue):
         return []
     nodes, placed = _nodes(run), list(_there(run))
@@ -37,18 +35,18 @@ def extender_notes(run: Run) -> list[str]:
             asked[id(queued.workload)] += 1
             why = _refused(queued.pod, nodes, placed).get(node)
             if why is not None:
-                kept.setdefault(id(queued.workload), []).append(f"{queued.name} off {node}: {why}")
+                kept.setdefault(id(queued.workload), []).append(f"{queued.name} to {node}: {why}")
         placed.append((queued.pod, node))
     named = {id(each.workload): each.workload for each in run.queue}
     return [
-        f"{named[of].kind} {named[of].name}: topospread run extender would keep {len(why)} of {asked[of]} pods off "
-        f"the nodes that kube-scheduler alone gives them, first {why[0]}"
+        f"{named[of].kind} {named[of].name}: topospread run extender would reject the nodes of {len(why)} of "
+        f"{asked[of]} pods, such as {why[0]}"
         for of, why in kept.items()
     ]
 
 
 def filtered_by_extender(run: Run, queued: QueuedPod) -> str:
-    """Return the extender's message for a pod, given the pods placed so far; "" without annotations."""
+    """Return how many nodes the extender would filter for a pod, and why; "" for a pod without annotations."""
     if not texts_of(queued.pod.metadata):
         return ""
     nodes = _nodes(run)

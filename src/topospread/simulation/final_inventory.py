@@ -40,7 +40,7 @@ def inventory_after(run: Run) -> Inventory:
 
 
 def inventory_with(run: Run, pods: Iterable[Pod]) -> Inventory:
-    """Return the inventory after a run with other pods: its workloads and volumes."""
+    """Return the inventory after a run, with these pods instead of the run's."""
     objects = run.cluster.objects
     inventory = run.plan.inventory
     claims = [each for key, each in objects.persistent_volume_claims.items() if key not in objects.assumed_claims]
@@ -116,7 +116,7 @@ def _is_not_created(queued: QueuedPod, outcome: PodOutcome) -> bool:
 
 
 def _as_it_is(queued: QueuedPod, outcome: PodOutcome, nominated: str) -> Pod:
-    """Return a queued pod with its node, or pending with the node that is ``nominated`` for it."""
+    """Return a queued pod as Running on its node, or pending with its ``nominated`` node."""
     pod = _named(queued)
     node = outcome.placement.node
     if node is None:

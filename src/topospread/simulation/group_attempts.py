@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from topospread.admission.pod_admission import Admission
+from topospread.cluster import PodClass
+from topospread.cluster.cluster import pod_key
 from topospread.cluster.objects import Key
+from topospread.controllers.planned import QueuedPod
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Placement
 from topospread.scheduling.pod_group_members import group_key
@@ -15,6 +19,7 @@ from topospread.scheduling.pod_group_queue import PodGroupQueue
 from topospread.scheduling.pod_groups import (
     AttemptOptions,
     GroupAttempt,
+    Member,
     MemberResult,
     min_count,
     scheduled_count,
@@ -29,36 +34,39 @@ from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
 
 _NAMES = 3
-"""Number of domains of a topology constraint, or of pods, that a message names."""
+"""Most domains, or pods, that a message names."""
 
 
-def take_in_groups(run: Run, queue: VirtualQueue) -> None:
-    """Queue the pods of each PodGroup as a group, except groups with a part that topospread does not model."""
+def take_in_groups(run: Run, queue: VirtualQueue, known: Mapping[Key, Exception] = MappingProxyType({})) -> None:
+    """Queue the pods of each PodGroup as a group, except groups with a part that topospread does not model.
+
+    ``known``: groups that an earlier attempt found not to be modelled.
+    """
     cluster, scheduler = run.cluster, run.scheduler
     objects = cluster.objects
     objects.pod_groups_known = bool(objects.pod_groups)
     admission = Admission(run.plan.inventory, run.options.in_force[0])
     objects.add([admission.admit_group(each) for each in objects.pod_groups.values()])
-    groups: dict[Key, list[int]] = {}
-    for place, queued in enumerate(run.queue):
-        key = group_key(queued.pod)
-        if key is not None:
-            groups.setdefault(key, []).append(place)
-    unjudged: dict[Key, Exception] = {}
+    groups: dict[Key, dict[int, PodClass]] = {}
+    templates = (each.template for each in run.plan.workloads if each.template is not None)
+    for each in (*cluster.classes.values(), *map(cluster.shared_class, (*(q.pod for q in run.queue), *templates))):
+        if (key := group_key(each.pod)) is not None:
+            groups.setdefault(key, {})[id(each)] = each
+    unjudged = dict(known)
     gated = [each for each in run.plan.gated if group_key(each.pod) in groups and not each.refused]
     created_later = {group_key(each.pod) for each in gated if each.after and not each.after.pod.spec.scheduling_gates}
-    for key, places in groups.items():
-        classes = {id(each): each for each in (cluster.shared_class(run.queue[place].pod) for place in places)}
+    for key, classes in groups.items():
         found = [unjudged_group(each, cluster, scheduler.framework_of(each)) for each in classes.values()]
         if key in created_later:
             found.append(NotJudgedError("podGroups", "spec.schedulingGates", "new pods with gates in a StatefulSet"))
         reason = next((each for each in found if each is not None), None)
         if reason is not None:
             unjudged[key] = reason
-    objects.judge_groups(groups.keys() - unjudged.keys(), unjudged)
-    together = sorted(place for key, places in groups.items() if key not in unjudged for place in places)
-    if together:
-        created = [each for each in gated if each.after is None and group_key(each.pod) not in unjudged]
+    judged = groups.keys() - unjudged.keys()
+    objects.judge_groups(judged, unjudged)
+    if judged:
+        together = [place for place, queued in enumerate(run.queue) if group_key(queued.pod) in judged]
+        created = [each for each in gated if each.after is None and group_key(each.pod) in judged]
         queue.take_in(PodGroupQueue(queue.queue, cluster, queue.plugins_of), dict.fromkeys(together), created)
 
 
@@ -83,9 +91,7 @@ def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
     try:
         attempt = try_group(run.scheduler, group, members, options)
     except NotJudgedError as error:
-        named = (group.namespace, group.name)
-        objects = run.cluster.objects
-        objects.judge_groups((objects.whole_groups or set()) - {named}, {**objects.unjudged_groups, named: error})
+        give_up(run, (group.namespace, group.name), error)
         groups.dissolve(info)
         return
     placed = []
@@ -96,7 +102,8 @@ def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
         outcome.preempted, outcome.nominated = preempted + bool(attempt.victims), result.nominated
         if outcome.placement.node is None:
             rejectors = result.verdict.rejectors if result.verdict is not None and not result.error else ()
-            groups.failed(infos[key], rejectors)
+            if not result.unbound:
+                groups.failed(infos[key], rejectors)
             if result.nominated:
                 run.cluster.nominate(key, run.cluster.shared_class(queued.pod), result.nominated)
             elif not result.keeps_promise:
@@ -106,11 +113,51 @@ def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
         groups.bound((group.namespace, group.name), key)
         placed.append(key)
     queue.group_tried(info, attempt.queue_code, placed)
+    for result in attempt.results:
+        if result.unbound:
+            queue.evicted(run.cluster.shared_class(result.member.pod))
+            groups.failed(infos[result.member.key])
     victims = [key for unit in attempt.victims for key, _, _ in unit.pods]
     for gone in evict(run, victims, first):
         queue.evicted(gone)
     if victims:
         queue.created()
+
+
+def give_up(run: Run, group: Key, error: NotJudgedError) -> None:
+    """Judge no pod of a group from now on, because of an error that names the reason."""
+    objects = run.cluster.objects
+    objects.judge_groups((objects.whole_groups or set()) - {group}, {**objects.unjudged_groups, group: error})
+
+
+def try_more(run: Run, pods: Sequence[QueuedPod], *, all_exist: bool) -> list[PodOutcome] | None:
+    """Schedule more pods of a group, without preemption. Return their outcomes; ``None`` if they are not judged.
+
+    Args:
+        pods: pods without nodes. The group has no other such pods.
+        all_exist: whether these pods are all that will be tried together.
+    """
+    cluster, key = run.cluster, group_key(pods[0].pod)
+    assert key is not None, "a pod of a group"
+    group, there = cluster.objects.pod_groups.get(key), scheduled_count(cluster, key)
+    members = [Member(pod_key(each.namespace, each.name), each.pod, each.name) for each in pods]
+    try:
+        begins = not there and not all_exist and group is not None and group.spec.scheduling_constraints is not None
+        if group is None or there + len(pods) < min_count(group) or begins:
+            raise NotJudgedError(
+                "podGroups",
+                "spec.schedulingGroup",
+                f"the start of the PodGroup {key[1]}: its first pods are not simulated alone",
+            )
+        attempt = try_group(run.scheduler, group, members, AttemptOptions(alone=True, preempts=False))
+        if lost := next((each for each in attempt.results if each.unbound), None):
+            raise NotJudgedError(
+                "podGroups", "spec.schedulingGroup", f"{lost.member.name} waits for a claim that another pod is to bind"
+            )
+    except NotJudgedError as error:
+        give_up(run, key, error)
+        return None
+    return [_outcome(run, attempt, each) for each in attempt.results]
 
 
 def _outcome(run: Run, attempt: GroupAttempt, result: MemberResult) -> PodOutcome:
@@ -125,33 +172,36 @@ def _outcome(run: Run, attempt: GroupAttempt, result: MemberResult) -> PodOutcom
 
 
 def _refused(run: Run, key: str, says: str) -> Verdict:
-    """Return the verdict on a pod that waits for its group, without rejections of single nodes."""
+    """Return the verdict on a pod that waits for its group: a PreFilter rejection with the reason ``says``."""
     names = tuple(sorted(run.cluster.nodes.row_of))
     rejection = Rejection("Unschedulable", GANG, (says,))
     return Verdict(key, names, np.zeros(len(names), dtype=np.int64), (rejection,), pre_filter=says)
 
 
 def _sentence(attempt: GroupAttempt) -> str:
-    """Return why the group is not scheduled: its minimum, and the number of its pods that would find nodes."""
+    """Return why the group is not scheduled: its minCount, and the number of its pods that would find nodes."""
     group, least = attempt.group, min_count(attempt.group)
     name = f"PodGroup {group.namespace}/{group.name}"
     if attempt.status.code == "Error":
         return f"{name} fails: {attempt.status.message}"
     if attempt.fits >= least:
-        return f"{name} has its minCount of {_pods(least)}, and none of the others finds a node"
+        return f"{name} has its minCount of {_pods(least)}, and its other pods find no node"
     needs, fits = f"{name} needs {_pods(least)} at once (minCount)", attempt.fits
     constraints = group.spec.scheduling_constraints
     if not attempt.tried or constraints is None or not constraints.topology:
         return f"{needs}: {fits} find{'s' * (fits == 1)} nodes"
     ranked = sorted(attempt.tried, key=lambda each: -attempt.tried[each])
     most = ", ".join(f"{attempt.tried[each]} in {each}" for each in ranked[:_NAMES])
-    rest = f", fewer or as many in {len(ranked) - _NAMES} others" if len(ranked) > _NAMES else ""
+    rest = f", at most as many in {len(ranked) - _NAMES} more" if len(ranked) > _NAMES else ""
     return f"{needs} in one {constraints.topology[0].key}: {most} find nodes{rest}"
 
 
-def tell_of_waiting(run: Run, queue: VirtualQueue) -> None:
-    """Set the message of pods that were never scheduled: what their groups wait for."""
-    groups, cluster = queue.groups, run.cluster
+def outcomes_of_waiting(run: Run, queue: VirtualQueue) -> dict[int, PodOutcome]:
+    """Return the outcomes of pods that were never scheduled, by ``id`` of the queued pod.
+
+    The message says what their group or StatefulSet waits for.
+    """
+    groups, cluster, found = queue.groups, run.cluster, dict[int, PodOutcome]()
     assert groups is not None, "there are groups"
     for key, infos in groups.members.items():
         group = cluster.objects.pod_groups.get(key)
@@ -169,13 +219,14 @@ def tell_of_waiting(run: Run, queue: VirtualQueue) -> None:
             else:
                 says = "waiting for minCount pods from a gang to appear in scheduling queue"
                 why = f"PodGroup {name} needs {_pods(min_count(group))} (minCount): {there} exist{'s' * (there == 1)}"
-            run.outcomes[id(queued)] = PodOutcome(
+            found[id(queued)] = PodOutcome(
                 Placement(pod, None, message=says), _refused(run, pod, why), stamp=cluster.journal.stamp
             )
     for queued in run.queue:
         if run.outcome(queued) is None and queued.after is not None:
             message = f"not created: its StatefulSet waits for {queued.after.name}, which is pending"
-            run.outcomes[id(queued)] = PodOutcome(Placement(f"{queued.namespace}/{queued.name}", None, message=message))
+            found[id(queued)] = PodOutcome(Placement(f"{queued.namespace}/{queued.name}", None, message=message))
+    return found
 
 
 def _held(infos: Collection[QueuedPodInfo]) -> str:

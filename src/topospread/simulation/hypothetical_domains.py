@@ -12,10 +12,10 @@ from .run import Run, spreads
 
 
 def unmet_min_domains(run: Run, pools: Sequence[NodePool]) -> Iterator[tuple[str, str]]:
-    """Yield (workload, sentence) for each minDomains that is not met: whether one more node of every pool would meet
-    it.
+    """Yield (workload, sentence) for each minDomains that is not met.
 
-    The added nodes count as kube-scheduler would count them, so nodeAffinityPolicy and nodeTaintsPolicy apply.
+    The sentence says whether one more node of every pool would meet it. nodeAffinityPolicy and nodeTaintsPolicy apply
+    to the added nodes.
     """
     now = spreads(run)
     lacking = {row: [each for each in found if each.hard and each.lacks_domains] for row, found in now.items()}
@@ -43,7 +43,7 @@ def min_domains_outlook(now: ConstraintArithmetic, then: ConstraintArithmetic) -
     """Return in words whether minDomains, which is not met now, is met with one more node of every pool (``then``)."""
     there = {each.name for each in now.domains}
     added = [each.name for each in then.domains if each.name not in there]
-    has = f"{len(there)} {'domain is' if len(there) == 1 else 'domains are'} there"
-    names = f"new nodes of the pools would add {', '.join(added)}" if added else "no pool could add another"
+    has = "1 domain exists" if len(there) == 1 else f"{len(there)} domains exist"
+    names = f"new nodes of the pools would add {', '.join(added)}" if added else "no pool could add another domain"
     verdict = "can never be met" if then.lacks_domains else "is met only after a scale-up"
     return f"{verdict}: {has}, {names}"

@@ -32,14 +32,13 @@ class SimulationOptions:
         sampling: ``kube`` considers as many nodes as kube-scheduler does, in its order.
         autoscale: replicas of workloads with a HorizontalPodAutoscaler: within its bounds, or at one bound.
         watch: ``namespace/name`` of pods whose full verdict at their last attempt is kept.
-        draws: draw among equal nodes, with ``seed``, also in versions that do not.
+        draws: whether to draw among equal nodes, with ``seed``, even in versions that do not.
         one_of_many: whether other orders are simulated too, which makes the note on order needless.
         pools: node pools that grow for pending pods (`scaling`).
         assumes_unjudged: whether filters that topospread does not model accept every node.
-        refuses: whether to leave out new pods that the API server refuses; otherwise they are unjudged, as drills need
-            it.
-        retries: whether controllers create pods beyond a quota once others leave, as in a drill.
-        tries_groups: schedule the pods of a PodGroup together; otherwise such pods are not judged.
+        refuses: whether to leave out new pods that the API server denies; otherwise, as in drills, they are not judged.
+        retries: whether controllers create the pods beyond a quota once other pods are gone, as in a drill.
+        tries_groups: whether to schedule the pods of a PodGroup together; otherwise such pods are not judged.
     """
 
     config: Configuration | None = None
@@ -74,9 +73,7 @@ class SimulationOptions:
 
     @property
     def answered_by(self) -> SimulationOptions:
-        """Options for a follow-up question: the same configuration, version and gates, other options at their
-        defaults.
-        """
+        """Options for a follow-up question: the same configuration, version and gates, and defaults elsewhere."""
         return SimulationOptions(
             self.config, kube_version=self.kube_version, gates=self.gates, apiserver_gates=self.apiserver_gates
         )

@@ -1,7 +1,6 @@
 """One simulation in many orders of pods, with its results as ranges over the orders.
 
-A real cluster interleaves the pods of its controllers, and kube-scheduler draws among equal nodes; neither can be
-known.
+A real cluster interleaves the pods of its controllers, and kube-scheduler draws among equal nodes. Both are unknown.
 The first order is the plan's own, and takes the first of equal nodes by name. Other orders draw among equal nodes. They
 interleave the workloads at random, or place one workload after another in random order. Priorities, the order within a
 workload, bare pods, and pods that are already pending in the cluster keep their order.
@@ -52,8 +51,8 @@ class WorkloadBounds(Base, frozen=True):
     kind: Annotated[str, Meta(description="Kind of the workload; `Pod` for a bare pod.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
-    replicas: Annotated[int, Meta(description="Pods that it wants.")]
-    pending: Annotated[Bounds, Meta(description="Its pods without a node.")]
+    replicas: Annotated[int, Meta(description="Desired number of pods.")]
+    pending: Annotated[Bounds, Meta(description="Number of its pods without a node.")]
     same: Annotated[bool, Meta(description="Whether every order gave the same numbers.")]
     spread: Annotated[tuple[SpreadBounds, ...], Meta(description="Each constraint in force.")]
 
@@ -87,7 +86,11 @@ class Orders(PlainData):
 
 
 def simulate_orders(
-    inventory: Inventory, orders: int, options: SimulationOptions, progress: Progress | None = None
+    inventory: Inventory,
+    orders: int,
+    options: SimulationOptions,
+    progress: Progress | None = None,
+    namespace: str | None = None,
 ) -> Orders:
     """Simulate the plan's own order and random orders.
 
@@ -96,6 +99,7 @@ def simulate_orders(
         orders: number of orders, at least 1.
         options: options of each simulation; ``seed`` draws the orders, 0 by default.
         progress: receives the number of orders simulated so far and the total.
+        namespace: namespace whose pending pods count; by default all.
 
     Raises:
         InputError: if the API server would deny an object.
@@ -114,12 +118,12 @@ def simulate_orders(
         again = copy(source)
         result = _simulated(inventory, options, source, number)
         found += [result] if not found else []
-        tallies.append(_Tally.of_simulation(result))
+        tallies.append(_Tally.of_simulation(result, namespace))
         if has_open_pods(result):
             assumed = _simulated(inventory, replace(options, assumes_unjudged=True), again, number)
-            tallies.append(_Tally.of_simulation(assumed))
+            tallies.append(_Tally.of_simulation(assumed, namespace))
             result = bracketed(result, assumed)
-        verdicts.append(result.verdict)
+        verdicts.append(result.verdict_in(namespace))
         unjudged += filter(is_unjudged, result.pending)
         if progress is not None:
             progress(number + 1, orders)
@@ -186,10 +190,10 @@ class _Tally:
     of: list[tuple[int, list[tuple[int, dict[str, int]]]]]
 
     @classmethod
-    def of_simulation(cls, result: Simulation) -> _Tally:
+    def of_simulation(cls, result: Simulation, namespace: str | None) -> _Tally:
         """Return the numbers of a simulation."""
         return cls(
-            sum(each.pending for each in result.workloads),
+            sum(each.pending for each in result.workloads if namespace in (None, each.namespace)),
             len(result.evictions),
             [
                 (

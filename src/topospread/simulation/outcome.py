@@ -56,9 +56,10 @@ def exceeded(
 
 
 def _excess_of_soft(run: Run, now: ConstraintArithmetic, placed: Sequence[QueuedPod]) -> Exceeded:
-    """Return why pods exceed a soft constraint: could the last pod in a fullest domain have gone to an emptiest?
+    """Return why pods exceed a soft constraint: ``full`` if no emptiest domain had a feasible node, else why not there.
 
-    The pod and the workload's later pods are taken off their nodes for that.
+    This checks the last pod that was placed in a fullest domain, after the removal of this and all later pods of the
+    workload.
 
     Args:
         run: the run at its end.
@@ -152,7 +153,7 @@ def result_of(run: Run) -> Simulation:
 
 
 def _capacity_notes(run: Run) -> list[str]:
-    """Return notes on drivers whose published capacity decided, but was not reduced by the run's own volumes."""
+    """Return notes on CSI drivers whose published capacity was not reduced by the run's new volumes."""
     objects, known = run.cluster.objects, {each.name for each in run.plan.inventory.persistent_volumes}
     made = Counter(
         each.spec.csi.driver
@@ -163,32 +164,36 @@ def _capacity_notes(run: Run) -> list[str]:
         name for name in made if name in objects.csi_drivers and objects.csi_drivers[name].spec.storage_capacity
     ]
     return [
-        f"{made[name]} volume{'s' if made[name] > 1 else ''} of {name} would be made: the capacity that it publishes "
-        "(CSIStorageCapacity) is taken as it is, not reduced by them"
+        f"{made[name]} new volume{'s' if made[name] > 1 else ''} of {name}: the simulation does not subtract them from "
+        "the capacity that the driver publishes (CSIStorageCapacity)"
         for name in sorted(publishing)
     ]
 
 
+IN_ONE_ORDER = "are placed in the order of the input, but controllers create them at the same time"
+"""Part of the note on other orders of pods."""
+
+
 def _order_may_decide(run: Run) -> list[str]:
-    """Return notes on pending pods that might be placed if the workloads' pods came in another order."""
+    """Return a note if another order of the workloads' pods might change which pods are pending."""
     pending = {queued.priority for queued in run.queue if run.outcomes[id(queued)].verdict and _is_new(run, queued)}
     workloads = {id(queued.workload) for queued in run.queue if not queued.created and queued.priority in pending}
     if len(workloads) < 2 or run.options.one_of_many:
         return []
     return [
-        f"pods of {len(workloads)} workloads are placed in the order of the input; controllers create them at once, "
-        "and others may be pending then: --orders 20 tries that"
+        f"pods of {len(workloads)} workloads {IN_ONE_ORDER}, so other pods may be pending; try other orders with "
+        "simulate --orders 20"
     ]
 
 
 def _batch_notes(placements: Iterable[Placement]) -> list[str]:
-    """Return a note on the pods that got a node from the batch of the pods before."""
+    """Return a note on the pods that got their nodes from a batch, without being scored."""
     hinted = [each for each in placements if each.hinted]
     if not hinted:
         return []
     first = f"{hinted[0].pod} on {hinted[0].node}"
     others = f" and {len(hinted) - 1} more" if hinted[1:] else ""
-    return [f"{first}{others}: not scored anew, the next best for the equal pods before (OpportunisticBatching)"]
+    return [f"{first}{others}: not scored again, taken from an earlier equal pod's scores (OpportunisticBatching)"]
 
 
 def _is_new(run: Run, queued: QueuedPod) -> bool:
@@ -203,14 +208,14 @@ def _placement(queued: QueuedPod, outcome: PodOutcome, zones: Mapping[str, str |
         workload=f"{queued.workload.kind}/{queued.workload.name}",
         node=placement.node,
         zone=zones.get(placement.node or ""),
-        message=placement.message,
+        message=outcome.message_of(f"{queued.namespace}/{queued.name}"),
         score=placement.score,
         nominated_node=outcome.nominated or None,
     )
 
 
 def _bound(run: Run, zones: Mapping[str, str | None]) -> tuple[PodPlacement, ...]:
-    """Return the pods that had their nodes before, without evicted ones."""
+    """Return the pods that were on nodes before the run and were not evicted."""
     evicted = {f"{each.namespace}/{each.name}" for each in run.evictions}
     found = []
     for pod in run.plan.bound:
@@ -253,7 +258,8 @@ def _rejected(
 ) -> list[Rejected]:
     """Return for each constraint why each domain rejects one more pod.
 
-    Pods with ephemeral volumes have their own claims, so a pending pod is needed; without one the result is empty.
+    A pod with ephemeral volumes has its own claims. Such a workload needs the pending pod ``waiting``; if it is
+    ``None``, the result is empty.
     """
     pod, name = workload.template, ""
     if not after or pod is None:
@@ -291,6 +297,6 @@ def _pending(tried: Iterable[tuple[QueuedPod, PodOutcome]], run: Run) -> list[Pe
     groups: dict[tuple[int, str], tuple[Workload, list[str], PodOutcome]] = {}
     for queued, outcome in tried:
         if outcome.pending:
-            key = (id(queued.workload), outcome.placement.message)
+            key = (id(queued.workload), outcome.message_of(""))
             groups.setdefault(key, (queued.workload, [], outcome))[1].append(queued.name)
     return [pending_group(workload, tuple(names), outcome, run.cluster) for workload, names, outcome in groups.values()]

@@ -25,7 +25,7 @@ def pending_group(workload: Workload, pods: tuple[str, ...], outcome: PodOutcome
         workload=f"{workload.kind}/{workload.name}",
         namespace=workload.namespace,
         pods=pods,
-        message=outcome.placement.message,
+        message=outcome.message_of(f"{workload.namespace}/{pods[0]}"),
         preemption=outcome.preemption.sentence if outcome.preemption else "",
         verdict=verdict,
         outcomes=outcomes,
@@ -41,12 +41,12 @@ def domain_outcomes(arithmetic: ConstraintArithmetic, verdict: Verdict, cluster:
 def reasons_by_domain(
     arithmetic: ConstraintArithmetic, verdict: Verdict, cluster: Cluster
 ) -> dict[str, dict[str, int]]:
-    """Return domain of a constraint → reason → number of nodes that reject the pod for it."""
+    """Return domain of a constraint → reason → number of nodes that reject the pod for this reason."""
     return reasons_by_domain_of(arithmetic.topology_key, verdict, cluster)
 
 
 def reasons_by_domain_of(topology_key: str, verdict: Verdict, cluster: Cluster) -> dict[str, dict[str, int]]:
-    """Return domain of a topology key → reason → number of nodes that reject the pod for it."""
+    """Return domain of a topology key → reason → number of nodes that reject the pod for this reason."""
     column = cluster.nodes.labels(topology_key)
     rows, names = cluster.nodes.there
     if verdict.nodes is not names:

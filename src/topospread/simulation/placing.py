@@ -24,15 +24,15 @@ Progress = Callable[[int, int], None]
 """Receives the number of pods scheduled so far and the total."""
 
 Grow = Callable[[Run, VirtualQueue], bool]
-"""Adds nodes for pending pods. Returns whether it added any."""
+"""Function that adds nodes for pending pods. It returns whether it added any."""
 
-IN_VAIN = f"evicted others {MOST_PREEMPTIONS} times, and what their controllers create anew is in its way again"
+IN_VAIN = f"evicted other pods {MOST_PREEMPTIONS} times, but recreated pods take the room each time"
 
 
 def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = None) -> None:
     """Place the pods in the order of kube-scheduler's queue, until no attempt would change anything.
 
-    ``grow``: called then to add nodes; placing continues if it added any.
+    ``grow``: called at that point to add nodes. Placing continues if it added any.
     """
     budgets = run.budgets = Budgets(run.cluster)
     queue = VirtualQueue(run)
@@ -45,9 +45,9 @@ def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = No
         place_waiting(run, queue, progress=progress)
     budgets.restore()
     if queue.groups is not None:
-        from .group_attempts import tell_of_waiting
+        from .group_attempts import outcomes_of_waiting
 
-        tell_of_waiting(run, queue)
+        run.outcomes |= outcomes_of_waiting(run, queue)
     for queued in run.queue:
         if id(queued) not in run.outcomes:  # its controller recreated it with scheduling gates
             run.outcomes[id(queued)] = PodOutcome(not_asked(queued))
@@ -150,8 +150,9 @@ def _unjudged_victims(run: Run, pod_class: PodClass) -> tuple[NotJudgedError, ..
 
 
 def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutcome) -> bool:
-    """Evict pods for the pod if that helps, and nominate the node for it. Return whether it did
-    (preemption/executor.go).
+    """Evict pods for a pending pod if that helps, and nominate the node for it (preemption/executor.go).
+
+    Return whether pods were evicted. Otherwise record in ``outcome`` why not.
     """
     assert outcome.verdict is not None, "the pod was scheduled and rejected"
     if run.budgets is not None:

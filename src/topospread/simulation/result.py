@@ -36,7 +36,7 @@ Reasons = Mapping[str, int]
 
 
 class Placement(Base, frozen=True):
-    """A pod that was to be placed."""
+    """A pod that the simulation had to place, with its node or the reason why it is pending."""
 
     namespace: Annotated[str, Meta(description="Namespace of the pod.")]
     name: Annotated[str, Meta(description="Name of the pod.")]
@@ -44,7 +44,7 @@ class Placement(Base, frozen=True):
     node: Annotated[str | None, Meta(description="Node of the pod; null while it is pending.")]
     zone: Annotated[str | None, Meta(description="Zone of the node; null without a node or its zone.")]
     message: Annotated[
-        str, Meta(description="Why it is pending: kube-scheduler's sentence without preemption's; empty with a node.")
+        str, Meta(description="kube-scheduler's message without the part on preemption; empty if the pod has a node.")
     ]
     score: Annotated[int | None, Meta(description="Total score of the node; null while the pod is pending.")]
     nominated_node: Annotated[
@@ -139,7 +139,7 @@ class DomainSpreads(Sequence[DomainSpread]):
 
     @property
     def names(self) -> list[str]:
-        """The names alone."""
+        """Names of the domains, in order."""
         domains = self._domains
         return domains.names if isinstance(domains, Domains) else [domain.name for domain in domains]
 
@@ -154,8 +154,8 @@ class WorkloadSpread(msgspec.Struct, frozen=True):
         origin: source of the constraint: ``pod``, ``profile`` or ``system``.
         skew: the largest count of an eligible domain minus the global minimum in force, after the simulation.
         domains: eligible domains, by name.
-        arithmetic: the counts after the simulation, whole.
-        counted: whose pods are counted, ``Deployment/web`` → pods; empty where all are the workload's own.
+        arithmetic: all counts of the constraint after the simulation.
+        counted: ``Deployment/web`` → number of its counted pods; empty if only the workload's own pods are counted.
         exceeded: why the skew is more than maxSkew.
     """
 
@@ -171,7 +171,7 @@ class WorkloadSpread(msgspec.Struct, frozen=True):
 
     @property
     def hard(self) -> bool:
-        """DoNotSchedule."""
+        """True for DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
     @property
@@ -217,10 +217,10 @@ class WorkloadResult(msgspec.Struct, frozen=True):
 
 
 class DomainOutcome(msgspec.Struct, frozen=True):
-    """A domain of a hard constraint as a pending pod sees it.
+    """A domain of a hard constraint, with the reasons why its nodes reject a pending pod.
 
     Attributes:
-        domain: the sum of the constraint.
+        domain: counts and skew of the domain.
         rejected: reason → nodes of the domain that are rejected for it, spread reasons included.
     """
 
@@ -253,8 +253,9 @@ class PoolRefusal(msgspec.Struct, frozen=True):
 
     Attributes:
         pod: ``namespace/name``.
-        plugin, reasons: the plugin that rejects the node, "" if the pod is not judged, and its words.
-        lacks: the labels of the pod's ``nodeSelector`` that the node does not have.
+        plugin: plugin that rejects the node; "" if the pod is not judged.
+        reasons: the plugin's reasons.
+        lacks: labels of the pod's ``nodeSelector`` that the node does not have.
     """
 
     pod: str
@@ -270,11 +271,11 @@ class PoolUse(msgspec.Struct, frozen=True):
         there: number of existing nodes.
         added: names of nodes that were added for pending pods.
         most: maximum number of nodes; ``None`` for no limit.
-        paper: topology key → the domain that the pool could add and no node has yet; no constraint counts it.
+        paper: topology key → domain that a new node would add. No node has it yet, so no constraint counts it.
         may_grow: whether the limits of the pool, and of several pools together, allow one more node outside of lost
             domains.
-        refused: why an additional node would not take the pods that stay pending.
-        lost: the lost domain of its nodes, "" if there is none.
+        refused: for each kind of pending pod, why it does not fit on an additional node.
+        lost: the lost domain in which a new node would be; "" if there is none.
     """
 
     name: str
@@ -333,10 +334,14 @@ class Simulation(PlainData):
 
     @cached_property
     def verdict(self) -> Word:
-        """Yes if every pod finds a node; unknown if only open pods may find none."""
-        opened = set(self.open_pods)
-        judged = (f"{each.namespace}/{name}" for each in self.pending for name in each.pods)
-        if any(pod not in opened for pod in judged):
+        """``no`` if a pending pod is not open; else ``unknown`` if there are open pods, or ``yes``."""
+        return self.verdict_in(None)
+
+    def verdict_in(self, namespace: str | None) -> Word:
+        """Return the verdict on the pods of one namespace; of all namespaces by default."""
+        opened = {each for each in self.open_pods if namespace in (None, each.partition("/")[0])}
+        shown = (each for each in self.pending if namespace in (None, each.namespace))
+        if any(f"{each.namespace}/{name}" not in opened for each in shown for name in each.pods):
             return "no"
         return "unknown" if opened else "yes"
 
@@ -346,10 +351,10 @@ class Simulation(PlainData):
         return not self.pending
 
     def placement(self, name: str, namespace: str = "default") -> Placement:
-        """The placement of a pod.
+        """Return the placement of a pod.
 
         Raises:
-            KeyError: no such pod was to be placed.
+            KeyError: if the simulation had no such pod to place.
         """
         for each in self.placements:
             if (each.namespace, each.name) == (namespace, name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace as with_fields
 
 import msgspec
@@ -44,7 +45,7 @@ class PodOutcome(msgspec.Struct):
     """The result for one queued pod.
 
     Attributes:
-        verdict: set while the pod is pending and was scheduled.
+        verdict: last verdict on a pending pod; ``None`` for a pod with a node or before its first attempt.
         preemption: result of preemption, if it ran.
         stamp: journal stamp of the cluster at the last attempt.
         evicted: whether it was placed and then preempted.
@@ -66,6 +67,11 @@ class PodOutcome(msgspec.Struct):
     def pending(self) -> bool:
         """True if the pod has no node."""
         return self.placement.node is None
+
+    def message_of(self, pod: str) -> str:
+        """Return the message with the name of a pod ``namespace/name`` that shares the verdict on an equal pod."""
+        message = self.placement.message
+        return message if self.verdict is None else message.replace(f'pod "{self.verdict.pod}"', f'pod "{pod}"')
 
     @property
     def is_plain(self) -> bool:
@@ -118,7 +124,8 @@ def note_placed(run: Run, queued: QueuedPod, key: str) -> None:
 def repeated(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | None:
     """Return the outcome of a pod that is rejected like the last pod of its class, ``None`` if it must be scheduled.
 
-    An outcome of the pod that equals the last one in words is updated and returned.
+    ``last``: outcome of the last pod of its class. If the pod already has an outcome with the same message, that
+    outcome is updated and returned.
     """
     if run.cluster.nominated and run.cluster.nominated_node(pod_key(queued.namespace, queued.name)):
         return None
@@ -135,7 +142,7 @@ def repeated(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | None
 def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: bool = True) -> Run:
     """Return a run: the cluster before any placement, after scale-downs, and the pods to place.
 
-    ``with_spreads``: whether to record how the workloads are spread before.
+    ``with_spreads``: whether to record the workloads' spread before the run.
     """
     configuration = options.config or default_configuration(options.kube_version, options.gates)
     gates, _ = options.in_force
@@ -152,7 +159,7 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
     if inventory.pod_groups and not gates.enabled(POD_GROUPS):
         names = listed([f"{each.namespace}/{each.name}" for each in inventory.pod_groups], 3)
         on = f"; --feature-gates {POD_GROUPS}=true turns it on" if POD_GROUPS in gates_known(gates.kube_version) else ""
-        planned.warnings.append(f"{names}: a PodGroup plays no part, because the gate {POD_GROUPS} is off{on}")
+        planned.warnings.append(f"{names}: a PodGroup has no effect, because the gate {POD_GROUPS} is off{on}")
     frameworks = {
         profile.scheduler_name: Framework(
             profile, gates, assumes_unjudged=options.assumes_unjudged, tries_groups=options.tries_groups
@@ -198,23 +205,23 @@ def _label_bound_pods(planned: Plan, scheduler: Scheduler, options: SimulationOp
 
 
 def _sampling_notes(configuration: Configuration, nodes: int) -> list[str]:
-    """Return notes on sampling, one for each number of nodes that suffices for a profile."""
+    """Return notes on sampling: one for each number of feasible nodes at which a profile's search ends."""
     notes: dict[int, list[str]] = {}
     for profile in configuration.profiles:
         wanted = nodes_to_find(nodes, profile.percentage_of_nodes_to_score)
         notes.setdefault(wanted, []).append(profile.scheduler_name)
     several = len(notes) > 1
     return [
-        f"sampling: {'all' if wanted == nodes else f'the first {wanted} feasible ones'} of {nodes} nodes are scored"
+        f"sampling: {'all' if wanted == nodes else f'only the first {wanted} feasible nodes'} of {nodes} are scored"
         + (f" for {', '.join(names)}" if several else "")
         for wanted, names in notes.items()
     ]
 
 
-def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:
-    """Return the current counts of each workload's constraints, by the workload's ``id``."""
+def spreads(run: Run, of: Iterable[Workload] | None = None) -> dict[int, tuple[ConstraintArithmetic, ...]]:
+    """Return ``id`` of a workload → current counts of its constraints; ``of``: the workloads, all by default."""
     result = {}
-    for workload in run.plan.workloads:
+    for workload in run.plan.workloads if of is None else of:
         if workload.template is None:
             continue
         try:

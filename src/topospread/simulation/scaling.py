@@ -21,7 +21,10 @@ from topospread.cluster.cluster import pod_key
 from topospread.controllers.daemon_set import DaemonNodes, for_node
 from topospread.controllers.fallback import Domain, lost_domains
 from topospread.controllers.planned import QueuedPod, Workload
+from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.pod_group_members import group_key
+from topospread.scheduling.verdict import GANG
 
 from .hypothetical_domains import unmet_min_domains
 from .outcome import result_of
@@ -87,13 +90,17 @@ class PoolScaler(msgspec.Struct):
         made = [(each, each.node(next(new_names(each, nodes)), nodes)) for each in growing]
         self.refused = {each.name: [] for each in growing}
         tried: set[tuple[int, str]] = set()
-        for queued in waiting if growing else ():
+        waiting = list(waiting) if growing else []
+        for queued in waiting:
             kind = scheduler.cluster.shared_class(queued.pod).key
             if kind in tried or queued.workload.kind == "DaemonSet":
                 continue
             tried.add(kind)
             for pool, node in made:
                 refusal = refusal_of(scheduler, workloads, node, queued)
+                if refusal is None and not _helps_group(scheduler, workloads, pool, queued, waiting):
+                    key, why = pod_key(queued.namespace, queued.name), "new nodes do not help its PodGroup"
+                    refusal = PoolRefusal(key, GANG, (why,), ())
                 if refusal is None:
                     self.added[pool.name].append(node.name)
                     return node
@@ -132,23 +139,56 @@ def with_node(scheduler: Scheduler, workloads: Sequence[Workload], node: Node) -
 def refusal_of(
     scheduler: Scheduler, workloads: Sequence[Workload], node: Node, queued: QueuedPod
 ) -> PoolRefusal | None:
-    """Return why a pod does not fit on a new node with its DaemonSet pods; ``None`` if it does."""
+    """Return why a pod does not fit on a new node with its DaemonSet pods, or is not judged; ``None`` if it fits."""
     cluster = scheduler.cluster
     with cluster.savepoint():
         with_node(scheduler, workloads, node)
         promised = pod_key(queued.namespace, queued.name)
         cluster.withdraw(promised)
         verdict = scheduler.verdict(queued.pod, queued.name)
-    if node.name in verdict.feasible:
+    if node.name in verdict.feasible and not verdict.unjudged:
         return None
     rejection = verdict.rejected.get(node.name)
     selector = queued.pod.spec.node_selector or {}
+    if rejection is None and verdict.unjudged:
+        return PoolRefusal(promised, "", ("not judged",), ())
     return PoolRefusal(
         promised,
         "" if rejection is None else rejection.plugin,
         (verdict.error or verdict.pre_filter,) if rejection is None else rejection.reasons,
         tuple(f"{key}={value}" for key, value in selector.items() if node.labels.get(key) != value),
     )
+
+
+def _helps_group(
+    scheduler: Scheduler,
+    workloads: Sequence[Workload],
+    pool: NodePool,
+    queued: QueuedPod,
+    waiting: Iterable[QueuedPod],
+) -> bool:
+    """Return whether new nodes, at most one a pod, give nodes to a pod's group. True for a pod on its own."""
+    cluster, key = scheduler.cluster, group_key(queued.pod)
+    if key is None or key not in (cluster.objects.whole_groups or ()):
+        return True
+    from topospread.scheduling.pod_groups import AttemptOptions, Member, try_group
+
+    group = cluster.objects.pod_groups.get(key)
+    pods = [(pod_key(each.namespace, each.name), each) for each in waiting if group_key(each.pod) == key]
+    members = [Member(name, each.pod, each.name) for name, each in pods]
+    nodes = [each for each in cluster.nodes.nodes if each is not None]
+    most = len(nodes) + len(members)
+    with cluster.savepoint():
+        while group is not None and len(nodes) < most and pool.may_grow(nodes):
+            nodes.append(pool.node(next(new_names(pool, nodes)), nodes))
+            with_node(scheduler, workloads, nodes[-1])
+            try:
+                attempt = try_group(scheduler, group, members, AttemptOptions(preempts=False))
+            except NotJudgedError:
+                return False
+            if any(each.row >= 0 for each in attempt.results):
+                return True
+    return False
 
 
 def _daemon_pods(workloads: Sequence[Workload], node: Node) -> Iterator[tuple[Workload, Pod]]:

@@ -25,7 +25,7 @@ TO_KNOW = {
     "podGroups": "kubectl get podgroups,workloads -A",
     "volumes": "kubectl get pv,pvc,sc,csinode,csidriver,csistoragecapacity -A -o yaml",
 }
-"""Key of a part that is not modelled → command, or option, that gives the objects that decide it."""
+"""Key of a part that is not modelled → command or option that provides the missing objects."""
 
 
 def has_open_pods(simulation: Simulation) -> bool:
@@ -34,12 +34,12 @@ def has_open_pods(simulation: Simulation) -> bool:
 
 
 def is_unjudged(group: PendingGroup) -> bool:
-    """Return whether nodes are feasible for the group but for a filter that topospread does not model."""
+    """Return whether only a filter that topospread does not model keeps these pods pending."""
     return group.verdict is not None and bool(group.verdict.error and group.verdict.unjudged)
 
 
 def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
-    """Return the first simulation with the counts, pods and parts that are not known.
+    """Return the first simulation with its open pods, and with bounds on each workload's placed pods.
 
     Args:
         without: the simulation in which unjudged pods take no node.
@@ -63,7 +63,7 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
     for each in without.workloads:
         other = most.get((each.kind, each.namespace, each.name), each.placed)
         key = f"{each.namespace}/{each.kind}/{each.name}"
-        bounds[key] = Bounds(least=min(each.placed, other), most=max(each.placed, other))
+        bounds[key] = Bounds.of((each.placed, other))
     return replace(without, open_pods=tuple(pod for pod in both if pod in opened), bounds=bounds)
 
 
@@ -88,13 +88,14 @@ def unjudged_of(found: Iterable[tuple[NotJudgedError, str]]) -> tuple[Unjudged, 
 
 
 def unjudged_part(part: NotJudgedError, pods: Iterable[str]) -> Unjudged:
-    """Return a part that is not modelled, with the pods that have it."""
+    """Return a part that is not modelled, with the pods that have it. Only a missing PodGroup can be provided."""
+    provided = part.what == "podGroups" and "not in the input" not in part.because
     return Unjudged(
         what=part.what,
         because=part.because,
         pods=tuple(dict.fromkeys(pods)),
         field=part.field,
-        to_know=TO_KNOW.get(part.what.partition(" ")[0], ""),
+        to_know="" if provided else TO_KNOW.get(part.what.partition(" ")[0], ""),
     )
 
 

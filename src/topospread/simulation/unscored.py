@@ -1,4 +1,4 @@
-"""Scheduler without scores: all feasible nodes are equally good, so no promise depends on scores."""
+"""Scheduler profiles without scores: all feasible nodes are equal, so results hold for any scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .options import SimulationOptions
 
 
 def unscored(options: SimulationOptions) -> SimulationOptions:
-    """The same options, with profiles whose plugins filter and do not score."""
+    """Return the options with profiles that filter but do not score."""
     configuration = options.config or default_configuration(gates=options.in_force[0])
     return replace(options, config=_without_scores(configuration))
 

@@ -1,10 +1,8 @@
 """The scheduling queue of a run in virtual time.
 
 Scheduling a pod takes no time. Planned pods arrive in the order of the plan, and a pod without a node waits for an
-event
-that may help it. Time passes only when no pod is active: backoffs end, and five minutes go by if the cluster has
-changed
-since a pod's last attempt. Callers with events of their own limit how far time passes.
+event that may help it. Time passes only when no pod is active: backoffs end, and five minutes pass if the cluster
+changed since a pod's last attempt. Callers with events of their own limit the time that passes.
 """
 
 from __future__ import annotations
@@ -24,6 +22,7 @@ from topospread.controllers.planned import QueuedPod
 from topospread.plugins.cluster_event import ADD, NODE_TAINT, UPDATE, ClusterEvent, always
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.object_changes import node_changes, taints_changed
+from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.pod_group_queue import UNSCHEDULED_POD_ADD, PodGroupQueue
 from topospread.scheduling.queue import FLUSH_PERIOD, LONGEST_STAY, SchedulingQueue
 from topospread.scheduling.queued_pod_info import SECOND, QueuedPodInfo, queue_order
@@ -52,7 +51,7 @@ other namespaces.
 
 
 _READ_TAINTS = frozenset({"NodeUnschedulable", "PodTopologySpread", "TaintToleration"})
-"""Plugins whose hints for changed taints read only the taints and which label keys the node has."""
+"""Plugins whose hints for changed taints read only the node's taints and label keys."""
 
 
 class VirtualQueue:
@@ -71,6 +70,7 @@ class VirtualQueue:
         self._run = run
         self._now = 0
         self._planned = sorted(range(len(run.queue)), key=lambda i: -run.queue[i].priority)
+        self._plan_size = len(run.queue)
         self._arrived = 0
         self._seen = len(run.queue)
         self._current: tuple[int, QueuedPodInfo | None] = (0, None)
@@ -157,7 +157,7 @@ class VirtualQueue:
 
     @property
     def is_empty(self) -> bool:
-        """True if no pod waits but the current one, and none is created after another pod."""
+        """True if no pod waits except the current one, and no pod remains to be created after another pod."""
         return not len(self) and self.queue.is_empty and not self._held
 
     def pass_over(self) -> int:
@@ -177,9 +177,7 @@ class VirtualQueue:
                 return tried
 
     def _pass_over_one_by_one(self) -> int:
-        """Record rejections of pods outside the batch, up to one that follows a pod of the batch. Return their
-        number.
-        """
+        """Record rejections of pods outside the batch, up to a pod that the batch must precede. Return their number."""
         tried = 0
         for info in self._turns.following():
             if self._batch.due and (rank := self._batch.first()) is not None and rank < (self._turns.first() or rank):
@@ -244,7 +242,7 @@ class VirtualQueue:
             self._enter(self._run.queue[place], self._since(place))
 
     def preempts(self) -> None:
-        """Record that the current pod evicts pods. Later events count for its next attempt, as a nominated pod."""
+        """Record that the current pod evicts pods. It stays in flight, so events of the evictions can requeue it."""
         self._promised = True
         place, info = self._current
         if info is None:
@@ -264,8 +262,11 @@ class VirtualQueue:
 
     def withdrawn(self, queued: QueuedPod) -> None:
         """Remove a deleted pending pod."""
-        key = pod_key(queued.namespace, queued.name)
+        key, group = pod_key(queued.namespace, queued.name), group_key(queued.pod)
         self.queue.delete(key)
+        if self.groups is not None and group is not None:
+            self.groups.delete(group, key)
+            self._group_stamps.clear()
         self._entered.pop(key, None)
 
     def write_back(self) -> None:
@@ -349,6 +350,8 @@ class VirtualQueue:
     def _enter(self, queued: QueuedPod, since: int) -> None:
         self.queue.add(queued.pod, self._key(queued), self._run.cluster.shared_class(queued.pod).key, since)
         if self.groups is not None:
+            if self.groups.takes(queued.pod):
+                self._group_stamps.clear()  # with another pod the next attempt may differ
             self.queue.move_all(UNSCHEDULED_POD_ADD, None, queued.pod)
 
     def _key(self, queued: QueuedPod) -> PodKey:
@@ -359,16 +362,20 @@ class VirtualQueue:
 
     def _since(self, place: int) -> int:
         """Return the creation time of a planned pod: before the run, one nanosecond apart."""
-        return place - len(self._planned)
+        return place - self._plan_size
 
     def _let_time_pass(self, until: int | None) -> bool:
         """Advance time until all backoffs and five minutes are over. Return False if that cannot change anything.
 
-        Of the pods that the five-minute flush would retry, pods that would find no node again are skipped.
+        The five-minute flush skips pods that would find no node again.
         """
-        if until is not None and self._now + LONGEST_STAY + FLUSH_PERIOD > until:
+        cluster, infos = self._run.cluster, self.queue.backoff.infos
+        waits = [self.queue.backoff.expiration(each) - self._now for each in infos if each.members]
+        longest = max([self.queue.backoff.settings.maximum, *(each + SECOND for each in waits)])
+        failed = any(self._tried_at(info) != cluster.journal.stamp for info in infos)
+        flushes = until is None or self._now + LONGEST_STAY + FLUSH_PERIOD <= until
+        if not flushes and not (failed and until is not None and self._now + longest <= until):
             return False
-        cluster = self._run.cluster
         told_all = self._told_all()
         hopes: dict[Hashable, bool] = {}
 
@@ -381,12 +388,9 @@ class VirtualQueue:
                 hopes[info.kind] = self._finds_a_node(info)
             return hopes[info.kind]
 
-        failed = any(self._tried_at(info) != cluster.journal.stamp for info in self.queue.backoff.infos)
-        helps = any(may_help(info) for info in self.queue.unschedulable.infos)
+        helps = flushes and any(may_help(info) for info in self.queue.unschedulable.infos)
         if not failed and not helps:
             return False
-        waits = [self.queue.backoff.expiration(each) - self._now for each in self.queue.backoff.infos if each.members]
-        longest = max([self.queue.backoff.settings.maximum, *(each + SECOND for each in waits)])
         self._now += LONGEST_STAY + FLUSH_PERIOD if helps else longest
         self.queue.flush_backoff_completed()
         self.queue.flush_unschedulable_leftover(may_help)
@@ -404,7 +408,7 @@ class VirtualQueue:
     def _told_all(self) -> frozenset[str]:
         """Return the plugins whose hints missed no event in this run.
 
-        Return none if a nomination may have ended, or if anything but pods changed.
+        Return the empty set if a nomination may have ended, or if nodes or other objects changed.
         """
         if self._promised or self._others_changed:
             return frozenset()
@@ -423,7 +427,7 @@ class VirtualQueue:
         return -1 if outcome is None else outcome.stamp
 
     def _may_be_one_of_many(self, info: QueuedPodInfo) -> bool:
-        """Return whether plugins rejected the pod in the ordinary way, so that its class determines its rejection."""
+        """Return whether plugins rejected the pod and its class alone determines its rejection."""
         odd = info.errors or info.pending_plugins or info.gating_plugin or info.pod.spec.scheduling_gates
         if odd or info.kind is None or not info.unschedulable_count or info.first_in_active is None:
             return False

@@ -16,8 +16,9 @@ import msgspec
 
 from topospread.admission.whole_text import ENCODER, WHOLE, note_whole, pod_template
 from topospread.api.kinds import KINDS
-from topospread.api.meta import KubeObject
+from topospread.api.meta import Annotations, KubeObject
 from topospread.api.pod import Pod
+from topospread.api.promises import PROMISE, QUORUM
 from topospread.api.validation.schema import (
     STRUCT_OF,
     STRUCT_OF_ANY,
@@ -28,6 +29,7 @@ from topospread.api.validation.schema import (
 )
 from topospread.api.workload import ReplicaSet
 from topospread.errors import DecodeError, InvalidError, Place
+from topospread.text import did_you_mean
 
 from .custom_kinds import MADE_OF, Kinds
 from .json_text import too_deep
@@ -50,8 +52,9 @@ _SET_BY_API_SERVER: Final = frozenset(
     {"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
 )
 OWN_ANNOTATIONS: Final = frozenset(
-    {WHOLE, MADE_OF, "topospread.dev/profiles", "topospread.dev/pool", "topospread.dev/added"}
+    {WHOLE, MADE_OF, *(f"topospread.dev/{name}" for name in ("profiles", "pool", "added", "misspelt"))}
 )
+_READ: Final = {each.encode_name for each in msgspec.structs.fields(Annotations)}
 PROFILES: Final = re.compile(rb"(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.kubernetes\.io/")
 
 
@@ -63,8 +66,8 @@ class Rules(msgspec.Struct, frozen=True):
         namespace: namespace of objects without ``metadata.namespace``.
         comparison_operators: allow the toleration operators Lt and Gt (TaintTolerationComparisonOperators).
         kinds: custom resources whose pods are known; None for the built-in table.
-        parameters: (apiVersion, kind) of parameters of admission policies, whose objects are kept; with it, new pods,
-            templates and namespaces keep the text of all their fields. None without policies.
+        parameters: (apiVersion, kind) of the parameters of admission policies, whose objects are kept. Unless it is
+            None, new pods, templates and namespaces keep the text of all their fields, which policies read.
         applied: whether objects are applied to a cluster, so that `drop_stored_fields` holds for them.
         from_snapshot: whether `dump` wrote the objects, so that annotations that topospread sets are kept.
     """
@@ -123,10 +126,12 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
             raise InvalidError([NAME_REQUIRED], replace(location.place(field="metadata"), field=""))
         broken = line_break_in(checked)
         if broken:
-            raise InvalidError([f"{printable(broken)}: Invalid value: a name has one line"], location.place(label))
+            words = f"{printable(broken)}: Invalid value: a name must be on one line"
+            raise InvalidError([words], location.place(label))
         keeps_whole = rules.parameters is not None and (kind in STRUCT_OF or kind == "Namespace")
         noted = note_whole(checked, kind) if keeps_whole else []
         note_profiles(checked, kind)
+        _note_misspelt(checked)
         accepted = ENCODER.encode(checked)
         for annotations in noted:
             del annotations[WHOLE]
@@ -144,8 +149,10 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
 
 
 def note_profiles(checked: dict[str, Any], kind: str) -> None:
-    """Move the deprecated annotations of AppArmor and seccomp, whose keys name containers, into one of our
-    annotations."""
+    """Copy the deprecated annotations of AppArmor and seccomp into the annotation topospread.dev/profiles.
+
+    Their keys contain names of containers, so the structs of objects have no fields for them.
+    """
     if kind not in STRUCT_OF:
         return
     holder = pod_template(checked, kind)
@@ -155,8 +162,16 @@ def note_profiles(checked: dict[str, Any], kind: str) -> None:
         annotations["topospread.dev/profiles"] = ENCODER.encode(profiles).decode()
 
 
+def _note_misspelt(checked: dict[str, Any]) -> None:
+    """Copy the key of an annotation that was to declare promises into the annotation topospread.dev/misspelt."""
+    annotations = checked.get("metadata", {}).get("annotations", {})
+    own = [each for each in annotations if each.startswith("topospread.dev/") and each not in _READ]
+    if near := [each for each in own if did_you_mean(each[:63], (PROMISE, QUORUM), cutoff=0.9)]:
+        annotations["topospread.dev/misspelt"] = near[0]
+
+
 def wrong_case(fields: Mapping[str, str], location: Location) -> InvalidError:
-    """Return the error for field names with wrong upper or lower case, or that are misspelt.
+    """Return the error for field names that are misspelt or have the wrong case.
 
     Args:
         fields: path of each such field → the field's name in Kubernetes.
@@ -175,8 +190,22 @@ def is_stored(value: dict[str, Any]) -> bool:
     return bool(metadata.get("uid") or metadata.get("resourceVersion"))
 
 
+def refused_version(value: Mapping[str, Any], stored: KubeObject | None = None) -> str:
+    """Return the API server's error for an applied object with a resourceVersion other than the stored object's.
+
+    The error is "" if the object has none. Sources: Create in apiserver/pkg/storage/etcd3/store.go; Update in
+    apiserver/pkg/registry/generic/registry/store.go.
+    """
+    metadata = value.get("metadata")
+    version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
+    known = stored.metadata.resource_version if stored is not None else None
+    if not isinstance(version, str) or not version.strip("0") or version == known:
+        return ""
+    return "metadata.resourceVersion: should not be set on objects to be created; delete it"
+
+
 def drop_stored_fields(checked: dict[str, Any], kind: str) -> None:
-    """Remove what the API server drops of a new object: the fields that it sets itself, and the status.
+    """Remove the fields that the API server drops from a new object: those that it sets itself, and the status.
 
     A Node keeps its status, which its kubelet reports. Source: apiserver/pkg/registry/rest/create.go, BeforeCreate.
     """
@@ -187,7 +216,7 @@ def drop_stored_fields(checked: dict[str, Any], kind: str) -> None:
 
 
 def drop_own_annotations(checked: dict[str, Any], kind: str) -> None:
-    """Remove annotations in which topospread keeps what it derived from an object: nobody else may set them."""
+    """Remove annotations that topospread uses for derived facts: a manifest must not set them."""
     for holder in (checked, pod_template(checked, kind) if kind in STRUCT_OF else {}):
         annotations = holder.get("metadata", {}).get("annotations", {})
         for name in OWN_ANNOTATIONS & annotations.keys():
@@ -218,7 +247,7 @@ def _problems(checked: dict[str, Any], kind: str, rules: Rules) -> Sequence[Fiel
     from topospread.api.validation.field import Options
     from topospread.api.validation.other_kinds import VERSION_OF
 
-    if kind not in (*STRUCT_OF, *VERSION_OF, "HorizontalPodAutoscaler"):
+    if kind not in (*STRUCT_OF, *VERSION_OF, "HorizontalPodAutoscaler", "LimitRange", "ResourceQuota"):
         return ()
     return validate_decoded(
         kind, checked, Options(allow_privileged=True, comparison_operators=rules.comparison_operators)
@@ -226,7 +255,7 @@ def _problems(checked: dict[str, Any], kind: str, rules: Rules) -> Sequence[Fiel
 
 
 def _misspelt(written: dict[str, Any], kind: str, problems: Sequence[FieldError]) -> dict[str, str]:
-    """Return the unknown fields that are close to an invalid field beside them: path → that field's name."""
+    """Return path of an unknown field → similar name of an invalid field in the same object."""
     found: dict[str, str] = {}
     for path in unknown_fields(written, STRUCT_OF_ANY[kind]) if problems else ():
         above, _, name = path.rpartition(".")

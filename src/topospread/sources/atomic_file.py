@@ -26,8 +26,8 @@ def replacing(path: str, *, private: bool = False) -> Iterator[BinaryIO]:
     file unchanged. A device or pipe at `path` is written directly.
 
     Args:
-        path: file to write. A symbolic link at the path is followed only inside its folder, and one to a folder only
-            inside the repository or the working directory.
+        path: file to write. If it is a symbolic link, its target must be in the same folder. If its folder is reached
+            through a link, the folder must be in the same repository or working directory.
         private: whether only the owner may read the new file. By default the mode of the old file is kept.
 
     Raises:
@@ -73,8 +73,8 @@ def _target(path: str) -> str:
     """Return the file that `path` names, with symbolic links resolved.
 
     Raises:
-        InputError: if the link at `path` leaves its folder, or a path in the working directory or a repository leaves
-            that by a link.
+        InputError: if `path` is a link out of its folder, or if its folder is reached through a link out of the
+            working directory or the repository.
     """
     folder, name = os.path.split(path)
     real_folder = os.path.realpath(folder or ".")

@@ -1,17 +1,22 @@
-"""Find charts whose values.schema.json may refer to other files or to servers, or whose files have names that forge.
+"""Find unsafe charts: with schemas that refer to other files or servers, forged ``# Source:`` comments, or templates
+whose result differs at installation.
 
-topospread renders the former without validating their values, so that Helm reads no other file or server.
+If a values.schema.json refers to other files or servers, topospread renders the chart without validating its values.
 Source: helm.sh/helm/v4/pkg/chart/common/util/jsonschema.go.
 """
 
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
+import posixpath
 import re
 from collections.abc import Iterator
 from typing import IO, Any, Final
+
+from .roots import is_of_git, is_within
 
 PACKED: Final = ".tgz"
 """File name ending of a packed chart."""
@@ -24,6 +29,20 @@ _REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _BASES: Final = frozenset({"$id", "id"})
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _FORGED: Final = re.compile(rb"\n---\n# Source: |\.tgz")
+_DEFINITIONS: Final = re.compile(r"(?s)[^/]+/(charts/[^/]+/)*crds/.+\.(?i:yaml|yml|json)")
+_STRING: Final = rb'"(?:\\.|[^"\\\n])*+"?|`[^`]*+`?|\'(?:\\.|[^\'\\\n])*+\'?'
+_ACTION: Final = re.compile(rb"(?s)\{\{(?:[^\"`'/}]++|/\*.*?(?:\*/|\Z)|/|" + _STRING + rb"|\}(?!\}))*+")
+"""An action of a template. Matching takes time in proportion to the text, because no part is matched twice."""
+_STRINGS: Final = re.compile(b"(?s)" + _STRING)
+_COMMENT: Final = re.compile(rb"\{\{-?\s*/\*")
+_UNSTABLE: Final = re.compile(
+    rb"(?<![\w.$])(?:lookup|now|date|dateInZone|date_in_zone|htmlDate|htmlDateInZone|ago|rand[A-Z]\w*|uuidv4|shuffle"
+    rb"|gen[A-Z]\w*|bcrypt|htpasswd|encryptAES)(?!\w)|(?<!\w)Is(?:Upgrade|Install)(?!\w)|Release\.Revision(?!\w)"
+    rb"|\.Release(?![\w.])"
+)
+"""Functions and fields whose values differ between ``helm template`` and an installation, or from call to call.
+
+They include ``.Release`` as a whole."""
 _KNOWN_DRAFT: Final = re.compile(r"https?://json-schema\.org/[A-Za-z0-9./-]*#?")
 
 
@@ -37,17 +56,18 @@ def has_outside_references(chart: str) -> bool:
         chart: a folder, or a packed chart.
     """
     try:
-        return any(map(_refers_out, _schemas(chart, _Room())))
+        return any(map(_refers_out, _schemas(chart, Room())))
     except (OSError, ValueError, RecursionError):
         return True
 
 
-class _Room:
+class Room:
     """The number of bytes that may still be read from a chart."""
 
     left = _MAX_UNPACKED
 
     def read(self, file: IO[bytes] | gzip.GzipFile) -> bytes:
+        """Return the content of a file. Raise ValueError if more than the limit was read."""
         data = file.read(self.left + 1)
         self.left -= len(data)
         if self.left < 0:
@@ -55,10 +75,10 @@ class _Room:
         return data
 
 
-def _schemas(chart: str, room: _Room) -> Iterator[bytes]:
+def _schemas(chart: str, room: Room) -> Iterator[bytes]:
     for path in _files(chart):
         if path.endswith(PACKED) or path == chart:
-            raise ValueError("the chart is packed, or one in it")
+            raise ValueError("the chart or a subchart is packed")
         if os.path.basename(path) == _SCHEMA:
             if not os.path.isfile(path):
                 raise ValueError("a schema is not a regular file")
@@ -67,7 +87,7 @@ def _schemas(chart: str, room: _Room) -> Iterator[bytes]:
 
 
 def _files(chart: str) -> Iterator[str]:
-    """Yield a packed chart's own path, or the files in a chart's folder; links are followed as by Helm.
+    """Yield a packed chart's own path, or the files in a chart's folder. Links are followed, like in Helm.
 
     Raises:
         ValueError: if a link leaves the chart.
@@ -87,12 +107,12 @@ def _files(chart: str) -> Iterator[str]:
 
 
 def may_forge_sources(chart: str) -> bool:
-    """Return whether a packed chart, or one in a folder, may name a file like the comments that Helm writes.
+    """Return whether a packed chart or subchart may have a file name that forges Helm's ``# Source:`` comments.
 
-    Helm writes ``---`` and ``# Source: NAME`` above each template, with line breaks of the name. Names are not read,
-    because readers of archives differ: the text of the comment is looked for in the whole archive.
+    Helm writes ``---`` and ``# Source: NAME`` above each template. A line break in the name would start a forged line.
+    Readers of archives differ in the names they find, so the whole archive is searched for the comment's text.
     """
-    room = _Room()
+    room = Room()
     try:
         packed = (path for path in _files(chart) if path.endswith(PACKED) or path == chart)
         return any(_FORGED.search(_unpacked(path, room)) for path in packed)
@@ -100,7 +120,78 @@ def may_forge_sources(chart: str) -> bool:
         return True
 
 
-def _unpacked(path: str, room: _Room) -> bytes:
+def unstable_in(chart: str, root: str) -> list[str]:
+    """Return a chart's files whose result may differ at installation, such as ``templates/web.yaml:3 (lookup)``.
+
+    All files of the chart are searched, because templates may evaluate their texts.
+
+    Args:
+        chart: a folder, or a packed chart.
+        root: real path of the folder that links must not leave. Links out of it are not followed.
+    """
+    room, found = Room(), []
+    try:
+        for path in sorted(_files(chart)):
+            name = os.path.relpath(path, chart) if path != chart else os.path.basename(chart)
+            is_outside = os.path.islink(path) and not is_within(path, root)
+            if is_outside or is_of_git(name) or not os.path.isfile(path):
+                continue
+            if name.endswith(PACKED):
+                data = _unpacked(path, room)
+            else:
+                with open(path, "rb") as file:
+                    data = room.read(file)
+            if use := _unstable(data):
+                line, word = use
+                found.append(f"{name} ({word})" if name.endswith(PACKED) else f"{name}:{line} ({word})")
+    except (OSError, EOFError, ValueError):
+        found.append("a file that cannot be searched")
+    return found
+
+
+def _unstable(data: bytes) -> tuple[int, str] | None:
+    """Return the line and the word of a template's first use of an unstable value."""
+    if not _UNSTABLE.search(data):
+        return None
+    for action in _ACTION.finditer(data):
+        if _COMMENT.match(action[0]):
+            continue
+        code = _STRINGS.sub(_without_words, action[0])
+        if use := _UNSTABLE.search(code):
+            return data.count(b"\n", 0, action.start() + use.start()) + 1, use[0].decode()
+    return None
+
+
+def _without_words(string: re.Match[bytes]) -> bytes:
+    """Return a string of a template, blank unless it may name a field or is itself a template for ``tpl``."""
+    return string[0] if b"{{" in string[0] or b"Is" in string[0] else b" " * len(string[0])
+
+
+def definitions_in(path: str, room: Room) -> Iterator[tuple[str, bytes]]:
+    """Yield the manifests in the folders ``crds`` of a packed chart: (name, content).
+
+    Raises:
+        OSError, EOFError, ValueError: if the archive cannot be read, is too large, or holds archives or links.
+    """
+    data = _unpacked(path, room)
+    if b"crds" not in data and PACKED.encode() not in data:
+        return
+    import tarfile
+
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+            for member in archive:
+                name = posixpath.normpath(member.name.replace("\\", "/"))
+                if name.endswith(PACKED) or member.issparse() or not (member.isfile() or member.isdir()):
+                    raise ValueError("the chart holds another archive, a link, or a sparse file")
+                file = archive.extractfile(member) if _DEFINITIONS.fullmatch(name) else None
+                if file is not None:
+                    yield name, file.read()
+    except tarfile.TarError as error:
+        raise ValueError("not a tar archive") from error
+
+
+def _unpacked(path: str, room: Room) -> bytes:
     with gzip.open(path) as unpacked:
         return room.read(unpacked)
 

@@ -25,7 +25,7 @@ _SCALED = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
 class Places(dict[ObjectKey, Place]):
-    """Places of objects; objects of a list share one, which gets the object's name on access."""
+    """Object key → place. Objects of a list share one place in memory; a lookup adds the object's name."""
 
     def __getitem__(self, key: ObjectKey) -> Place:
         """Return the place of a known object."""
@@ -37,12 +37,12 @@ class Places(dict[ObjectKey, Place]):
         return default if place is None else named(place, *key)
 
     def copy(self) -> Places:
-        """Return places that can be added to."""
+        """Return a copy."""
         return Places(self)
 
 
 class _Origins:
-    """The places of one path's objects. Those of a list share all but their position."""
+    """The origins of one path's objects, in order. Objects of a list share an entry and differ in their position."""
 
     def __init__(self) -> None:
         self._positions = array("i")
@@ -57,7 +57,7 @@ class _Origins:
         self._positions.append(-1 if read.position is None else read.position)
 
     def of(self, number: int, item: KubeObject) -> ReadObject:
-        """Return an object as it was read; ``number``: how many were read before it."""
+        """Return the object that was added after ``number`` others, with its origin."""
         position = self._positions[number]
         first = self._firsts[bisect_right(self._starts, number) - 1]
         return first._replace(item=item, position=None if position < 0 else position)
@@ -97,7 +97,7 @@ class Collection:
             self._places[place_key] = each.rough
             origins.add(each)
             annotations = metadata.annotations
-            if annotations is not None and (annotations.promise or annotations.quorum):
+            if annotations is not None and annotations.declares:
                 self._promising[key] = each
             elif self._promising:
                 self._promising.pop(key, None)
@@ -115,7 +115,7 @@ class Collection:
         ]
 
     def fill(self, inventory: Inventory) -> None:
-        """Add all objects to an inventory. Unnamed objects get their generateName as place."""
+        """Add all objects to an inventory, with their places. Unnamed objects are found by their generateName."""
         lists = {kind: getattr(inventory, how.attribute) for kind, how in KINDS.items()}
         for key, item in self.objects.items():
             lists[key[0]].append(item)
@@ -137,6 +137,7 @@ def applied(earlier: Inventory, later: Inventory) -> Inventory:
             for item in getattr(inventory, how.attribute)
         )
     made = Inventory(warnings=list(later.warnings), notes=list(later.notes), skipped=earlier.skipped)
+    made.unmodelled = earlier.unmodelled | later.unmodelled
     collection.fill(made)
     made.declared = earlier.declared | later.declared
     there = {kind for kind, how in KINDS.items() if getattr(made, how.attribute)}
@@ -152,8 +153,8 @@ def inherit(earlier: KubeObject, later: KubeObject) -> None:
     """Copy the fields that ``kubectl apply`` keeps: identity, status, the spec of a bound pod, and scaled replicas.
 
     ``kubectl apply`` changes only the manifest's fields. The cluster sets the uid, creation time, status, and replicas
-    that the manifest leaves to an autoscaler. A cordon keeps the taint that a controller added. The API server refuses
-    an update of a pod that changes what scheduling reads.
+    that the manifest leaves to an autoscaler. A cordoned node gets the taint that a controller adds. The API server
+    denies changes of a bound pod's scheduling fields, so a bound pod keeps its spec.
     """
     old, new = earlier.metadata, later.metadata
     stored = new.is_stored
@@ -189,5 +190,5 @@ def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
 
 
 def _where(place: Place) -> Place:
-    """Return the place without the object."""
+    """Return the place without the object's name."""
     return Place(place.source, place.document, line=place.line, column=place.column)

@@ -49,7 +49,7 @@ def read_configuration(path: str, gates: Gates | None = None, stdin: BinaryIO | 
 
 
 def _place_of_problem(problem: str, place: Place, text: Text) -> Place:
-    """Return the place of the field that starts a message. Text in a ConfigMap has no line numbers."""
+    """Return the place of the field whose path starts the message. Text in a ConfigMap has no line numbers."""
     position = None if place.object else locate(text.data, place.document or 1, parse_path(problem.partition(": ")[0]))
     return place if position is None else Place(place.source, line=position.line, column=position.column)
 

@@ -19,7 +19,7 @@ from topospread.whole_number import whole_number
 
 from .files import Source, read_text
 from .positions import parse_path
-from .roots import check_link, upwards
+from .roots import has_file, upwards
 from .text import Text
 from .yaml import read_documents
 
@@ -88,8 +88,8 @@ def _has_containers(spec: Mapping[str, Any]) -> bool:
 
 SETTINGS: Final = (".topospread.yaml", ".topospread.yml")
 _MOST: Final = 1_000
-_LONGEST_TEXT: Final = 10_000
 """Maximum number of objects created from one custom resource."""
+_LONGEST_TEXT: Final = 10_000
 MADE_OF: Final = "topospread.dev/made-of"
 """Annotation of an object that replaces a scalable custom resource: ``group/Kind/name``."""
 _ADDED_BY_PROMETHEUS: Final = "additionalLabelSelectors"
@@ -107,14 +107,14 @@ class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
         as_: the built-in kind that creates equivalent pods.
         name: name of the created object.
         each: path of a list; an object is created for each item.
-        copies: path of the number of objects, 1 by default.
+        copies: path of the number of objects to create, 1 by default.
         template: path of the pod template, or several paths, of which the first existing one is used.
         spec: field of the pods' spec (``affinity.nodeAffinity``) → path of its value, for kinds without a template.
         resources: path of the container's resources, for kinds without a template.
         defaults: field of the pods' spec, or ``resources`` → the controller's default.
         replicas: path of the number of pods, 1 by default.
-        less: number of pods to subtract.
-        first: the number of the first pod.
+        less: number to subtract from the replicas.
+        first: ordinal of the first pod.
         selector: path of the selector.
         labels: labels that the controller adds to the pods.
     """
@@ -161,7 +161,7 @@ def parse_kinds(value: Any, place: Place) -> Kinds:
     found: dict[tuple[str, str], list[CustomKind]] = {}
     for each in listed:
         if each.as_ not in _BUILT_IN:
-            raise ConfigError(f"kinds: {each.kind}: as: {each.as_}: there are {', '.join(_BUILT_IN)}", place)
+            raise ConfigError(f"kinds: {each.kind}: as: {each.as_}: use one of {', '.join(_BUILT_IN)}", place)
         if not each.template and not each.spec:
             raise ConfigError(f"kinds: {each.kind}: template or spec is missing", place)
         found.setdefault((each.group, each.kind), []).append(each)
@@ -180,8 +180,7 @@ def find_kinds(folder: str = ".") -> Kinds:
     """Return the known custom kinds, with those of the nearest ``.topospread.yaml`` up to the repository's root."""
     for above in upwards(folder):
         for path in (os.path.join(above, name) for name in SETTINGS):
-            if os.path.isfile(path):
-                check_link(path)
+            if has_file(path):
                 shown = os.path.relpath(path)
                 documents = [each.value for each in read_documents(read_text(Source(shown, None)))]
                 whole = documents[0] if documents else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from topospread.api.promises import PROMISE, QUORUM
 from topospread.errors import Place
 
 from .json_text import JsonList
@@ -9,8 +10,6 @@ from .locations import Location
 from .objects import ReadObject
 from .positions import Path, Position, format_path, parse_path, positions
 from .text import printable
-
-_FIELD = "metadata.annotations[topospread.dev/{}]"
 
 
 class DeclarationPlaces:
@@ -21,11 +20,12 @@ class DeclarationPlaces:
         self._lists: dict[int, JsonList | None] = {}
 
     def of(self, read: ReadObject) -> Place | None:
-        """Return the place of an object's promise annotation, else of its quorum annotation; None without both."""
+        """Return the place of an object's misspelt, promise or quorum annotation, the first that exists; else None."""
         annotations, location = read.item.metadata.annotations, read.location
-        if annotations is None or location is None or not (annotations.promise or annotations.quorum):
+        if annotations is None or location is None or not annotations.declares:
             return None
-        field = _FIELD.format("promise" if annotations.promise else "quorum")
+        key = annotations.misspelt or (PROMISE if annotations.promise else QUORUM)
+        field = f"metadata.annotations[{key}]"
         if location.document is not None:
             return self._in_yaml(location, location.document, read.place.object, field)
         if read.position is not None:

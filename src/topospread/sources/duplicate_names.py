@@ -15,7 +15,7 @@ _SHOWN = 3
 
 
 def notes_on_namesakes(there: Iterable[KubeObject], placed: Collection[ObjectKey]) -> Iterator[str]:
-    """Yield a note for the namespaces in which the cluster has objects of the same kind and name.
+    """Yield notes on objects of `placed` whose kind and name exist only in other namespaces of the cluster.
 
     Args:
         there: all objects. Only stored objects without a controller are compared.
@@ -33,8 +33,9 @@ def notes_on_namesakes(there: Iterable[KubeObject], placed: Collection[ObjectKey
         if found and namespace not in found:
             elsewhere.setdefault((namespace, tuple(sorted(found))), []).append(f"{kind} {name}")
     for (namespace, others), names in elsewhere.items():
-        go, them = ("names no namespace and goes", "it") if len(names) == 1 else ("name no namespace and go", "them")
+        go, exist, them = ("names no namespace, so it is", "exists", "it")
+        if len(names) > 1:
+            go, exist, them = ("name no namespace, so they are", "exist", "them")
         where = ", ".join(others[:_SHOWN]) + (" …" if len(others) > _SHOWN else "")
-        beside = "one" if len(names) == 1 else "their like"
         shown = listed(names, _SHOWN)
-        yield f"{shown} {go} to {namespace}, beside {beside} in {where}: -n {others[0]} puts {them} there"
+        yield f"{shown} {go} put in {namespace}, but {exist} in {where}: add -n {others[0]} to put {them} there"

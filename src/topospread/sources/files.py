@@ -23,13 +23,15 @@ import msgspec
 from topospread.errors import DecodeError, InputError, Place, UsageError
 from topospread.text import listed
 
-from .roots import check_inside_repository, is_within, root_of
+from .roots import GIT, check_inside_repository, is_of_git, is_within, root_of
 from .text import Text, place_of_byte, shown_path
-from .yaml import MAX_SIZE
+from .yaml import MAX_SIZE, MAX_VALUES
 from .yaml_list import begins_as_list
 
 STANDARD_INPUT: Final = "-"
-ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
+KUBECTL_ENDINGS: Final = (".yaml", ".yml", ".json")
+"""Endings of the files that ``kubectl apply -f FOLDER`` reads."""
+ENDINGS: Final = (*KUBECTL_ENDINGS, *(f"{each}.gz" for each in KUBECTL_ENDINGS))
 MAX_JSON: Final = 1 << 30
 """Maximum bytes of decompressed JSON from one source, such as a snapshot."""
 MAX_LIST: Final = 256 << 20
@@ -39,8 +41,14 @@ MAX_OTHER: Final = MAX_SIZE
 MAX_RATIO: Final = 250
 """Maximum gzip ratio of texts of more than a few megabytes. A zip bomb reaches 1000."""
 
+BYTES_PER_VALUE: Final = 8
+"""Minimum bytes per value, on average, of texts with more than `MAX_VALUES` values. Objects have about 15."""
+
 MAX_RENDERING: Final = 600.0
 """Maximum seconds for the charts and kustomizations of a path together, with reading what they print."""
+
+MAX_DEPTH: Final = 200
+"""Maximum depth of folders: each step through a path costs time in proportion to its length."""
 
 _CHUNK: Final = 4 << 20
 _PATHS_SHOWN: Final = 3
@@ -91,16 +99,20 @@ class Source(msgspec.Struct, frozen=True):
         return shown_path(self.path)
 
 
-class SkippedLinks(msgspec.Struct):
-    """Symbolic links below a folder that are not read.
+class SkippedFiles(msgspec.Struct):
+    """Files below a folder that are not read.
 
     Attributes:
+        hidden: folders whose names begin with a dot, except ``.git``.
+        otherwise: files that kubectl does not read, because their endings have capitals or, in a repository, are .gz.
         outside: links whose targets are outside the folder's root.
         dangling: links whose targets do not exist.
     """
 
     outside: list[str] = msgspec.field(default_factory=list)
     dangling: list[str] = msgspec.field(default_factory=list)
+    hidden: list[str] = msgspec.field(default_factory=list)
+    otherwise: list[str] = msgspec.field(default_factory=list)
 
     def warnings(self) -> list[str]:
         """Return a warning for each kind of skipped link."""
@@ -111,10 +123,13 @@ class SkippedLinks(msgspec.Struct):
             )
         if self.dangling:
             found.append(f"{listed_paths(self.dangling)}: link to nowhere, skipped")
+        if self.otherwise:
+            why = "because kubectl reads .yaml, .yml and .json there"
+            found.append(f"{listed_paths(self.otherwise)}: not read in a folder, {why}")
         return found
 
 
-def find_sources(path: str, skipped: SkippedLinks | None = None, *, allow_empty: bool = False) -> list[Source]:
+def find_sources(path: str, skipped: SkippedFiles | None = None, *, allow_empty: bool = False) -> list[Source]:
     """Return the files of a path from the user.
 
     Args:
@@ -128,9 +143,9 @@ def find_sources(path: str, skipped: SkippedLinks | None = None, *, allow_empty:
     if path == STANDARD_INPUT:
         return [Source(path, None)]
     if "\0" in path or not path:
-        raise InputError("this is no path", Place(shown_path(path) or '""'))
+        raise InputError("the path is empty", Place(shown_path(path) or '""'))
     check_inside_repository(path)
-    skipped = SkippedLinks() if skipped is None else skipped
+    skipped = SkippedFiles() if skipped is None else skipped
     try:
         status = os.stat(path)
         if not stat.S_ISDIR(status.st_mode):
@@ -143,7 +158,7 @@ def find_sources(path: str, skipped: SkippedLinks | None = None, *, allow_empty:
     return found
 
 
-def _files_below(folder: str, skipped: SkippedLinks) -> Iterator[str]:
+def _files_below(folder: str, skipped: SkippedFiles) -> Iterator[str]:
     """Yield the files to read, depth first, sorted by name."""
     root, waiting = root_of(folder), [PathEntry(folder, True)]
     while waiting:
@@ -161,31 +176,45 @@ class PathEntry(NamedTuple):
     is_folder: bool
 
 
-def entries(folder: str, root: str, skipped: SkippedLinks) -> list[PathEntry]:
+def entries(folder: str, root: str, skipped: SkippedFiles) -> list[PathEntry]:
     """Return the files to read and folders to search in a folder, sorted by name.
 
     Args:
         folder: the folder.
         root: real path that links must not leave.
-        skipped: receives the links to files that are not read.
+        skipped: receives the files that are not read.
 
     Raises:
         OSError: if the folder cannot be read.
+        InputError: if its path has more than `MAX_DEPTH` parts.
     """
+    check_depth(folder)
     inside = []
+    endings = KUBECTL_ENDINGS if os.path.lexists(os.path.join(root, GIT)) else ENDINGS
     with os.scandir(folder) as found:
         for each in sorted(found, key=lambda each: each.name):
             if each.is_dir(follow_symlinks=False):
                 if not is_hidden(each.path):
                     inside.append(PathEntry(each.path, True))
+                elif not is_of_git(each.name):
+                    skipped.hidden.append(each.path)
             elif each.name.lower().endswith(ENDINGS):
                 if each.is_symlink() and not is_within(each.path, root):
                     skipped.outside.append(each.path)
                 elif each.is_symlink() and not os.path.exists(each.path):
                     skipped.dangling.append(each.path)
                 elif stat.S_ISREG(os.stat(each.path).st_mode):
-                    inside.append(PathEntry(each.path, False))
+                    if each.name.endswith(endings):
+                        inside.append(PathEntry(each.path, False))
+                    else:
+                        skipped.otherwise.append(each.path)
     return inside
+
+
+def check_depth(folder: str) -> None:
+    """Raise InputError if the path of a folder has more than `MAX_DEPTH` parts."""
+    if folder.count(os.sep) > MAX_DEPTH:
+        raise InputError(f"the path of this folder has more than {MAX_DEPTH} parts", _at(folder))
 
 
 def is_hidden(path: str) -> bool:
@@ -315,8 +344,18 @@ def checked_utf8(data: bytes, source: Source) -> Text:
     """
     for mark, encoding in _FOREIGN_ENCODINGS.items():
         if data.startswith(mark):
-            raise DecodeError(f"this is {encoding}; YAML and JSON are read as UTF-8: save it as that", _at(source.path))
+            raise DecodeError(f"this is {encoding}; save it as UTF-8", _at(source.path))
     text = Text(source.name, data.removeprefix(codecs.BOM_UTF8))
+    if len(text.data) < len(data) and text.data.lstrip()[:1] == b"{":
+        try:
+            msgspec.json.decode(text.data, type=msgspec.Raw)
+        except msgspec.DecodeError as error:
+            if "trailing" in str(error):
+                words = "after a byte order mark, kubectl reads only the first of several JSON objects; remove the mark"
+                raise DecodeError(words, _at(source.path)) from None
+    if sum(map(text.data.count, (b",", b"[", b"{"))) > max(MAX_VALUES, len(text.data) // BYTES_PER_VALUE):
+        words = f"the text has more than {MAX_VALUES:,} values, each of fewer than {BYTES_PER_VALUE} bytes on average"
+        raise DecodeError(words, _at(source.path))
     nul = text.data.find(b"\0")
     if nul >= 0:
         raise DecodeError("this holds NUL bytes: it is a binary file, not YAML or JSON", place_of_byte(text, nul))
@@ -349,7 +388,7 @@ def no_object(paths: Sequence[str], which: str = "", notes: Sequence[str] = ()) 
 
     Args:
         paths: files and folders.
-        which: restriction on the objects.
+        which: words that restrict the objects, such as " that topospread reads"; "" for none.
         notes: sentences about objects that are not read.
     """
     names = "standard input" if list(paths) == [STANDARD_INPUT] else listed_paths(paths)
@@ -357,12 +396,15 @@ def no_object(paths: Sequence[str], which: str = "", notes: Sequence[str] = ()) 
     return InputError("; ".join([f"{names} {verb} no object{which} (--allow-empty accepts that)", *notes]))
 
 
-def nothing_to_read(path: str, skipped: SkippedLinks) -> InputError:
+NO_FILE: Final = "no file in this folder"
+
+
+def nothing_to_read(path: str, skipped: SkippedFiles) -> InputError:
     """Return the error for a folder without files to read."""
     warnings = skipped.warnings()
     if warnings:
-        return InputError(f"no file in this folder can be read. {'. '.join(warnings)}", _at(path))
-    return InputError(f"no file in this folder ends in {', '.join(ENDINGS[:3])} (or one of these and .gz)", _at(path))
+        return InputError(f"{NO_FILE} can be read. {'. '.join(warnings)}", _at(path))
+    return InputError(f"{NO_FILE} ends in {', '.join(KUBECTL_ENDINGS)} (or one of these and .gz)", _at(path))
 
 
 def _at(path: str) -> Place:

@@ -27,6 +27,7 @@ HELM_HOMES: Final = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
 NO_PLUGINS: Final = {"HELM_PLUGINS": os.devnull}
 """An unusable folder for Helm's plugins."""
 NEEDS_NETWORK: Final = "the chart is not in the chart home, and fetching charts is off; add --render-network"
+NO_TEMPLATE: Final = "a release's name cannot be a template, because it could read the environment; write a plain name"
 _FLAGS: Final = {
     "version": frozenset({"-c", "--short"}),
     "template": frozenset({"--generate-name", "--include-crds", "--skip-tests", "--no-hooks", "--debug", "--devel"}),
@@ -39,8 +40,6 @@ _WITH_VALUE: Final = {
 }
 PARTS_FILES: Final = re.compile(r'[,"\r\n]')
 """Characters that split or quote file names in ``-f`` or ``--values``, which Helm parses as CSV."""
-_ASKS_DNS: Final = "getHostByName"
-"""The only template function in release names that uses the network. In charts it needs a Helm option."""
 
 
 def write_gate(folder: str, helm: str, root: str, *, network: bool) -> str:
@@ -89,12 +88,12 @@ def _fetch(helm: str, words: Sequence[str], folder: str, environment: Mapping[st
     with tempfile.TemporaryDirectory(dir=folder) as fetched:
         code = subprocess.call([helm, *before, fetched, *after[1:]], env=dict(environment))
         if any(is_of_git(name) for _, folders, files in os.walk(fetched) for name in (*folders, *files)):
-            raise UsageError("the chart that was fetched has a file of git's")
+            raise UsageError("the fetched chart contains a file of git's")
         os.makedirs(after[0], exist_ok=True)
         for name in os.listdir(fetched):
             wanted = os.path.join(after[0], name)
             if os.path.lexists(wanted):
-                raise UsageError(f"{shown_path(wanted)} is there already, and the chart that was fetched has this name")
+                raise UsageError(f"{shown_path(wanted)} exists already, and the fetched chart has the same name")
             shutil.move(os.path.join(fetched, name), wanted)
     return code
 
@@ -121,14 +120,14 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
     waiting = iter(rest)
     for word in waiting:
         if word in _WITH_VALUE[command]:
-            _check_value(word, next(waiting, ""), roots, network)
+            _check_value(word, next(waiting, ""), roots)
         elif word.startswith("-"):
             if word not in _FLAGS[command]:
                 raise UsageError(f"{shown_path(word)} is not allowed as an option of Helm in a kustomization")
         else:
             positions.append(word)
         if ".." in word.split("/") or (command == "pull" and os.path.isabs(word)):
-            raise UsageError(f"{shown_path(word)}: no chart has .. or an absolute path as its name")
+            raise UsageError(f"{shown_path(word)}: the name of a chart cannot be an absolute path or contain ..")
     charts = positions[-1:] if command == "template" else []
     for chart in charts:
         if not is_within(chart, roots[0]):
@@ -138,7 +137,7 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
     return [NO_VALIDATION] if any(map(has_outside_references, charts)) else []
 
 
-def _check_value(option: str, value: str, roots: Sequence[str], network: bool) -> None:
+def _check_value(option: str, value: str, roots: Sequence[str]) -> None:
     if option == "-f":
         if PARTS_FILES.search(value):
             raise UsageError(f"{shown_path(value)}: Helm reads this as the names of several files; rename the file")
@@ -148,8 +147,9 @@ def _check_value(option: str, value: str, roots: Sequence[str], network: bool) -
             raise _outside(value, roots)
     if option == "--untardir" and not is_within(value, roots[0]):
         raise _outside(value, roots)
-    if option == "--name-template" and _ASKS_DNS in value and not network:
-        raise UsageError(f"a name of a release calls {_ASKS_DNS}; add --render-network")
+    if option == "--name-template" and "{{" in value:
+        # Unlike in charts, its functions read the environment, which would show that topospread renders, and use DNS.
+        raise UsageError(f"nameTemplate: {NO_TEMPLATE}")
 
 
 def _outside(path: str, roots: Sequence[str]) -> UsageError:

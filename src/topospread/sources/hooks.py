@@ -1,4 +1,4 @@
-"""Find Helm hooks among the manifests, whose pods are not placed because they do not stay.
+"""Find Helm hooks among the manifests. Their pods are not placed, because they end or are deleted.
 
 Helm runs hooks around install, upgrade, delete and test; a rendered chart contains all of them
 (https://helm.sh/docs/topics/charts_hooks/). Objects stored by an API server exist and are kept. Source:
@@ -40,9 +40,10 @@ def hooks_of(item: KubeObject) -> tuple[str, ...]:
 
 
 def is_passing(item: KubeObject, location: Location | None) -> bool:
-    """Return whether an object's pods do not stay: in Helm's output a Pod or Job of any hook, or a workload of a test.
+    """Return whether an object is a hook whose pods end or are deleted.
 
-    kubectl applies such an object of any other manifest.
+    In Helm's output, these are Pods and Jobs of any hook. Other workloads belong to them if no hook is for installation
+    or upgrade, or if Helm deletes them on success. In other manifests the annotation has no effect.
     """
     metadata = item.metadata
     if metadata.annotations is None or metadata.is_stored or location is None:
@@ -55,9 +56,9 @@ def is_passing(item: KubeObject, location: Location | None) -> bool:
 
 
 def _is_helms(text: Text) -> bool:
-    """Return whether Helm rendered a text: here, or in a pipe that begins as ``helm template`` does.
+    """Return whether Helm rendered a text: in this process, or before a pipe.
 
-    Whoever writes a file may write such a comment.
+    In a pipe, Helm's first comment is the sign. In a file it proves nothing, because anyone can write it there.
     """
     piped = text.name == STANDARD_INPUT and _SOURCE.match(text.data) is not None
     return piped or isinstance(text.origins, ChartOrigins)
@@ -87,4 +88,4 @@ class HooksLeftOut:
         """Yield a note on the removed hooks."""
         if self._names:
             what = "1 Helm hook is" if len(self._names) == 1 else f"{len(self._names)} Helm hooks are"
-            yield f"{what} left out, whose pods do not stay: {listed(self._names, _SHOWN)}; --with-hooks places them"
+            yield f"{what} left out, as their pods do not last: {listed(self._names, _SHOWN)}; --with-hooks places them"

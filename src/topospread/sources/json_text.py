@@ -19,13 +19,14 @@ from topospread.errors import DecodeError, DuplicateError, Place
 from .locations import Location
 from .snapshot_facts import read_facts
 from .text import Text, place_of_byte, shown_key
-from .yaml import MAX_DEPTH, read_documents
+from .yaml import MAX_DEPTH, MAX_VALUES, has_small_items, read_documents, too_many_values
 
 _WHITESPACE: Final = re.compile(r"[ \t\r\n]*")
 _QUOTED_KEY: Final = re.compile(rb'\s*[{\[]\s*["{\[]')
 _HALF_CHARACTER: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_NUMBER: Final = 400
+_MOST_DOCUMENTS: Final = 100_000
 _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
@@ -74,6 +75,8 @@ def _split_stream(text: Text) -> list[tuple[int, int]]:
             start += len(whole[at:begin].encode())
             _, at = decoder.raw_decode(whole, begin)
             spans.append((start, start := start + len(whole[begin:at].encode())))
+            if len(spans) > _MOST_DOCUMENTS:
+                raise DecodeError(f"the text has more than {_MOST_DOCUMENTS:,} documents", Place(text.name))
     except json.JSONDecodeError as error:
         raise _malformed(text, error) from None
     except RecursionError:
@@ -99,9 +102,9 @@ def too_deep(place: Place) -> DecodeError:
 
 
 def no_list(place: Place) -> DecodeError:
-    """Return the error for a list ``items`` in an object whose kind is no list."""
+    """Return the error for a list ``items`` in an object whose kind does not end in List."""
     return DecodeError(
-        "kubectl applies the list items of this object in its place; write kind: List, or remove it", place
+        "kubectl applies this object's items instead of the object; write kind: List, or remove items", place
     )
 
 
@@ -109,10 +112,12 @@ def read_value(text: Text, start: int, end: int) -> Any:
     """Parse a document, or a part of one, to plain data. Whole floats become integers like in Kubernetes.
 
     Raises:
-        DecodeError: if it is not JSON, or cannot be encoded again.
+        DecodeError: if it is not JSON, has too many values, or cannot be encoded again.
         DuplicateError: if an object has a key twice.
     """
     part = text.data[start:end]
+    if len(part) > MAX_VALUES and sum(map(part.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise too_many_values(place_of_byte(text, start))
     try:
         value = json.loads(
             part,
@@ -176,7 +181,7 @@ def _duplicate(text: Text, start: int, end: int, key: str) -> DuplicateError:
         return DuplicateError(error.message, replace(error.place, document=None, line=line))
     except DecodeError:
         pass
-    return DuplicateError(f"{shown_key(text, key)} stands twice in one object", place)
+    return DuplicateError(f"{shown_key(text, key)} occurs twice in one object", place)
 
 
 def _no_number(text: str) -> NoReturn:
@@ -202,7 +207,7 @@ _BETWEEN_ITEMS: Final = re.compile(rb"[\s,]*")
 
 
 class _Envelope(KubeStruct):
-    """The outermost fields of a document, which tell a list from an object."""
+    """The outermost fields of a document, which show whether it is a list."""
 
     kind: str = ""
     api_version: str = ""
@@ -235,11 +240,17 @@ class JsonList:
 
     @classmethod
     def at(cls, location: Location) -> JsonList | None:
-        """Return the list at a location; None for another value."""
+        """Return the list at a location; None for another value.
+
+        Raises:
+            DecodeError: if it has more items than objects fit in its bytes.
+        """
         try:
             envelope = _ENVELOPE.decode(location.text.data[location.start : location.end])
         except (ValueError, RecursionError):
             return None
+        if has_small_items(len(envelope.items or ()), location.end - location.start):
+            raise DecodeError("the list has too many items that are too small for objects", location.place())
         return cls(location, envelope) if envelope.items is not None and envelope.kind.endswith("List") else None
 
     def spot_of(self, index: int) -> Location:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +13,8 @@ import yaml
 from topospread.errors import InputError, Place
 
 from .files import Source, read_text
-from .roots import GIT, is_of_git, is_within
+from .helm_gate import NO_TEMPLATE
+from .roots import GIT, is_of_git, is_within, lies_in
 from .text import BREAKS, Text, shown_path
 from .yaml import read_documents
 
@@ -21,12 +22,16 @@ KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomizati
 """File names of kustomizations (``RecognizedKustomizationFileNames`` in kustomize's api/konfig)."""
 
 _GROUP: Final = "kustomize.config.k8s.io/"
-_TYPE: Final = ("apiversion", "kind")
 FOLDER_FIELDS: Final = frozenset({"resources", "bases", "components", "generators", "transformers", "validators"})
 """Fields that refer to folders of other kustomizations."""
+_OBJECT_FIELDS: Final = sorted(FOLDER_FIELDS)
+"""Fields that refer to files with objects, or configurations of generators and transformers."""
+_PATCH_FIELDS: Final = ("patches", "patchesStrategicMerge", "patchesJson6902")
 _CHARTS: Final = (("helmCharts", "name", "version"), ("helmChartInflationGenerator", "chartName", "chartVersion"))
 """Fields of charts, with their fields of the name and the version."""
 _CHART_HOME: Final = "charts"
+_MOST_SLASHES: Final = 50_000
+"""Maximum number of slashes in the texts of a kustomization, or of a configuration of its plugins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,9 @@ class Kustomization:
         file: the file itself.
         component: whether it is only usable in others (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
-        files: all files in or below its folder that it names.
+        files: the files that it has as resources, patches, generators and the like.
+        patches: those of its files that it has only as patches.
+        mentioned: files that its other texts name, such as contents of a ConfigMap.
         charts: the folders of the charts that Helm renders for it.
     """
 
@@ -47,7 +54,20 @@ class Kustomization:
     component: bool = False
     folders: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
+    patches: frozenset[str] = frozenset()
+    mentioned: frozenset[str] = frozenset()
     charts: frozenset[str] = frozenset()
+
+    @property
+    def reached(self) -> frozenset[str]:
+        """Its file and its files, and those of the kustomizations in the folders that it refers to."""
+        found, folders, waiting = set[str](), {self.folder}, [self]
+        while waiting:
+            each = waiting.pop()
+            found |= {each.file, *each.files}
+            new, folders = each.folders - folders, folders | each.folders
+            waiting += [own for folder in new if (own := kustomization_in(folder)) is not None]
+        return frozenset(found)
 
 
 def kustomization_in(folder: str) -> Kustomization | None:
@@ -55,36 +75,61 @@ def kustomization_in(folder: str) -> Kustomization | None:
 
     An unreadable file counts as a kustomization; building it reports the error.
     """
-    real = os.path.realpath(folder)
-    for name in KUSTOMIZATIONS:
-        path = os.path.join(folder, name)
-        if os.path.isfile(path):
-            value = kustomization_value(path)
-            # Go ignores case in field names. `check_reach` refuses fields that are given twice.
-            versions, kinds = ([each for key, each in value.items() if key.casefold() == name] for name in _TYPE)
-            version = versions[0] if len(versions) == 1 else None
-            # Flux's Kustomization often has the same file name.
-            if isinstance(version, str) and version and not version.startswith(_GROUP):
-                return None
-            return Kustomization(
-                real,
-                os.path.realpath(path),
-                kinds == ["Component"],
-                frozenset(_folders(value, real)),
-                frozenset(_files(value, real)),
-                frozenset(_charts(value, real)),
-            )
-    return None
+    path, real = file_in(folder), os.path.realpath(folder)
+    if path is None or not is_kustomization(value := kustomization_value(path)):
+        return None
+    objects = frozenset(_files(value, real, _OBJECT_FIELDS))
+    patches = frozenset(_files(value, real, _PATCH_FIELDS)) - objects
+    files = objects | patches
+    return Kustomization(
+        real,
+        os.path.realpath(path),
+        _given(value, "kind") == ["Component"],
+        frozenset(_folders(value, real)),
+        files,
+        patches,
+        frozenset(_mentioned(value, real)) - files,
+        frozenset(_charts(value, real)),
+    )
+
+
+def file_in(folder: str) -> str | None:
+    """Return the first file of a folder with a kustomization's name; None without one.
+
+    A link counts, too, if its target is missing or outside the root: building it reports the error.
+    """
+    paths = (os.path.join(folder, name) for name in KUSTOMIZATIONS)
+    return next((path for path in paths if os.path.isfile(path) or os.path.islink(path)), None)
+
+
+def is_kustomization(value: dict[str, Any]) -> bool:
+    """Return whether a file of this name is kustomize's. Flux's Kustomization often has the same file name."""
+    versions = _given(value, "apiversion")
+    version = versions[0] if len(versions) == 1 else None
+    return not isinstance(version, str) or not version or version.startswith(_GROUP)
+
+
+def _given(value: dict[str, Any], field: str) -> list[Any]:
+    """Return a field's values: Go ignores case in field names. `check_reach` refuses fields that are given twice."""
+    return [each for key, each in value.items() if key.casefold() == field]
 
 
 def kustomization_value(path: str) -> dict[str, Any]:
-    """Return a kustomization's file as plain data; empty if it cannot be read."""
+    """Return a kustomization's file as plain data; empty if it cannot be read or has more than `_MOST_SLASHES`."""
     try:
         documents = list(read_documents(read_text(Source(path, None))))
     except InputError:
         return {}
     value = documents[0].value if documents else None
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) and _slashes(value) <= _MOST_SLASHES else {}
+
+
+def _slashes(value: Any) -> int:
+    """Return the number of slashes in all texts. Resolving paths takes time in proportion to it."""
+    if isinstance(value, str):
+        return value.count(os.sep)
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(_slashes, inside))
 
 
 def path_of(folder: str, given: str) -> str:
@@ -104,11 +149,22 @@ def _folders(value: dict[str, Any], folder: str) -> Iterator[str]:
                 yield os.path.realpath(path)
 
 
-def _files(value: Any, folder: str) -> Iterator[str]:
-    """Yield the files that any text in the kustomization names, also as ``key=file``."""
+def _files(value: dict[str, Any], folder: str, fields: Iterable[str]) -> Iterator[str]:
+    for name in fields:
+        listed = value.get(name)
+        for each in listed if isinstance(listed, list) else ():
+            given = each.get("path") if isinstance(each, dict) else each
+            if isinstance(given, str) and "\n" not in given and "\0" not in given:
+                path = path_of(folder, given)
+                if os.path.isfile(path):
+                    yield os.path.realpath(path)
+
+
+def _mentioned(value: Any, folder: str) -> Iterator[str]:
+    """Yield the files whose names are texts in the kustomization, also as ``key=file``."""
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
-            yield from _files(each, folder)
+            yield from _mentioned(each, folder)
     elif isinstance(value, str) and value and "\n" not in value and "\0" not in value:
         for name in {value, value.rpartition("=")[2]}:
             if name and os.path.isfile(path := path_of(folder, name)):
@@ -139,35 +195,39 @@ _PLAIN_DATA: Final = frozenset(
     | {"repo", "chartrepourl", "sourcevalue"}
 )
 """Fields, in lower case, whose texts kustomize does not read as paths. `helm_gate` checks `repo`."""
+_NO_PATHS: Final = frozenset({"patch", "jsonop", "delimiter", "fieldpath", "fieldpaths", "fieldspecs", "confighome"})
+"""More such fields, in lower case, which may contain slashes. `helm_gate` replaces `configHome`."""
 _NAMES: Final = frozenset({"name", "chartname"})
 """Fields with chart names. kustomize writes chart values to a temporary file with this name."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
 _ODD_TEXT: Final = re.compile(rb"(?m)\r(?!\n)|" + BREAKS + rb"|^---(?![ \t]*\r?$)")
+_MAY_BE_NO_TEXT: Final = re.compile(r"(?i)[-+.\d].*|~|y|n|yes|no|on|off|true|false|null|inf|nan")
+"""File names that YAML reads as a number, date, truth value or null."""
 _LINE_BREAKS: Final = re.compile("[\r\n\x85\u2028\u2029]")
 _REMOTE: Final = re.compile(r"(?i)://|@|\?|_git/|^git::|^gh:|^github\.com")
-"""Beginnings and parts of what kustomize may take for a repository, even if a folder or file has this name."""
+"""Parts of a text that kustomize may take for the URL of a repository, even if it is a file's name."""
 _REPLACED: Final = "before version 5, kustomize replaces"
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
 
 Reached = dict[str, tuple[list[str], bool]]
-"""Real path of each checked folder → the folders it refers to, and whether all it refers to was checked."""
+"""Real path of a checked folder → (folders that it refers to, whether all its references were checked)."""
 
 
 def check_reach(folder: str, root: str, *, network: bool, checked: Reached | None = None) -> bool:
     """Reject a kustomization that reads outside its root, or from the network if that is not allowed.
 
-    Return whether all kustomizations and configurations that kustomize will read were checked. Otherwise some come from
-    the network, or kustomize puts them together.
+    Return True if all kustomizations and configurations that kustomize will read were checked. Return False if
+    kustomize fetches or generates some of them.
 
     Args:
         folder: the folder of the kustomization.
         root: real path of the folder for the kustomization and its bases (`roots`).
         network: whether kustomize may fetch bases and files.
-        checked: results for the same root, which are not computed again; receives new ones.
+        checked: results for the same root, which are used again. New results are added.
 
     Raises:
-        InputError: if it does, or a kustomization cannot be read. The place is the kustomization's file.
+        InputError: if it reads there, or a kustomization cannot be read. The place is the kustomization's file.
     """
     checked = {} if checked is None else checked
     visited: set[str] = set()
@@ -187,7 +247,7 @@ def check_reach(folder: str, root: str, *, network: bool, checked: Reached | Non
 
 
 def _check_syntax(data: bytes, place: Place, *, merges: bool) -> None:
-    """Reject what parsers of YAML read differently.
+    """Reject YAML that parsers read differently.
 
     Args:
         data: a text that libyaml can parse.
@@ -199,7 +259,7 @@ def _check_syntax(data: bytes, place: Place, *, merges: bool) -> None:
             not allowed.
     """
     if _ODD_TEXT.search(data):
-        raise InputError("a text of kustomize has an odd line break, or a separator that is not --- alone", place)
+        raise InputError("a file of kustomize has an unusual line break, or text after ---; remove it", place)
     for each in yaml.parse(data, Loader=yaml.CLoader):
         if getattr(each, "tag", None) is not None or getattr(each, "implicit", None) == (False, False):
             raise InputError("a text of kustomize has a tag, such as !!str; remove it", place)
@@ -211,7 +271,7 @@ class _ReachCheck:
     """Checks the references of one kustomization.
 
     Attributes:
-        is_whole: whether it refers only to files, and to folders of resources, that are here.
+        is_whole: whether all its references are local, and none is a folder of plugin configurations.
     """
 
     def __init__(self, folder: str, root: str, network: bool) -> None:
@@ -224,9 +284,11 @@ class _ReachCheck:
     def checked(self) -> Iterator[str]:
         """Check this kustomization, then yield the folders of kustomizations that it refers to."""
         self._check_links()
+        if os.path.islink(home := os.path.join(self._folder, _CHART_HOME)):
+            self._check_inside(home, _CHART_HOME)
         there = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(self._folder, name))]
         if len(there) > 1:
-            raise InputError(f"there are {' and '.join(there)} in one folder; keep one", self._place)
+            raise InputError(f"this folder has {' and '.join(there)}; keep one", self._place)
         for name in there:
             path = os.path.join(self._folder, name)
             self._place = Place(shown_path(os.path.relpath(path)))
@@ -242,6 +304,7 @@ class _ReachCheck:
     def _check_fields(self, value: Any) -> Iterator[str]:
         if not isinstance(value, dict):
             return
+        self._check_slashes(value)
         self._check_texts(value)
         if len({key.casefold() for key in value}) < len(value):
             raise InputError("a field is given twice: kustomize ignores upper and lower case; keep one", self._place)
@@ -258,7 +321,7 @@ class _ReachCheck:
         """Check a file, folder or inline document in a field; yield a folder."""
         if field in _PLUGINS:
             # kustomize first parses any text as a configuration, even if a file has this name.
-            self._check_documents(given.encode(), is_inline="\n" in given)
+            self._check_documents(field, given.encode(), is_inline="\n" in given)
         path = path_of(self._folder, given)
         # kustomize clones a repository if a file of this name is no manifest.
         is_local = os.path.isfile(path) and not self._network
@@ -275,52 +338,70 @@ class _ReachCheck:
             self.is_whole &= field not in _PLUGINS
             yield path
         elif field in _PLUGINS:
-            self._check_documents(read_text(Source(path, None)).data)
+            self._check_documents(field, read_text(Source(path, None)).data)
 
-    def _check_documents(self, data: bytes, *, is_inline: bool = False) -> None:
+    def _check_documents(self, field: str, data: bytes, *, is_inline: bool = False) -> None:
         """Check the configurations of generators and transformers.
 
-        kustomize reads them with go-yaml v3, in which a mapping's own key overrides a merged key. If it cannot parse an
-        inline text, it takes it for a URL.
+        kustomize reads them with go-yaml v3, in which a mapping's own key overrides a merged key. kustomize takes an
+        inline text that it cannot parse for a URL.
         """
         for document in read_documents(Text(self._place.source, data)):
-            self._check_texts(document.value)
+            self._check_slashes(document.value)
+            self._check_texts(document.value, may_be_path=field != "configurations")
             if is_inline and not (isinstance(document.value, dict) and isinstance(document.value.get("kind"), str)):
                 raise InputError("a configuration of kustomize has no kind", self._place)
         _check_syntax(data, self._place, merges=False)
 
-    def _check_texts(self, value: Any) -> None:
-        """Reject URLs, files in ``.git`` and charts elsewhere, at any depth: kustomize accepts a URL for any file."""
+    def _check_slashes(self, value: Any) -> None:
+        if _slashes(value) > _MOST_SLASHES:
+            raise InputError(f"its texts have more than {_MOST_SLASHES:,} slashes", self._place)
+
+    def _check_texts(self, value: Any, *, may_be_path: bool = True) -> None:
+        """Reject URLs, files in ``.git`` or outside the root, and charts elsewhere, at any depth.
+
+        kustomize accepts a URL for any file. Its own errors would tell whether a file outside exists.
+        """
         if isinstance(value, dict):
             for key, each in value.items():
                 is_name = key.casefold() in _NAMES and isinstance(each, str)
                 if is_name and (_LINE_BREAKS.search(each) or ".." in each.split("/")):
-                    raise InputError(f"{shown_path(each)}: no chart has .. in its name", self._place)
+                    raise InputError(f"{shown_path(each)}: the name of a chart cannot contain ..", self._place)
+                if key.casefold() == "nametemplate" and "{{" in str(each):
+                    raise InputError(f"{key}: {NO_TEMPLATE}", self._place)
                 if key.casefold() not in _PLAIN_DATA:
-                    self._check_texts(each)
+                    self._check_texts(each, may_be_path=may_be_path and key.casefold() not in _NO_PATHS)
         elif isinstance(value, list):
             for each in value:
-                self._check_texts(each)
+                self._check_texts(each, may_be_path=may_be_path)
         elif isinstance(value, str):
             if not self._network and _URL.search(value.partition("\n")[0]):
                 raise InputError(f"{shown_path(value)}: {NEEDS_NETWORK}", self._place)
             for each in {value, value.rpartition("=")[2]}:
                 path = path_of(self._folder, each)
+                is_inside = path == self._root or path.startswith(os.path.join(self._root, ""))
+                is_odd = os.sep in each or os.path.islink(path)
+                if may_be_path and not (is_inside and (not is_odd or lies_in(path, self._root))):
+                    raise self._leaves(path, each)
                 if os.path.lexists(path) and self._is_of_git(path):
-                    raise InputError(f"{shown_path(each)}: git keeps this, and kustomize may not read it", self._place)
+                    raise InputError(f"{shown_path(each)}: kustomize may not read git's files", self._place)
 
     def _check_links(self) -> None:
-        """Reject links into the folder's ``.git``, whatever their names.
+        """Reject links into the folder's ``.git``, and links out of the root whose names may be numbers or the like.
 
         kustomize may read unquoted ``yes``, numbers and dates as file names, depending on its version, so the texts
         alone are not enough.
         """
+        for name in os.listdir(self._folder):
+            path = os.path.join(self._folder, name)
+            if _MAY_BE_NO_TEXT.fullmatch(name) and os.path.islink(path) and not lies_in(path, self._root):
+                raise InputError(f"the symbolic link {shown_path(name)} leaves the root; remove it", self._place)
         if not os.path.lexists(os.path.join(self._folder, GIT)):
             return
         for folder, below, files in os.walk(self._folder):
             for path in (os.path.join(folder, name) for name in (*below, *files)):
                 if os.path.islink(path) and self._is_of_git(path):
-                    words = "this symbolic link leads to what git keeps, and kustomize may not read that; remove it"
+                    words = "this symbolic link leads to git's files, which kustomize may not read; remove it"
                     raise InputError(words, Place(shown_path(os.path.relpath(path))))
             below[:] = [name for name in below if not is_of_git(name)]
 
@@ -329,5 +410,10 @@ class _ReachCheck:
 
     def _check_inside(self, path: str, given: str) -> None:
         if not is_within(path, self._root):
-            words = f"{shown_path(given)} leaves {shown_path(self._root)}; name a folder that holds both"
-            raise InputError(words, self._place)
+            raise self._leaves(path, given)
+
+    def _leaves(self, path: str, given: str) -> InputError:
+        both = os.path.commonpath([path, self._root])
+        name = f"{shown_path(both)}, which" if both != os.sep else "a folder that"
+        words = f"{shown_path(given)} leaves {shown_path(self._root)}; name {name} holds both"
+        return InputError(words, self._place)

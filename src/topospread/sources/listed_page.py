@@ -34,7 +34,7 @@ class ListedPage(NamedTuple):
 
     Attributes:
         objects: objects of the requested kind, in the server's order. They do not keep the page's text in memory.
-        left: remaining number of objects, if the server states it.
+        left: number of objects on later pages; None if the server does not state it.
     """
 
     objects: list[ReadObject]
@@ -66,7 +66,7 @@ def read_page(data: bytes, kind: str, name: str, reader: ObjectReader) -> Listed
     items = JsonList.at(Location(text, start=0, end=len(data)))
     if items is None:
         begin = data[:60].decode("utf-8", "replace")
-        raise DecodeError(f"the answer is no list of objects: {begin!r}", Place(name))
+        raise DecodeError(f"the answer is not a list of objects: {begin!r}", Place(name))
     found = [
         each._replace(location=None, position=None)
         for each in reader.read_json_list(items, lambda done: None)

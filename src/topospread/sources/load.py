@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from difflib import get_close_matches
 from io import BytesIO
 from itertools import chain
 from typing import BinaryIO, Final
@@ -17,6 +16,7 @@ import msgspec
 from topospread.api.inventory import ABSENT, Inventory
 from topospread.api.storage import default_classes
 from topospread.errors import DecodeError, DuplicateError, InputError, Place, UsageError
+from topospread.text import did_you_mean
 
 from .admit import Rules
 from .collection import Collection
@@ -40,6 +40,7 @@ from .json_text import JsonList, is_meant_as_json, is_named_json, looks_like_jso
 from .locations import Location
 from .objects import ObjectReader, ReadObject
 from .rendering import Rendering
+from .roots import check_inside_repository
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import SnapshotFacts, note_of, unread_kinds, warnings_of, warnings_when_read
 from .synthetic_cluster import is_synthetic, is_unasked, synthetic_nodes, synthetic_storage_classes
@@ -48,8 +49,8 @@ from .yaml import read_documents
 from .yaml_list import YamlList
 
 NO_NODES: Final = (
-    "no nodes are given: name a file that holds them (`kubectl get nodes -o json`), or make a cluster up, "
-    "for example with --on zones=3,nodes=12,cpu=8,memory=32Gi"
+    "the input has no nodes: add --on with a file that has some (`kubectl get nodes -o json`) or with a synthetic "
+    "cluster, for example --on zones=3,nodes=12,cpu=8,memory=32Gi"
 )
 _LARGEST_JSON_READ_AS_YAML: Final = 16 << 20
 """YAML is about a hundred times slower than JSON, so larger texts that are not JSON are reported as broken JSON."""
@@ -142,7 +143,7 @@ def load(  # noqa: PLR0913 - keyword arguments
         allow_empty: accept paths without any object.
         progress: receives the number of processed bytes.
         keeps_whole: keep all fields of pods and templates, for policies that are not in the paths.
-        applied: number of the last paths that are not part of the state, without a cluster.
+        applied: without a cluster, number of last paths that are applied to the state which the other paths give.
 
     Raises:
         InputError: if a file cannot be read or used, or no path contains an object.
@@ -207,7 +208,7 @@ def load(  # noqa: PLR0913 - keyword arguments
 
 
 def _rereadable(stdin: BinaryIO | None, every: Iterable[Sequence[Source]]) -> BinaryIO | None:
-    """Return standard input so that it can be read twice, if it is read at all."""
+    """Return standard input as a stream that can be read twice; unchanged if no source reads it."""
     if stdin is None or not any(source.path == STANDARD_INPUT for sources in every for source in sources):
         return stdin
     return BytesIO(stdin.read())
@@ -231,10 +232,12 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
     """Return the paths in the order of application, with the cluster's file first."""
     if cluster is None or is_synthetic(cluster):
         return list(paths)
+    if cluster != STANDARD_INPUT:
+        check_inside_repository(cluster)
     if cluster != STANDARD_INPUT and not os.path.exists(cluster):
         raise InputError(
-            f"--on {shown_path(cluster)} is neither a file nor a cluster such as zones=3,nodes=6"
-            f"{_near(cluster)} (topospread explain clusters)"
+            f"--on {shown_path(cluster)}: file not found"
+            + (_near(cluster) or "; a synthetic cluster is written as zones=3,nodes=6 (topospread explain clusters)")
         )
     return [cluster, *paths]
 
@@ -249,8 +252,7 @@ def _near(path: str) -> str:
         names = os.listdir(folder or ".")
     except OSError:
         return ""
-    close = get_close_matches(name, names, 1, cutoff=_CLOSE)
-    return f"; did you mean {shown_path(os.path.join(folder, close[0]))}?" if close else ""
+    return did_you_mean(name, {each: shown_path(os.path.join(folder, each)) for each in names}, cutoff=_CLOSE)
 
 
 def _without_objects(paths: Sequence[str], reader: ObjectReader) -> InputError:
@@ -272,7 +274,7 @@ def _found(paths: Sequence[str], rendering: Rendering, *, allow_empty: bool) -> 
     check_charts(rendering, lambda: any(each.has_chart for each in found))
     sources = [source for each in found for source in each.sources]
     if sum(source.path == STANDARD_INPUT for source in sources) > 1:
-        raise UsageError("- is given twice, and standard input can be read once")
+        raise UsageError("- is given twice; standard input can be read only once")
     check_programs(sources)
     return found
 
@@ -341,13 +343,13 @@ def _read(  # noqa: PLR0913 - the parts of one reading
 
 
 def is_foreign(text: Text) -> bool | None:
-    """Return whether a file in a folder is another program's: JSON such as package.json, which has neither apiVersion
-    nor kind, or a hidden file such as .drone.yml, which lacks one of them.
+    """Return whether a file in a folder belongs to another program than Kubernetes.
 
-    None for a hidden file that cannot be read and has no such words, such as JSON with comments.
+    JSON does if it has neither apiVersion nor kind, such as package.json. A hidden file does if it lacks one of them,
+    such as .drone.yml. Return None for a hidden file that cannot be parsed and does not contain both words.
 
     Raises:
-        InputError: if another file cannot be read.
+        InputError: if any other file cannot be parsed.
     """
     data, number = text.data, 2 if is_hidden(text.name) else 1
     if number == 1 and (not is_named_json(text) or b'"apiVersion"' in data or b'"kind"' in data or not data.strip()):
@@ -420,7 +422,7 @@ def _is_yaml(text: Text) -> bool:
 
 def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: bool) -> Inventory:
     """Return the inventory, without objects that kube-scheduler ignores, and with notes for the user."""
-    inventory = Inventory(skipped=reader.skipped)
+    inventory = Inventory(skipped=reader.skipped, unmodelled=reader.unmodelled)
     collection.fill(inventory)
     if needs_nodes and not inventory.nodes:
         raise NoNodesError(inventory)
@@ -452,8 +454,10 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
 
 
 def _settle_classes(inventory: Inventory, cluster: str | None, reader: ObjectReader) -> None:
-    """Remove a synthetic cluster's default StorageClass if the manifests have one. Without any StorageClass in the
-    input note that they are unknown, unless a cluster was read.
+    """Remove a synthetic cluster's default StorageClass if the manifests have a default.
+
+    Without a synthetic cluster and without any StorageClass, record that StorageClasses are unknown, unless they were
+    read from a cluster.
     """
     classes = inventory.storage_classes
     if cluster is None or not is_synthetic(cluster):

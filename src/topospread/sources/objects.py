@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from topospread.api.inventory import ObjectKey
-from topospread.api.kinds import KINDS
+from topospread.api.kinds import KINDS, NOT_MODELLED
 from topospread.api.label_syntax import label_key_problems, label_value_problems
 from topospread.api.meta import Annotations, KubeObject, KubeStruct
 from topospread.api.pod import Pod
@@ -24,9 +24,10 @@ from topospread.api.served import similar_kind
 from topospread.api.spread import apply_constraints
 from topospread.errors import DecodeError, InputError, InvalidError, Place
 
-from .admit import Rules, admit, is_stored, wrong_case
+from .admit import Rules, admit, is_stored, refused_version, wrong_case
 from .custom_kinds import MADE_OF, CustomKind, made_of, pod_parts, shipped_kinds
 from .deliveries import delivery_of
+from .files import STANDARD_INPUT
 from .json_text import JsonList, no_list, read_value
 from .line_breaks import MAY_HAVE_ONE, line_break_in
 from .locations import Location, label_of
@@ -42,8 +43,9 @@ _CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
 _TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
 _ITEMS_BETWEEN_REPORTS: Final = 1000
 _MOST_MADE: Final = 5_000
-_MOST_DROPPED: Final = 20
 """Maximum number of objects created from all custom resources."""
+_MOST_DROPPED: Final = 20
+"""Maximum number of warnings about dropped fields."""
 _SUBDOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _KEY: Final = msgspec.json.Encoder()
 _PATCHED: Final = frozenset({"Deployment", "StatefulSet", "PodDisruptionBudget"})
@@ -119,6 +121,7 @@ class ObjectReader:
 
     Attributes:
         skipped: kind → number of ignored objects.
+        unmodelled: ignored object of a kind of `NOT_MODELLED` → hash of its content.
         configurations: KubeSchedulerConfigurations and their places.
         misspelt: (unknown kind, similar kind) → place of its first object.
         snapshots: facts of snapshots, and their places.
@@ -137,6 +140,7 @@ class ObjectReader:
         self.rules = rules
         self._earlier = {} if earlier is None else earlier
         self.skipped: Counter[str] = Counter()
+        self.unmodelled: dict[str, int] = {}
         self.configurations: list[tuple[dict[str, object], Place]] = []
         self.misspelt: dict[tuple[str, str], Place] = {}
         self.snapshots: list[tuple[SnapshotFacts, Place]] = []
@@ -310,7 +314,7 @@ class ObjectReader:
         Args:
             value: the document; None yields no object.
             location: its location.
-            of: the default type of the list's items, for an item.
+            of: for an item of a list, the default type of the list's items.
 
         Raises:
             InputError: if it is not a Kubernetes object, or the API server denies it.
@@ -337,6 +341,7 @@ class ObjectReader:
             if known is None:
                 yield from self._read_custom({**value, "apiVersion": version, "kind": kind}, location)
             else:
+                self._check_version(value, known, location)
                 value = self._patched(value, known)
                 item = admit({**value, "apiVersion": version, "kind": kind}, known, location, self.rules)
                 if item.namespace and not value["metadata"].get("namespace"):
@@ -345,12 +350,26 @@ class ObjectReader:
                     self._note_dropped({**value, "apiVersion": version}, known, location)
                 yield ReadObject(known, item, location.rough(), location)
 
-    def _patched(self, value: dict[str, Any], kind: str) -> dict[str, Any]:
-        """Return an object of an earlier path with a patch for server-side apply merged into it.
+    def _check_version(self, value: dict[str, Any], kind: str, location: Location) -> None:
+        """Refuse a resourceVersion that is not the cluster's. Standard input may be a live object, which has one."""
+        if not self.rules.applied or location.text.name == STANDARD_INPUT:
+            return
+        namespace = self.rules.namespace if KINDS[kind].namespaced else ""
+        label = label_of(value, kind, namespace)
+        metadata = value.get("metadata") or {}
+        if isinstance(metadata, dict) and isinstance(name := metadata.get("name"), str):
+            scope = metadata.get("namespace") or namespace
+            earlier = self._earlier.get((kind, str(scope) if namespace else "", name))
+            if words := refused_version(value, earlier):
+                place = location.place(label, "metadata.resourceVersion")
+                raise InvalidError([words], replace(place, field=""))
 
-        A workload or budget without a selector is a patch; other values are returned as they are.
+    def _patched(self, value: dict[str, Any], kind: str) -> dict[str, Any]:
+        """Return the value, merged into the same object of an earlier path if it is a patch for server-side apply.
+
+        A Deployment, StatefulSet or PodDisruptionBudget without a selector is such a patch.
         """
-        metadata, spec = value.get("metadata"), value.get("spec")
+        metadata, spec = value.get("metadata"), value.get("spec", {})
         if kind not in _PATCHED or not isinstance(metadata, dict) or not isinstance(spec, dict) or "selector" in spec:
             return value
         earlier = self._earlier.get((kind, metadata.get("namespace") or self.rules.namespace, metadata.get("name", "")))
@@ -360,7 +379,7 @@ class ObjectReader:
         return _merged(base, value)
 
     def _note_dropped(self, value: dict[str, Any], kind: str, location: Location) -> None:
-        """Record the first fields that the API server drops; lint names all."""
+        """Warn of the first `_MOST_DROPPED` fields that the API server drops, and count the rest; lint names all."""
         found = fields_of_no_version(value, kind)
         place = location.rough(label_of(value, kind, ""))
         for path in found[: max(_MOST_DROPPED - len(self.dropped), 0)]:
@@ -435,6 +454,8 @@ class ObjectReader:
             similar = similar_kind(kind, version)
             if similar is None:
                 self.skipped[_told_apart(kind, version)] += 1
+                if kind in NOT_MODELLED:
+                    self.unmodelled[printable(label_of(value, kind, self.rules.namespace))] = hash(repr(value))
             elif (kind, similar) not in self.misspelt:
                 place = location.place()
                 self.misspelt[kind, similar] = Place(place.source, line=place.line)

@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -19,8 +20,9 @@ import msgspec
 
 from topospread.errors import InputError, Place
 
+from .chart_schemas import PACKED
 from .files import Source, read_text
-from .kustomizations import path_of
+from .kustomizations import Kustomization, path_of
 from .positions import Position, positions
 from .roots import is_within
 from .text import Text, line_of, shown_path
@@ -213,7 +215,7 @@ def _patches(files: SourceFiles, kustomization: str) -> Iterator[Patch]:
 
 
 def _way(patch: Any, rendered: Mapping[str, Any], path: Path, *, targeted: bool) -> tuple[str | int, ...] | None:
-    """Return the path in a patch of the rendered field at `path`; None if the patch does not write it."""
+    """Return where a patch writes the rendered field at `path`, as a path in the patch; None if it does not."""
     if isinstance(patch, list):
         return _in_operations(patch, rendered, path)
     if not isinstance(patch, dict):
@@ -277,6 +279,10 @@ _SOURCE: Final = re.compile(rb"(?m)^---\n# Source: (.+)\n")
 _IDENTIFYING: Final = ("name", "topologyKey", "key")
 """Fields that identify an item of a list."""
 
+_SUBCHARTS: Final = "charts"
+_DESCRIBE: Final = ("Chart.yaml", "requirements.yaml")
+"""Files that describe a chart and its dependencies."""
+
 Path = Sequence[str | int]
 
 
@@ -293,6 +299,8 @@ class ChartOrigins:
         self._chart = chart
         self._text = Text(chart, data)
         self._files = SourceFiles(root)
+        self._templates: dict[str, str] = {}
+        self._subcharts: dict[str, dict[str, list[str]] | None] = {}
 
     @cached_property
     def _sources(self) -> list[tuple[int, str]]:
@@ -314,12 +322,76 @@ class ChartOrigins:
         line = rendered.line or 0
         above = bisect_right(self._sources, line, key=lambda each: each[0])
         name = self._sources[above - 1][1] if above else ""
-        if not name:
+        if name not in self._templates:
+            self._templates[name] = self._template(name)
+        file = self._templates[name]
+        if not file:
             return replace(rendered, source=shown_path(self._chart), document=None, line=None, column=None)
-        file = os.path.join(self._chart, *name.split("/"))
         told = self._files.only_line(file, line_of(self._text, line - 1))
         column = rendered.column if told is not None else None
         return replace(rendered, source=shown_path(file), document=None, line=told, column=column)
+
+    def _template(self, name: str) -> str:
+        """Return a template's path; "" if unknown. A subchart's folder may have another name than the chart."""
+        folder, steps = self._chart, name.split("/")
+        while len(steps) > 2 and steps[0] == _SUBCHARTS and os.path.isdir(folder):
+            found = self._subchart(folder, steps[1])
+            if found is None:
+                return ""
+            folder, steps = found, steps[2:]
+        return os.path.join(folder, *steps) if name else ""
+
+    def _subchart(self, chart: str, name: str) -> str | None:
+        """Return the only folder whose chart may have this name or alias, or a missing one of a packed chart."""
+        if chart not in self._subcharts:
+            self._subcharts[chart] = self._folders(chart)
+        folders = self._subcharts[chart]
+        if folders is None:
+            return None
+        found = [*dict.fromkeys([*folders.get(name, ()), *folders.get("", ())])]
+        if not found and not os.path.lexists(missing := os.path.join(chart, _SUBCHARTS, name)):
+            return missing
+        is_clear = len(found) == 1 and PACKED not in folders
+        return found[0] if is_clear and len(self._described(found[0], "name")) == 1 else None
+
+    def _folders(self, chart: str) -> dict[str, list[str]] | None:
+        """Return name or alias → the first two folders of its subchart; "" → folders with any name; None if unknown.
+
+        A key `PACKED` means that a packed subchart may have any name.
+        """
+        described = [os.path.join(chart, each) for each in _DESCRIBE]
+        if any(os.path.lexists(each) and not self._files.documents(each) for each in described):
+            return None
+        home = os.path.join(chart, _SUBCHARTS)
+        named: dict[str, list[str]] = {}
+        for each in os.listdir(home) if os.path.isdir(home) else ():
+            path = os.path.join(home, each)
+            if each[0] not in "._" and os.path.isdir(path):
+                own = self._described(path, "name")
+                key = own[0] if len(own) == 1 and isinstance(own[0], str) else ""
+                named[key] = [*named.get(key, ()), path][:2]
+            if each[0] not in "._" and each.endswith(PACKED):
+                named[PACKED] = []
+        found = dict(named)
+        for listed in self._described(chart, "dependencies"):
+            for each in listed if isinstance(listed, list) else ():
+                fields = {str(key).casefold(): value for key, value in each.items()} if isinstance(each, dict) else {}
+                if not isinstance(each, dict) or len(fields) < len(each):
+                    return None
+                if isinstance(alias := fields.get("alias"), str):
+                    of_name = named.get(str(fields.get("name")), ())
+                    found[alias] = [*dict.fromkeys([*found.get(alias, ()), *of_name])][:2]
+        return found
+
+    def _described(self, chart: str, field: str) -> list[Any]:
+        """Return the values of a field in the files that describe a chart. Helm ignores case in its name."""
+        documents = [own for each in _DESCRIBE for own in self._files.documents(os.path.join(chart, each))[:1]]
+        values = [each.value for each in documents if isinstance(each.value, dict)]
+        return [value for each in values for key, value in each.items() if str(key).casefold() == field]
+
+    def holders(self, place: Place) -> tuple[str, ...]:
+        """Return the template; see `Origins`."""
+        return (place.source,)
 
 
 class Annotated(msgspec.Struct, frozen=True):
@@ -337,9 +409,11 @@ class Annotated(msgspec.Struct, frozen=True):
 class KustomizationOrigins:
     """Origins in the output of ``kustomize build``: the resources, and the patches.
 
+    Patches and transformers can write the annotations, too. So they may name only files of the kustomization.
+
     Args:
         given: path of the kustomization, as given.
-        file: the kustomization's file.
+        kustomization: its contents.
         data: kustomize's output.
         annotate: returns the annotations of each document, and the folder to which paths of origins are relative.
             It is called when the first place is asked for.
@@ -347,11 +421,17 @@ class KustomizationOrigins:
     """
 
     def __init__(
-        self, given: str, *, file: str, data: bytes, annotate: Callable[[], tuple[Sequence[Annotated], str]], root: str
+        self,
+        given: str,
+        *,
+        kustomization: Kustomization,
+        data: bytes,
+        annotate: Callable[[], tuple[Sequence[Annotated], str]],
+        root: str,
     ) -> None:
         self._given = given
-        self._file = file
-        self._text = Text(file, data)
+        self._kustomization = kustomization
+        self._text = Text(kustomization.file, data)
         self._annotate = annotate
         self._files = SourceFiles(root)
 
@@ -363,29 +443,56 @@ class KustomizationOrigins:
     def _rendered(self) -> list[Any]:
         return values_of(self._text)
 
+    @cached_property
+    def _reached(self) -> frozenset[str]:
+        return self._kustomization.reached
+
+    @cached_property
+    def _claims(self) -> Counter[tuple[str, int]]:
+        """File, as shown, and number of a document → the number of objects that seem to be made from it."""
+        made = [self._resource(number) for number in range(1, len(self._rendered) + 1)]
+        return Counter((self._named(each[0]), each[1]) for each in made if each is not None)
+
     def place(self, document: int, path: Path, rendered: Place) -> Place:
         """Return the place of the field in its resource if unchanged, else in its patch, else the kustomization."""
-        told = replace(rendered, source=self._named(self._file), document=None, line=None, column=None)
-        origin = self._said(document, lambda each: each.origin)
-        origin = origin if isinstance(origin, dict) else {}
-        made_by, file = origin.get("configuredIn"), origin.get("path")
-        if isinstance(made_by, str) and "repo" not in origin:
-            return replace(told, source=self._named(os.path.join(self._annotations[1], made_by)))
-        found = None
-        if isinstance(file, str) and "repo" not in origin:
-            found = self._in_resource(path_of(self._annotations[1], file), document, path, told)
-        return found or self._in_patch(document, path, told) or told
+        told = replace(rendered, source=self._named(self._text.name), document=None, line=None, column=None)
+        made_by = self._file(self._origin(document).get("configuredIn"))
+        if made_by is not None:
+            return replace(told, source=self._named(made_by))
+        return self._in_resource(document, path, told) or self._in_patch(document, path, told) or told
+
+    def holders(self, place: Place) -> tuple[str, ...]:
+        """Return the kustomization, and the resource if no other object claims its document; see `Origins`."""
+        own = self._named(self._text.name)
+        is_alone = place.document is not None and self._claims[place.source, place.document] == 1
+        return (own, place.source) if is_alone else (own,)
 
     def _named(self, path: str) -> str:
         return named_from_here(os.path.realpath(path), self._given)
 
+    def _file(self, said: Any) -> str | None:
+        """Return the path in an annotation; None if it is no file of the kustomization."""
+        path = path_of(self._annotations[1], said) if isinstance(said, str) and "\0" not in said else ""
+        return path if path and os.path.realpath(path) in self._reached else None
+
     def _said(self, document: int, of: Callable[[Annotated], bytes]) -> Any:
-        """Return an annotation of a document; None if missing."""
+        """Return the parsed value of an annotation of a document; None if missing."""
         annotated, _ = self._annotations
         if document > len(annotated):
             return None
-        found = values_of(Text(self._file, of(annotated[document - 1])))
+        found = values_of(Text(self._text.name, of(annotated[document - 1])))
         return found[0] if found else None
+
+    def _origin(self, document: int) -> dict[str, Any]:
+        said = self._said(document, lambda each: each.origin)
+        return said if isinstance(said, dict) and "repo" not in said else {}
+
+    def _resource(self, document: int) -> tuple[str, int, dict[str, Any]] | None:
+        """Return the file, number and content of the document from which an object was made; None if unknown."""
+        value = self._rendered[document - 1] if document <= len(self._rendered) else None
+        file = self._file(self._origin(document).get("path"))
+        found = self._files.document_of(file, value) if file is not None and isinstance(value, dict) else None
+        return (file, *found) if file is not None and found is not None else None
 
     def _in_patch(self, document: int, path: Path, told: Place) -> Place | None:
         """Return the field's place in the patch that wrote it, if known."""
@@ -393,28 +500,25 @@ class KustomizationOrigins:
         said = self._said(document, lambda each: each.transformations)
         by = [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
         # one of PatchTransformer, PatchStrategicMergeTransformer, PatchJson6902Transformer
-        patched = [each.get("configuredIn") for each in by if "Patch" in str(each.get("configuredBy"))]
-        last_first = dict.fromkeys(each for each in reversed(patched) if isinstance(each, str))
-        files = [path_of(self._annotations[1], each) for each in last_first]
-        found = written_in(self._files, files, value, path) if isinstance(value, dict) else None
+        patched = [self._file(each.get("configuredIn")) for each in by if "Patch" in str(each.get("configuredBy"))]
+        last_first = dict.fromkeys(each for each in reversed(patched) if each is not None)
+        found = written_in(self._files, list(last_first), value, path) if isinstance(value, dict) else None
         if found is None:
             return None
         file, position = found
         return replace(told, source=self._named(file), line=position.line, column=position.column)
 
-    def _in_resource(self, file: str, document: int, path: Path, told: Place) -> Place | None:
+    def _in_resource(self, document: int, path: Path, told: Place) -> Place | None:
         """Return the field's place in its resource; None if the rendered value differs."""
-        value = self._rendered[document - 1] if document <= len(self._rendered) else None
-        found = self._files.document_of(file, value) if isinstance(value, dict) else None
+        found = self._resource(document)
         if found is None:
             return None
-        number, source = found
-        steps = _agreeing(value, source, path)
+        file, number, source = found
+        steps = _agreeing(self._rendered[document - 1], source, path)
         position = self._files.locate(file, number, steps) if steps is not None else None
         if position is None:
             return None
-        shown = self._named(file)
-        return replace(told, source=shown, document=number, line=position.line, column=position.column)
+        return replace(told, source=self._named(file), document=number, line=position.line, column=position.column)
 
 
 def _agreeing(rendered: Any, source: Any, path: Path) -> tuple[str | int, ...] | None:
@@ -435,8 +539,10 @@ def _agreeing(rendered: Any, source: Any, path: Path) -> tuple[str | int, ...] |
 
 
 def _same(one: Any, other: Any, *, is_item: bool) -> bool:
-    """Return whether two values are one: scalars that are equal, items that go by the same name, other mappings and
-    lists.
+    """Return whether a rendered value and a source value are the same field's.
+
+    Scalars must be equal. List items that are mappings must have equal identifying fields. Other mappings and lists
+    always match, because their parts are compared later.
     """
     if isinstance(one, dict) and isinstance(other, dict):
         return not is_item or all(one.get(name) == other.get(name) for name in _IDENTIFYING)

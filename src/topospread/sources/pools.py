@@ -136,10 +136,10 @@ def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
         found += _of_karpenter(item, types, place)
     places = [place for place, _ in (*given, *karpenter)]
     if not found:
-        raise ConfigError("there is no pool that could have a node", places[0] if places else Place("--pools"))
+        raise ConfigError("no pool can have a node", places[0] if places else Place("--pools"))
     least = sum(each.least for each in found)
     if least > _MOST_NODES:
-        raise ConfigError(f"min: {least} nodes in all pools, and the most is {_MOST_NODES}", places[0])
+        raise ConfigError(f"min: {least} nodes in all pools, but at most {_MOST_NODES} are allowed", places[0])
     names = Counter(each.name for each in found)
     twice = [name for name, number in names.items() if number > 1]
     if twice:
@@ -158,7 +158,7 @@ def _check_number(
     size = zones * sum(len(msgspec.json.encode(each)) for _, each in karpenter)
     size += len(karpenter) * sum(len(each.zones) * len(msgspec.json.encode(each)) for each in types)
     if number > _MOST_POOLS or size > _MOST_BYTES:
-        words = f"these are {number} pools, and the most is {_MOST_POOLS}"
+        words = f"these are {number} pools, but at most {_MOST_POOLS} are allowed"
         words = words if number > _MOST_POOLS else f"these {number} pools are larger than {_MOST_BYTES >> 20} MiB"
         raise ConfigError(f"{words}: name fewer instance types or zones", (*given, *karpenter)[0][0])
 
@@ -170,7 +170,7 @@ def _converted(value: Any, kind: Any, place: Place) -> Any:
         words, _, path = str(error).partition(" - at `$.")
         raise ConfigError(words, place.at(path.rstrip("`"))) from None
     if broken := line_break_in(msgspec.to_builtins(found), matters=True):
-        raise ConfigError("a name has one line", place.at(printable(broken)))
+        raise ConfigError("a name must be on one line", place.at(printable(broken)))
     return found
 
 
@@ -184,7 +184,7 @@ def _own(file: _Pools, place: Place) -> Iterator[NodePool]:
         if "cpu" not in amounts or "memory" not in amounts:
             raise ConfigError("its nodes need cpu and memory: shape: {cpu: 8, memory: 32Gi}", here)
         if each.min < 0 or (each.max is not None and each.max < each.min):
-            raise ConfigError(f"min {each.min} and max {each.max}: from 0, and max is no less than min", here)
+            raise ConfigError(f"min {each.min} and max {each.max}: both must be at least 0, and max at least min", here)
         pool = NodePool(each.name, labels, _DEFAULTS | amounts, tuple(taints), each.min, each.max)
         yield _checked(replace(pool, price=_price(each.price, here)), here)
 
@@ -205,7 +205,7 @@ def _tagged(tags: Mapping[str, str], place: Place) -> tuple[dict[str, str], dict
         elif what == "taint":
             text, _, effect = value.rpartition(":")
             if effect not in _EFFECTS:
-                raise ConfigError(f"tags[{key}]: expected VALUE:EFFECT, and this is {value}", place)
+                raise ConfigError(f"tags[{key}]: expected VALUE:EFFECT, got {value}", place)
             taints.append(Taint(key=name, value=text or None, effect=effect))
     return labels, amounts, taints
 
@@ -247,7 +247,7 @@ def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Pl
     """
     name, template = item.metadata.name, item.spec.template
     if not types:
-        words = "which instance types there are is not in a NodePool: give instanceTypes in a document of kind Pools"
+        words = "a NodePool does not list its instance types: add a document of kind Pools with instanceTypes"
         raise ConfigError(f"NodePool {name}: {words}", place)
     own = {_NODE_POOL: name, **template.metadata.labels}
     try:

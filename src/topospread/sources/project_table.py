@@ -18,14 +18,14 @@ _TEXT: Final = re.compile(
 
 
 def read_table(path: str) -> tuple[str, Any]:
-    """Return a file's text and settings; None for a pyproject.toml without topospread.
+    """Return a file's text and its settings; the settings are None for a pyproject.toml without topospread.
 
     Raises:
         InputError: if the file cannot be read, or is not TOML.
     """
     text = read_text(Source(path, None)).data.decode()
     # The time and memory of tomllib grow with the square of a key's parts.
-    if any(line.count(".") > 200 for line in _TEXT.sub("", text).split("\n")):
+    if any(part.count(".") > 200 for part in re.split(r"[=,{\n]", _TEXT.sub("", text))):
         raise DecodeError("a key of more than 200 parts is not read", Place(path))
     try:
         table = tomllib.loads(text)

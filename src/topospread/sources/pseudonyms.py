@@ -136,7 +136,7 @@ class Pseudonyms:
         return self._domain(text)
 
     def resource(self, text: str) -> str:
-        """Return the resources of a policy's rule, ``pods/status``; of policies only those for pods are read."""
+        """Return the resource of a policy's rule, such as ``pods/status``. Only policies for pods are read."""
         resource, slash, part = text.partition("/")
         return (resource if resource in ("*", "pods") else self.whole("resource", resource)) + slash + part
 
@@ -149,7 +149,7 @@ class Pseudonyms:
         return text if text in public.SCHEDULERS else self.whole("scheduler", text)
 
     def enumerated(self, text: str) -> str:
-        """Return a condition's type or reason, or a field's type. Only Kubernetes' own words stay."""
+        """Return the word for a condition's type or reason, or a field's type. Only Kubernetes' own words stay."""
         return text if text in public.TYPES_AND_REASONS else self.whole("type", text)
 
     def image(self, text: str) -> str:

@@ -37,10 +37,10 @@ _MISSES_VALUES: Final = re.compile(r"^execution error|\bexecuting \"|values don'
 _VALUES: Final = "; values are given with --helm-values FILE and --helm-set NAME=VALUE"
 _NO_HELM: Final = "must specify --enable-helm"
 RENDER_HELM: Final = (
-    "this kustomization has Helm charts, and kustomize runs Helm only on request; add --render-helm (and keep all "
-    "other parts in files here: what is fetched cannot be checked before)"
+    "this kustomization has Helm charts, and kustomize runs Helm only on request; add --render-helm (all "
+    "other parts must be local files, because topospread cannot check files that kustomize fetches)"
 )
-_RAW: Final = "--render never reads the files as they are"
+_RAW: Final = "or add --render never to read the files without rendering"
 KUSTOMIZE: Final = (("kustomize", "build"), ("kubectl", "kustomize"))
 """Programs and commands that build kustomizations. The first program on the PATH is used."""
 HELM: Final = (("helm", "template"),)

@@ -42,7 +42,7 @@ _VERSION_AND_MORE: Final = re.compile(r"-\d.*")
 
 
 def _annotation(name: str) -> re.Pattern[bytes]:
-    """Match an annotation with several lines in kustomize's output, and its indentation."""
+    """Return a pattern for a multi-line annotation in kustomize's output: (annotations before it, its text)."""
     key = re.escape(name).encode()
     return re.compile(rb"(?m)^metadata:\n  annotations:\n((?:    .*\n)*?)    " + key + rb": \|\n((?:      .*\n)+)")
 
@@ -64,6 +64,7 @@ class Rendering:
         kube_version: the Kubernetes version that charts see, with its kinds; "" for Helm's default.
         helm_in_kustomizations: whether kustomize may run Helm for the charts of kustomizations.
         network: whether kustomize and Helm may fetch remote bases and charts.
+        is_old: warn of charts that could read ``.git`` instead of refusing them, because a change may mend them.
     """
 
     raw: bool = False
@@ -74,6 +75,7 @@ class Rendering:
     kube_version: str = ""
     helm_in_kustomizations: bool = False
     network: bool = False
+    is_old: bool = False
 
 
 NO_CHART_OPTIONS: Final[dict[str, Any]] = {"helm_values": (), "helm_set": (), "helm_release": ""}
@@ -121,18 +123,28 @@ class ChartUnit(msgspec.Struct, frozen=True):
     def _place(self) -> Place:
         return Place(shown_path(self.path))
 
+    @property
+    def reads_git(self) -> str:
+        """A sentence on the missing line of ``.helmignore`` if Helm could read ``.git`` elsewhere; "" if it cannot."""
+        if not os.path.lexists(own := os.path.join(self.path, GIT)) or _leaves_out_git(self.path):
+            return ""
+        words = f"Helm's templates could read {GIT}, which is hidden from them here"
+        return f"{words}; add the line {GIT + '/' * os.path.isdir(own)} to .helmignore"
+
     def check(self) -> None:
         """Check that the chart can be rendered.
 
         Raises:
-            InputError: if Helm is missing, a name is invalid, or a link in the chart leaves the root.
+            InputError: if Helm is missing, a name is invalid, a link leaves the root, or Helm may read ``.git``.
         """
         check_name(self.path)
         find_renderer(HELM, self._place)
         if self.rendering.helm_release and not _is_release(self.rendering.helm_release):
             # The name may come from a Drill file, and Helm would read --set-file=a=/etc/passwd as an option.
-            raise InputError(f"no release can be called {shown_path(self.rendering.helm_release)}", self._place)
+            raise InputError(f"not a valid release name: {shown_path(self.rendering.helm_release)}", self._place)
         check_links(self.path, self.root, beside_git=True, visited=self.shared.links)
+        if self.reads_git and not self.rendering.is_old:
+            raise InputError(self.reads_git, self._place)
         for each in self.rendering.helm_values:
             check_inside_repository(each)
 
@@ -145,7 +157,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
         self.check()
         how = self.rendering
         words = [f"--namespace={how.namespace}"]
-        words += [f"--values={_as_csv(each)}" for each in how.helm_values]
+        words += [f"--values={_as_csv(_plain(each))}" for each in how.helm_values]
         words += [f"--set={each}" for each in how.helm_set]
         words += _capabilities(how.kube_version)
         words += [NO_VALIDATION] if has_outside_references(self.path) else []
@@ -218,7 +230,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         text = checked_utf8(data, Source(self.path, None))
         origins = KustomizationOrigins(
             self.path,
-            file=self.kustomization.file,
+            kustomization=self.kustomization,
             data=text.data,
             annotate=lambda: self._annotated(text.data),
             root=self.root,
@@ -248,9 +260,10 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
             return renderer.run([folder, *options], self._place, environment, seconds), folder
 
     def _annotated(self, data: bytes) -> tuple[Sequence[Annotated], str]:
-        """Build once more with origin annotations, and return them for each document, and the folder that was built.
+        """Build again with origin annotations. Return the annotations of each document, and the folder that was built.
 
-        A kustomization can select by these annotations. So if the output differs, there are none.
+        A kustomization can select by these annotations, which may change its output. In this case, or if the build
+        fails, return no annotations.
         """
         begun = time.monotonic()
         try:
@@ -293,6 +306,12 @@ def _taken_out(document: bytes, annotation: re.Pattern[bytes]) -> tuple[bytes, b
     return before + (b"metadata:\n  annotations:\n" if kept else b"metadata:\n") + found[1] + behind, found[2]
 
 
+def is_chart(folder: str) -> bool:
+    """Return whether a folder has a Chart.yaml, or a link of this name: rendering rejects an unusable link."""
+    path = os.path.join(folder, CHART)
+    return os.path.isfile(path) or os.path.islink(path)
+
+
 def chart_field(folder: str, name: str) -> str:
     """Return a text field of a folder's Chart.yaml; "" if it is missing."""
     try:
@@ -329,7 +348,7 @@ def _without_git(chart: str, home: str) -> str:
         home: a temporary folder.
     """
     if not os.path.lexists(os.path.join(chart, GIT)):
-        return _no_option(chart)
+        return _plain(chart)
     folder = os.path.join(home, "chart")
     os.mkdir(folder)
     for each in os.listdir(chart):
@@ -338,6 +357,18 @@ def _without_git(chart: str, home: str) -> str:
     return folder
 
 
-def _no_option(path: str) -> str:
-    """Return a path that no program can mistake for an option."""
-    return os.path.join(os.curdir, path) if path.startswith("-") else path
+def _leaves_out_git(chart: str) -> bool:
+    """Return whether a line of the chart's ``.helmignore`` names ``.git``: Helm leaves out what any line matches."""
+    try:
+        text = read_text(Source(os.path.join(chart, ".helmignore"), None))
+    except InputError:
+        return False
+    ends = ("", "/") if os.path.isdir(os.path.join(chart, GIT)) else ("",)
+    wanted = {f"{begin}{GIT}{end}".encode() for begin in ("", "/") for end in ends}
+    return any(line.strip(b" \t\r") in wanted for line in text.data.split(b"\n"))
+
+
+def _plain(path: str) -> str:
+    """Return a path that no program reads as an option, a URL or standard input."""
+    is_odd = path.strip().startswith("-") or (":" in path and not os.path.isabs(path))
+    return os.path.join(os.curdir, path) if is_odd else path

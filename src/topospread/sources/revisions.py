@@ -7,7 +7,6 @@ A repository's configuration may name programs (hooks, filters, fsmonitor, textc
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import tempfile
@@ -20,11 +19,11 @@ from typing import IO, Final
 
 from topospread.errors import InputError, Place, UsageError
 
-from .files import ENDINGS
+from .files import ENDINGS, MAX_DEPTH
 from .kustomizations import KUSTOMIZATIONS
 from .renderers import search_path
 from .rendering import CHART
-from .roots import GIT, leaves, lies_in, repository_of
+from .roots import GIT, check_inside_repository, leaves, lies_in, repository_of
 from .text import shown_path
 
 PATH: Final = "path:"
@@ -32,7 +31,7 @@ REVISION: Final = "rev:"
 """Prefixes that mark a state as a path or as a revision."""
 
 _TIMEOUT: Final = 300.0
-_MISSING: Final = "git, which would know a revision of this name, is not on the PATH"
+_MISSING: Final = "this may be a git revision, but git is not on the PATH"
 _NO_PROGRAMS: Final = (
     *("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-pager"),
     # A pull request may add a folder that looks like a bare repository, which git would use instead of the real one.
@@ -52,21 +51,22 @@ _LINK: Final = "120000"
 _FILES: Final = ("100644", "100664", "100755")
 _SUBMODULE: Final = "160000"
 _ATTRIBUTES: Final = ".gitattributes"
-_CONVERTING: Final = re.compile(rb"(?m)^[ \t\r]*+(?!#)[^\n]*[ \t\r](?:working-tree-encoding=|ident(?![^ \t\r\n]))")
-"""An attribute with which a checkout has other bytes than the blob."""
+_CONVERTING: Final = ("working-tree-encoding", "ident", "filter", "eol", "text")
+"""Git attributes that change the bytes of a file at checkout."""
+_IN_CHECKOUT: Final = "in a checkout; name a folder with the checkout"
+_MAY_CHANGE: Final = f"may change files {_IN_CHECKOUT}"
 _READ: Final = (*ENDINGS, ".toml", ".tgz")
+_PACKED: Final = (".gz", ".tgz")
 _WHOLE: Final = frozenset(each.lower() for each in (CHART, *KUSTOMIZATIONS))
-"""Files whose folder may be read with all that is in it."""
+"""Names of files that make the whole folder readable: charts and kustomizations."""
 _LONGEST_LINK: Final = 4096
-_MOST_PARTS: Final = 200
-"""Maximum depth of paths, because Python creates and removes folders recursively."""
 _CHUNK: Final = 1 << 20
 _LISTING: Final = 10.0
 """Time limit in seconds for the list of files."""
 _LONGEST_LIST: Final = 64 << 20
 """Maximum bytes of the list of files: about a million files."""
-MAX_BYTES: Final = 4 << 30
-"""Maximum bytes of the files of a revision."""
+MAX_BYTES: Final = 1 << 30
+"""Maximum bytes of the files of a revision, which are written to a temporary folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,15 @@ class State:
     root: str = ""
     submodules: Mapping[str, str] = field(default_factory=dict)
 
+    def own(self, path: str) -> str | None:
+        """Return a revision's copy of a file of the repository; None if it has none, or for a path."""
+        repository = repository_of(os.curdir) if self.root else None
+        inside = None if repository is None else os.path.relpath(os.path.abspath(path), repository)
+        if inside is None or inside.split(os.sep)[0] in (os.pardir, GIT):
+            return None
+        found = os.path.join(self.root, inside)
+        return found if os.path.lexists(found) else None
+
     def shown(self, path: str) -> str:
         """Return a path for messages. For a revision it is relative to the repository."""
         return path.removeprefix(self.root + os.sep) if self.root else path
@@ -92,7 +101,7 @@ class State:
 
 @contextmanager
 def state_of(name: str, only: Collection[str] = ()) -> Iterator[State]:
-    """Yield a folder or file, or the files of a revision of the working directory's repository.
+    """Yield the state of a path, or of a git revision, whose files are written to a temporary folder.
 
     Args:
         name: a path or a revision, perhaps with the prefix ``path:`` or ``rev:``.
@@ -126,6 +135,7 @@ def state_of(name: str, only: Collection[str] = ()) -> Iterator[State]:
 
 
 def _path_state(path: str) -> State:
+    check_inside_repository(path)
     if not os.path.exists(path):
         raise InputError("this path does not exist", Place(shown_path(path)))
     return State(shown_path(path), path)
@@ -160,7 +170,7 @@ def _check_out(revision: str, folder: str, only: Collection[str]) -> tuple[str, 
     """
     repository = repository_of(os.curdir)
     if repository is None:
-        missing = "no such file or folder, and no revision, as this folder is in no git repository"
+        missing = "not a file or folder, and not a revision, because this folder is not in a git repository"
         raise InputError(missing, Place(shown_path(revision)))
     git = _git(revision, repository)
     commit, prefix = git.commit(revision), git.run("rev-parse", "--show-prefix").rstrip("\n/")
@@ -276,7 +286,8 @@ class _Git:
                 raise InputError(f"git does not have the contents of {shown_path(each.path)}", self.place)
             room -= int(header[2])
             if room < 0 or (each.is_link and int(header[2]) > _LONGEST_LINK):
-                raise InputError(f"this revision is too large: its limit is {MAX_BYTES >> 30} GiB", self.place)
+                words = f"the files of this revision have more than {MAX_BYTES >> 20} MiB; name a checkout instead"
+                raise InputError(words, self.place)
             path, left = os.path.join(folder, each.path), int(header[2])
             with _reported(self.place):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -292,25 +303,33 @@ class _Git:
         return links
 
     def _check_attributes(self, folder: str, converting: list[str], blobs: list[_Blob]) -> None:
-        """Check that git writes the bytes of the blobs, which are judged, into a checkout.
+        """Check that a checkout has the same bytes as the blobs, because only the blobs are read.
 
         Raises:
-            InputError: if a file that may be read is converted, or a file of attributes counts on some systems only.
+            InputError: if attributes convert a file that may be read, or if an attributes file's name has other case
+                than ``.gitattributes``, so that only some systems read it. CRLF does not change the meaning of YAML,
+                JSON and TOML, but of templates and packed files.
         """
-        words = "in a checkout; name a folder with the checkout"
         for each in converting:
             if os.path.basename(each) != _ATTRIBUTES:
-                raise InputError(f"{shown_path(each)}: may change files {words}", self.place)
-        asked = b"".join(os.fsencode(each) + b"\0" for each in _may_be_read(folder, blobs))
+                raise InputError(f"{shown_path(each)}: {_MAY_CHANGE}", self.place)
+        read = dict(_may_be_read(folder, blobs))
+        asked = b"".join(os.fsencode(each) + b"\0" for each in read)
         with tempfile.TemporaryDirectory(prefix="topospread-") as empty:
             # The attributes of the user and of .git/info are not those of another checkout.
             self.run("init", "--quiet", "--template=", empty)
             at = ("-C", folder, f"--git-dir={empty}/{GIT}", "--work-tree=.", "-c", f"core.attributesFile={os.devnull}")
-            found = self.run(*at, "check-attr", "-z", "--stdin", "working-tree-encoding", "ident", given=asked)
+            found = self.run(*at, "check-attr", "-z", "--stdin", *_CONVERTING, given=asked)
         parts = iter(found.split("\0"))
-        for path, attribute, value in zip(parts, parts, parts, strict=False):
-            if value not in ("unspecified", "unset"):
-                raise InputError(f"{shown_path(path)}: {attribute} changes this file {words}", self.place)
+        values = {(path, name): value for path, name, value in zip(parts, parts, parts, strict=False)}
+        for (path, name), value in values.items():
+            is_kept = value in ("unspecified", "unset") or name == "text"
+            if name == "eol":
+                is_kept |= value == "lf" or read[path] or values[path, "text"] == "unset"
+            if not is_kept:
+                raise InputError(
+                    f'{shown_path(path)}: the git attribute "{name}" changes this file {_IN_CHECKOUT}', self.place
+                )
 
     def _blobs(self, commit: str) -> Iterator[_Blob]:
         """Yield the files, links and submodules of a commit.
@@ -322,8 +341,11 @@ class _Git:
             head, _, path = line.partition("\t")
             mode, _, blob = head.split(" ")
             parts = path.replace(os.sep, "/").split("/")
-            if len(parts) > _MOST_PARTS or any(each.lower() in ("", ".", "..", ".git") for each in parts):
+            if len(parts) > MAX_DEPTH or any(each.lower() in ("", ".", "..", ".git") for each in parts):
                 raise self._not_allowed(path)
+            if mode == _LINK and parts[-1].lower() == _ATTRIBUTES:
+                # A checkout reads attributes from the index, where a link's content is its target.
+                raise InputError(f"{shown_path(path)}: this link {_MAY_CHANGE}", self.place)
             if mode in (*_FILES, _LINK, _SUBMODULE):
                 yield _Blob(blob, path, mode == _LINK, mode == _SUBMODULE)
 
@@ -353,11 +375,15 @@ def _converts(path: str) -> bool:
     if os.path.basename(path).lower() != _ATTRIBUTES:
         return False
     with open(path, "rb") as file:
-        return _CONVERTING.search(file.read()) is not None
+        text = file.read()
+    return any(each.encode() in text for each in _CONVERTING if each != "text")
 
 
-def _may_be_read(folder: str, blobs: list[_Blob]) -> Iterator[str]:
-    """Yield the paths of manifests, settings and links' targets, and of all files of charts and kustomizations."""
+def _may_be_read(folder: str, blobs: list[_Blob]) -> Iterator[tuple[str, bool]]:
+    """Yield the paths of manifests, settings and targets of links, and all paths in charts and kustomizations.
+
+    The flag is True if the file is read only as YAML, JSON or TOML.
+    """
     named = [PurePosixPath(each.path) for each in blobs]
     whole = {each.parent for each in named if each.name.lower() in _WHOLE}
     for each in blobs:
@@ -365,8 +391,9 @@ def _may_be_read(folder: str, blobs: list[_Blob]) -> Iterator[str]:
             target = os.path.realpath(os.path.join(folder, each.path))
             whole.add(PurePosixPath(os.path.relpath(target, folder)))
     for path in named:
-        if path.name.lower().endswith(_READ) or path in whole or not whole.isdisjoint(path.parents):
-            yield str(path)
+        is_part = path in whole or not whole.isdisjoint(path.parents)
+        if path.name.lower().endswith(_READ) or is_part:
+            yield str(path), not is_part and not path.name.lower().endswith(_PACKED)
 
 
 def _environment() -> Mapping[str, str]:

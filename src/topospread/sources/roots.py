@@ -15,6 +15,8 @@ from .text import shown_path
 
 GIT: Final = ".git"
 """The folder that marks a repository. Its files are never read, because its configuration may contain a token."""
+_MAX_PATH: Final = 4096
+"""Bytes of the longest path in Linux (``PATH_MAX``)."""
 
 
 def repository_of(path: str) -> str | None:
@@ -58,8 +60,11 @@ def is_within(path: str, root: str) -> bool:
 
 
 def lies_in(path: str, root: str) -> bool:
-    """Return whether a path, with links resolved, is inside a root, perhaps in ``.git``."""
-    real = "" if "\0" in path else os.path.realpath(path)
+    """Return whether a path, with links resolved, is inside a root, perhaps in ``.git``.
+
+    No file has a longer path than `_MAX_PATH`, and resolving one takes seconds.
+    """
+    real = "" if "\0" in path or len(os.fsencode(path)) > _MAX_PATH else os.path.realpath(path)
     return real == root or real.startswith(os.path.join(root, ""))
 
 
@@ -92,6 +97,17 @@ def check_link(path: str) -> None:
         raise leaves(os.path.relpath(path), root)
 
 
+def has_file(path: str) -> bool:
+    """Return whether a file exists, found in a folder. A link out of its root is rejected, whether it leads to a file.
+
+    Raises:
+        InputError: if `check_link` rejects it.
+    """
+    if os.path.islink(path):
+        check_link(path)
+    return os.path.isfile(path)
+
+
 def leaves(path: str, root: str) -> InputError:
     """Return the error for a path that leaves its root."""
     words = f"this path leaves {shown_path(root)} by a symbolic link; name the target of the link itself"
@@ -99,7 +115,7 @@ def leaves(path: str, root: str) -> InputError:
 
 
 def check_name(path: str) -> None:
-    """Check that Helm and kustomize read this path and no other: Helm drops outer white space, YAML folds line breaks.
+    """Reject a path that Helm or kustomize would read as another: Helm strips white space, YAML folds line breaks.
 
     Raises:
         InputError: if the path begins or ends with white space, or has a line break or another invisible character.
@@ -134,18 +150,18 @@ def check_links(folder: str, root: str, *, beside_git: bool = False, visited: se
 
 
 def _check_links(folder: str, root: str, own: str, visited: set[str], *, beside_git: bool) -> None:
-    for path in _links_below(folder, visited):
+    for path in links_below(folder, visited):
         # A link to the folder itself or its parents leads to its own .git by another path.
         leads_to_git = path not in (folder, own) and os.path.lexists(own) and lies_in(own, os.path.realpath(path))
         if leads_to_git or (is_of_git(os.path.basename(path)) and not (beside_git and path == own)):
-            raise InputError("Helm would read what git keeps here; remove it", Place(shown_path(path)))
+            raise InputError("Helm would read git's files here; remove them", Place(shown_path(path)))
         if path != own and not is_within(path, root):
             words = f"this symbolic link leaves {shown_path(root)}, and Helm would read its target; remove it"
             raise InputError(words, Place(shown_path(path)))
 
 
-def _links_below(folder: str, visited: set[str]) -> Iterator[str]:
-    """Yield a path, and the links and ``.git`` folders below it, also in linked folders."""
+def links_below(folder: str, visited: set[str]) -> Iterator[str]:
+    """Yield the folder itself, and the links and ``.git`` folders below it, also in linked folders."""
     yield folder
     waiting = [folder]
     while waiting:
@@ -164,7 +180,8 @@ def _links_below(folder: str, visited: set[str]) -> Iterator[str]:
                 words = "its name has a line break, which Helm would write into comments; rename it"
                 raise InputError(words, Place(shown_path(each.path)))
             # A submodule's file .git contains only the path of a folder.
-            if each.is_symlink() or (is_of_git(each.name) and each.is_dir()):
+            is_folder = os.path.isdir(each.path)  # False for a link to itself, too
+            if each.is_symlink() or (is_of_git(each.name) and is_folder):
                 yield each.path
-            if each.is_dir() and not is_of_git(each.name):
+            if is_folder and not is_of_git(each.name):
                 waiting.append(each.path)

@@ -34,8 +34,8 @@ def leave_out_stranded_pods(inventory: Inventory) -> None:
         inventory.pods[:] = staying
         missing = sorted({pod.spec.node_name or "" for pod in stranded})
         inventory.warnings.append(
-            f"{_count(len(stranded), 'pod is', 'pods are')} left out, being bound to "
-            f"{_count(len(missing), 'node', 'nodes')} not given ({listed(missing, _NAMES_SHOWN)}): "
+            f"{_count(len(stranded), 'pod is', 'pods are')} left out, because "
+            f"{_count(len(missing), 'node is', 'nodes are')} not in the input ({listed(missing, _NAMES_SHOWN)}): "
             f"{listed([f'{pod.namespace}/{pod.name}' for pod in stranded], _NAMES_SHOWN)}"
         )
 
@@ -54,13 +54,13 @@ def warn_of_missing_owners(
             continue
         inventory.warnings.append(
             f"{_count(sum(names.values()), 'pod belongs', 'pods belong')} to {_count(len(names), kind, kind + 's')} "
-            f"not given ({listed(names, _NAMES_SHOWN)}): cluster-level default constraints do not apply to them, and "
-            f"their workloads cannot be told; add {_OWNER_LISTS[kind][1]} to what `kubectl get` writes"
+            f"not in the input ({listed(names, _NAMES_SHOWN)}): cluster-level default constraints do not apply to "
+            f"them, and their workloads are unknown; add {_OWNER_LISTS[kind][1]} to `kubectl get`"
         )
-    if not services_known and not inventory.services and any(map(_comes_from_a_cluster, inventory.pods)):
+    if not services_known and not inventory.services and any(map(_may_need_a_service, inventory.pods)):
         inventory.warnings.append(
             "no Services are given: cluster-level default constraints do not apply to pods that only a Service "
-            "selects; add services to what `kubectl get` writes"
+            "selects; add services to `kubectl get`"
         )
 
 
@@ -82,9 +82,16 @@ def _missing_owners(inventory: Inventory) -> dict[str, dict[str, int]]:
     return missing
 
 
-def _comes_from_a_cluster(pod: Pod) -> bool:
-    metadata = pod.metadata
-    return bool(metadata.uid or metadata.resource_version or metadata.owner_references)
+def _may_need_a_service(pod: Pod) -> bool:
+    """Return True for a stored pod whose like default constraints can select through a Service only.
+
+    Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``)
+    """
+    metadata, owner = pod.metadata, pod.metadata.controller
+    stored = bool(metadata.uid or metadata.resource_version or metadata.owner_references)
+    # A DaemonSet's pod and a static pod have one node only.
+    kinds = (*_OWNER_LISTS, "DaemonSet", "Node")
+    return stored and not pod.spec.topology_spread_constraints and (owner is None or owner.kind not in kinds)
 
 
 def _count(number: int, one: str, many: str) -> str:

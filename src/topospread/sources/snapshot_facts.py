@@ -54,7 +54,8 @@ def read_facts(raw: msgspec.Raw) -> SnapshotFacts | None:
         facts = msgspec.json.decode(raw, type=SnapshotFacts | None)
     except ValueError:
         return None
-    return facts if facts is not None and facts.format == FORMAT else None
+    # No file is a live cluster, whatever it states.
+    return msgspec.structs.replace(facts, live=False) if facts is not None and facts.format == FORMAT else None
 
 
 def facts_of(text: bytes) -> SnapshotFacts | None:
@@ -72,8 +73,8 @@ def warnings_of(facts: SnapshotFacts) -> list[str]:
     found = [_lacking(what, why, [kind for kind, reason in facts.missing.items() if reason == why]) for why in reasons]
     if facts.namespace:
         found.append(
-            f'{what} holds the namespace "{facts.namespace}" alone: nodes look emptier than they are, as other '
-            "namespaces' pods are not in it"
+            f'{what} holds the namespace "{facts.namespace}" alone: nodes look emptier than they are, '
+            "because pods of other namespaces are missing"
         )
     return found
 
@@ -90,7 +91,7 @@ def _lacking(what: str, why: str, kinds: list[str]) -> str:
 
 
 def _lost(kind: str) -> str:
-    return WITHOUT.get(kind, "what they decide is not known")
+    return WITHOUT.get(kind, "their effect is unknown")
 
 
 def warnings_when_read(facts: SnapshotFacts) -> list[str]:
@@ -110,12 +111,12 @@ def unread_kinds(facts: SnapshotFacts) -> dict[str, str]:
 
 
 def note_of(facts: SnapshotFacts) -> str:
-    """``a snapshot of Kubernetes v1.31.4 taken 2026-01-01T00:00:00Z; --kube-version 1.31 acts as that version``."""
+    """Return a note such as ``a snapshot of Kubernetes v1.31.4 taken 2026-01-01T00:00:00Z``."""
     of = f" of Kubernetes {facts.kube_version}" if facts.kube_version else ""
     if facts.live:
         what = f"the live cluster{of}, read"
     else:
-        what = "what a simulation left, saved" if facts.simulated else f"a snapshot{of} taken"
+        what = "the result of a simulation, saved" if facts.simulated else f"a snapshot{of} taken"
     note = f"{what} {facts.taken or 'at an unknown time'}" + (", names hashed" if facts.hashed else "")
     version = _known_version(facts.kube_version)
     if version is not None and version != NEWEST:

@@ -65,7 +65,7 @@ def check_path(path: str) -> None:
     if os.path.isdir(path):
         raise InputError("this is a folder; name a file", Place(path))
     if not os.path.isdir(folder):
-        raise InputError("there is no such folder", Place(folder))
+        raise InputError("folder not found; create it first", Place(folder))
 
 
 @contextmanager
@@ -149,8 +149,8 @@ class SnapshotTaking:
 
     Attributes:
         writer: writes an object.
-        changed: applied to each object before it is written.
-        nodes_known: receives the node names before any object is changed.
+        changed: function that returns an object as it is written, perhaps with other names.
+        nodes_known: receives the names of all nodes before the first call of `changed`.
         kinds: keys of `KINDS`, in the order in which they are written.
     """
 
@@ -163,7 +163,7 @@ class SnapshotTaking:
     _turn: int = 0
 
     def take(self, kind: str, objects: Sequence[ReadObject]) -> None:
-        """Some of a kind. Nodes wait until all are known."""
+        """Receive some objects of a kind. Nodes are written only when all node names are known."""
         self._waiting[kind] += [each.item for each in objects]
         if self._turn and self.kinds[self._turn : self._turn + 1] == (kind,):
             self._write(kind)

@@ -23,23 +23,23 @@ _VOLUMES = "pods with volumes may be placed where their volumes cannot follow"
 _DEVICES = "pods that need devices are not judged"
 _POLICIES: Final = "no new pod is reported as not judged for a policy"
 _GROUPS = "pods of a group are not judged in either case"
-_CAPACITY = "new volumes may be made where there is no room for them"
+_CAPACITY = "new volumes may be placed where there is no capacity for them"
 WITHOUT: Final[dict[str, str]] = {
-    "ReplicaSet": f"pods cannot be told to belong to their Deployments, and {_DEFAULTS}",
-    "Deployment": "its pods are told by ReplicaSet, and none is added",
+    "ReplicaSet": f"the Deployments of pods are unknown, and {_DEFAULTS}",
+    "Deployment": "its pods are listed by ReplicaSet, and no pod is added",
     "StatefulSet": _DEFAULTS,
-    "DaemonSet": "no pods are made for new nodes",
-    "Job": "no pods are made of Jobs",
+    "DaemonSet": "no pods are created for new nodes",
+    "Job": "no pods are created for Jobs",
     "CronJob": "their runs cannot be simulated",
     "ReplicationController": _DEFAULTS,
     "Service": _DEFAULTS,
     "HorizontalPodAutoscaler": "replicas stay as they are",
-    "PodDisruptionBudget": "preemption does not heed them",
-    "PriorityClass": "new pods that name one are refused",
+    "PodDisruptionBudget": "preemption ignores them",
+    "PriorityClass": "new pods with a priorityClassName are refused",
     "PersistentVolume": _VOLUMES,
     "PersistentVolumeClaim": _VOLUMES,
     "StorageClass": _VOLUMES,
-    "CSINode": "how many volumes a node takes is not known",
+    "CSINode": "the volume limits of nodes are unknown",
     "CSIDriver": _CAPACITY,
     "CSIStorageCapacity": _CAPACITY,
     "VolumeAttachment": "volumes that are attached without a pod on the node do not count",
@@ -51,13 +51,13 @@ WITHOUT: Final[dict[str, str]] = {
     "Workload": _GROUPS,
     "PodGroup": _GROUPS,
     "LimitRange": "new pods get no default requests",
-    "ResourceQuota": "no new pod is refused for exceeding one",
+    "ResourceQuota": "no new pod is refused for exceeding a quota",
     "ValidatingAdmissionPolicy": _POLICIES,
     "ValidatingAdmissionPolicyBinding": _POLICIES,
     "MutatingAdmissionPolicy": _POLICIES,
     "MutatingAdmissionPolicyBinding": _POLICIES,
-    "RuntimeClass": "new pods get no overhead of their runtime",
-    "Namespace": "namespace selectors of pod affinity match none",
+    "RuntimeClass": "new pods get no overhead of their RuntimeClass",
+    "Namespace": "namespace selectors of pod affinity match no namespace",
 }
 """Kind → effect of its absence from a snapshot."""
 
@@ -65,7 +65,7 @@ OWNERS_AND_SELECTORS: Final = frozenset({"ReplicaSet", "StatefulSet", "Replicati
 """Kinds that default constraints take their selectors from."""
 
 ORDER: Final = ("Node", "Pod", *WITHOUT)
-"""Nodes come first: a pod on a later node is reported, but a pod on an unlisted node would be lost. Then owners."""
+"""All kinds, in the order of reading. Nodes are before pods, so that only pods on newer nodes lack their node."""
 
 ANONYMOUS: Final = tuple(kind for kind in ORDER if kind != "ResourceSlice")
 """Kinds of an anonymous snapshot. Selectors and the order of pools depend on names in ResourceSlices."""
@@ -76,7 +76,7 @@ class ListRequest(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: key in `KINDS`.
-        namespace: of the objects, "" for all.
+        namespace: namespace of the objects; "" for all.
     """
 
     kind: str
@@ -84,7 +84,7 @@ class ListRequest(msgspec.Struct, frozen=True):
 
     @property
     def resource(self) -> str:
-        """``pods``, ``storageclasses``, ``csistoragecapacities``."""
+        """The kind in API paths, such as ``pods`` or ``storageclasses``."""
         name = self.kind.lower()
         if name.endswith("y"):
             return name[:-1] + "ies"
@@ -103,6 +103,6 @@ class ListRequest(msgspec.Struct, frozen=True):
 
     @property
     def selection(self) -> dict[str, str]:
-        """The query that chooses among the objects of a list."""
+        """Query parameters that select the objects of the list; empty to list all."""
         chosen = self.namespace and self.kind == "Namespace"
         return {"fieldSelector": f"metadata.name={self.namespace}"} if chosen else {}

@@ -56,7 +56,7 @@ OPAQUE: Final = _words(
     podGroupReplicaKey pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
     topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted
     topospread.dev/promise topospread.dev/quorum topospread.dev/scale-in topospread.dev/fallback topospread.dev/pool
-    topospread.dev/added"""
+    topospread.dev/added topospread.dev/misspelt"""
 )
 """Fields that identify a disk, device or machine outside Kubernetes, or texts that contain names."""
 

@@ -24,8 +24,8 @@ from topospread.errors import InputError, Place, UsageError
 GRAMMAR: Final = """\
 A synthetic cluster is a list of KEY=VALUE, separated by commas:
 
-  nodes=12             nodes in all, dealt to the zones in turn; one a zone
-                       by default; nodes=5+3+1 gives each zone its number
+  nodes=12             number of nodes, which go to the zones in turn; by
+                       default one per zone; nodes=5+3+1 sets it per zone
   zones=3              zone-a, zone-b, … as topology.kubernetes.io/zone;
                        without it nodes have no zone
   regions=1            region-1, … as topology.kubernetes.io/region; zones
@@ -91,7 +91,7 @@ def is_synthetic(text: str) -> bool:
     """
     if _SYNTHETIC.match(text) is None or text.startswith((".", "/")):
         return False
-    if not os.path.exists(text):
+    if not os.path.lexists(text):
         return True
     if any(part.partition("=")[0] in _KEYS for part in text.split(",")):
         raise UsageError(f"{text} is both a synthetic cluster and a file; write ./{text} for the file")
@@ -112,7 +112,7 @@ def synthetic_nodes(text: str) -> list[tuple[Node, Place]]:
     names = {name for site in sites for name in site.names}
     for where in (*(each[0] for each in wishes.labels), *(each[0] for each in wishes.taints), *wishes.cordons):
         if where and where not in names:
-            raise _error(f"{where} is no zone, region, rack or node of this cluster{_meant(where, sorted(names))}")
+            raise _error(f"{where} is not a zone, region, rack or node of this cluster{_meant(where, sorted(names))}")
     nodes = [_node(site, wishes) for site in sites]
     return [(node, Place(source="--on", object=f"Node {node.name}")) for node in nodes]
 
@@ -182,9 +182,9 @@ def _number_of_zones(wishes: _Wishes) -> int:
         raise _error(f"nodes: numbers for {len(nodes)} zones, and zones={counts['zones']}")
     zones = counts.get("zones", 1)
     if len(nodes) == 1 and nodes[0] < zones:
-        raise _error(f"nodes={nodes[0]}: fewer than the zones, of which there are {zones}")
+        raise _error(f"nodes={nodes[0]}: must be at least the number of zones, {zones}")
     if counts.get("regions", 1) > zones:
-        raise _error(f"regions={counts['regions']}: more than the zones, of which there are {zones}")
+        raise _error(f"regions={counts['regions']}: must be at most the number of zones, {zones}")
     return zones
 
 
@@ -255,8 +255,11 @@ def _read(text: str) -> _Wishes:
                 raise _error(f"{key}={value}: must be greater than or equal to 0")
             wishes.resources[key] = value
         else:
-            near = get_close_matches(key, _KEYS, n=1)
-            hint = f"write {near[0]}={value}" if near else f"keys are {', '.join(_KEYS)} and extended resources"
+            near = [each for each in get_close_matches(key, _KEYS, n=1) if each[0] == key[0]]
+            keys = (
+                f"keys are {', '.join(_KEYS)} and extended resources (example.com/gpu=1); devices need ResourceSlices"
+            )
+            hint = f"write {near[0]}={value}" if near else f"{keys} in -f"
             raise _error(f"{key}={value}: {hint} (topospread explain clusters)")
     return wishes
 

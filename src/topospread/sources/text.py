@@ -13,7 +13,8 @@ from typing import Final, Protocol
 from topospread.errors import Place
 
 BREAKS: Final = rb"\xc2\x85|\xe2\x80[\xa8\xa9]"
-"""Next line, line separator and paragraph separator: line breaks in YAML 1.1, and to kubectl and kustomize none."""
+"""Next line, line separator and paragraph separator. Only YAML 1.1 takes them for line breaks, not kubectl."""
+_ESCAPED: Final = re.compile(r"\\(?:[\\nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 _HIDDEN_LETTER: Final = re.compile(
     rb"\\(?:/|x[2-7]|u00(?:2[d-fD-F]|3[0-9]|[4-7])|U000000[2-7])"  # an escape
     rb"|[A-Za-z]\\(?:[\r\n]|" + BREAKS + rb")"  # a word that goes on in the next line
@@ -32,6 +33,12 @@ class Origins(Protocol):
             document: number of the document in the text, from 1.
             path: path of the field in the document.
             rendered: the place in the rendered text, with its line if known.
+        """
+
+    def holders(self, place: Place) -> tuple[str, ...]:
+        """Return the files by which settings may ignore a finding at a place that `place` returned.
+
+        The rendered text must not be able to choose another file.
         """
 
 
@@ -77,8 +84,13 @@ def printable(text: str) -> str:
 
 
 def shown_path(path: str) -> str:
-    """Return a path on one line, with unprintable characters escaped."""
-    return printable(path.encode("utf-8", "backslashreplace").decode())
+    """Return a path on one line, with unprintable characters and backslashes escaped. No two paths become equal."""
+    return printable(path.replace("\\", "\\\\").encode("utf-8", "backslashreplace").decode())
+
+
+def path_shown_as(shown: str) -> str:
+    """Return the path for which `shown_path` returns a text."""
+    return _ESCAPED.sub(lambda found: found[0].encode().decode("unicode_escape"), shown)
 
 
 def described(value: object) -> str:
@@ -102,9 +114,14 @@ def described(value: object) -> str:
 
 
 def may_hold_objects(text: Text, number: int = 1) -> bool:
-    """Return whether a text may have a number of apiVersion and kind, which escapes or tags of YAML may hide."""
+    """Return whether a text may contain ``number`` of the words apiVersion and kind, perhaps hidden by YAML escapes."""
     found = (b"apiVersion" in text.data) + (b"kind" in text.data)
     return found >= number or _HIDDEN_LETTER.search(text.data) is not None
+
+
+def may_hold(text: Text, word: bytes) -> bool:
+    """Return whether a text may contain a word, perhaps hidden by YAML escapes."""
+    return word in text.data or _HIDDEN_LETTER.search(text.data) is not None
 
 
 def shown_key(text: Text, key: str) -> str:

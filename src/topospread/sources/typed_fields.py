@@ -6,10 +6,10 @@ A stranger may have written the document, so errors give types and lengths, neve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from topospread.errors import ConfigError, InputError, Place
+from topospread.text import did_you_mean
 
 from .roots import is_within
 from .text import described, shown_path
@@ -30,9 +30,8 @@ class TypedFields:
         """Reject unknown keys of a mapping, and suggest a similar one."""
         for name in value:
             if name not in known:
-                close = get_close_matches(str(name), known, 1)
-                hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known)}"
-                raise self.error(f"there is no field '{name}'; {hint}", f"{where}.{name}" if where else str(name))
+                hint = did_you_mean(str(name), known, f"fields: {', '.join(known)}")
+                raise self.error(f"unknown field '{name}'{hint}", f"{where}.{name}" if where else str(name))
 
     def mapping(self, value: Any, where: str) -> dict[str, Any]:
         """Return the value as a mapping."""

@@ -29,7 +29,7 @@ def fields_of_no_version(value: Mapping[str, Any], kind: str) -> list[str]:
 
 
 def meant(kind: str, path: str) -> str:
-    """Return a hint at the field that an unknown field may be misspelled or misplaced from."""
+    """Return a hint on the correct name or parent of an unknown field; "" if none is known."""
     steps = parse_path(path)
     if not steps:  # a key without letters, such as "" or "["
         return ""

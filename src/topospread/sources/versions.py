@@ -34,6 +34,7 @@ _METRICS_OF_V2BETA1: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 
+_OLD_METRICS: Final = frozenset({"autoscaling/v1", "autoscaling/v2beta1"})
 _EXACT: Final = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
 """Fields of a request that had no parent ``exactly`` in resource.k8s.io/v1beta1."""
 _OLD_CLAIM: Final = frozenset(f"spec.devices.requests[].{name}" for name in _EXACT)
@@ -91,7 +92,7 @@ def resolve_kind(api_version: str, kind: str) -> str | None:
                 raise NoMatchError(_no_match(api_version, kind) + f"; it is spelt {known}")
         return None
     if api_version not in VERSIONS[kind]:
-        raise NoMatchError(_no_match(api_version, kind) + f"; it is of {VERSIONS[kind][0]}")
+        raise NoMatchError(_no_match(api_version, kind) + f"; use {VERSIONS[kind][0]}")
     return kind
 
 
@@ -108,8 +109,8 @@ def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
     """Return an object converted to its current version; unchanged if it is current."""
     version = value.get("apiVersion")
     current = VERSIONS[kind][0]
-    if version == current:
-        return value
+    if version == current or "AdmissionPolicy" in kind:
+        return value  # a policy of an old version has the same fields, and may not be served
     converted = {**value, "apiVersion": current}
     if version in _DEFAULT_SELECTOR and kind != "Job":
         _default_from_template(converted)
@@ -120,7 +121,36 @@ def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
         converted |= {name: spec[name] for name in ("overhead", "scheduling") if name in spec}
     elif version in _FLAT_REQUESTS and isinstance(spec := value.get("spec"), dict):
         converted["spec"] = _of_flat_requests(kind, spec)
+    elif version in _OLD_METRICS and isinstance(spec := value.get("spec"), dict):
+        converted["spec"] = {name: field for name, field in spec.items() if name != "behavior"}
+        converted["spec"]["metrics"] = _of_old_metrics(spec, is_v1=version == "autoscaling/v1")
     return converted
+
+
+def _of_old_metrics(spec: dict[str, Any], *, is_v1: bool) -> Any:
+    """Return the metrics of an autoscaler of autoscaling/v1 or v2beta1 in their present form."""
+    percent = spec.get("targetCPUUtilizationPercentage")
+    if is_v1 and percent is not None:
+        target = {"type": "Utilization", "averageUtilization": percent}
+        return [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    metrics = None if is_v1 else spec.get("metrics")
+    return [_of_old_metric(each) for each in metrics] if isinstance(metrics, list) else metrics
+
+
+def _of_old_metric(metric: Any) -> Any:
+    if not isinstance(metric, dict):
+        return metric
+    made: dict[str, Any] = {"type": metric.get("type")}
+    for name in _METRICS_OF_V2BETA1.keys() & metric.keys():
+        source = made[name] = metric[name]
+        if isinstance(source, dict):
+            target = {"type": "Value", "value": source.get("targetValue")}
+            target["averageValue"] = source.get("targetAverageValue", source.get("averageValue"))
+            target["averageUtilization"] = source.get("targetAverageUtilization")
+            made[name] = {name: source[name] for name in ("name", "container") if name in source}
+            made[name] |= {"metric": {"name": source.get("metricName")}, "target": target}
+            made[name]["describedObject"] = source.get("target")
+    return made
 
 
 def _of_flat_requests(kind: str, spec: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,9 @@ MAX_SIZE: Final = 64 << 20
 """Maximum bytes of a text. The parsed tree takes thirty times as much memory."""
 
 MAX_VALUES: Final = 1_000_000
-"""Maximum scalars, lists and mappings that a text may write out. A small template or gzip file can produce many."""
+"""Maximum number of scalars, lists and mappings in a text, without aliases. A small gzip file can contain many."""
+_MOST_ITEMS, _BYTES_PER_ITEM = 100_000, 64
+"""Maximum items of a list, unless they have at least so many bytes on average."""
 
 BYTE_ORDER_MARK: Final = "\ufeff".encode()
 
@@ -126,6 +128,16 @@ class _Anchor(msgspec.Struct):
     levels: int
 
 
+def too_many_values(place: Place) -> DecodeError:
+    """Return the error for a text with more values than `MAX_VALUES`."""
+    return DecodeError(f"the text has more than {MAX_VALUES:,} values; split it into several files", place)
+
+
+def has_small_items(count: int, size: int) -> bool:
+    """Return whether a list of `size` bytes has more items than a list of objects can have."""
+    return count > max(_MOST_ITEMS, size // _BYTES_PER_ITEM)
+
+
 def read_documents(text: Text, progress: Callable[[int], None] | None = None) -> Iterator[YamlDocument]:
     """Yield the documents of a text.
 
@@ -134,9 +146,9 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
         progress: receives the number of processed bytes after each document.
 
     Raises:
-        DecodeError: if the text is not YAML, is too large, has values that JSON does not have, or is read otherwise by
-            go-yaml, which kubectl and kustomize use: byte order marks inside, tags without a value, carriage returns
-            without a line feed, and separators with more than a comment.
+        DecodeError: if the text is not YAML, is too large, or has values that JSON does not have. Also if go-yaml,
+            which kubectl and kustomize use, would read it differently: because of byte order marks inside, tags
+            without a value, carriage returns without a line feed, or text other than a comment after ``---``.
         DuplicateError: if a mapping has a key twice.
     """
     if len(text.data) > MAX_SIZE:
@@ -155,12 +167,12 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
         )
     odd = _ODD_SEPARATOR.search(text.data)
     if odd is not None:
-        words = "a line of --- has nothing else but a comment after a blank: to kubectl others are not the same"
+        words = "kubectl does not take this line for a separator; write --- alone, or with a comment after a space"
         raise DecodeError(words, place_of_byte(text, odd.start()))
     for begin in _JSON.finditer(text.data):
         skipped = begin[1].lstrip(b" \t\r\n")
         if skipped:
-            words = "kubectl skips this white space and reads JSON behind it; remove it"
+            words = "kubectl skips this white space and reads JSON after it; remove it"
             raise DecodeError(words, place_of_byte(text, begin.end(1) - len(skipped)))
         end = text.data.find(b"\n---", begin.end())
         odd = _BREAK.search(text.data, begin.end(), end if end >= 0 else len(text.data))
@@ -201,6 +213,8 @@ class _DocumentReader:
             return None
         assert type(event) is DocumentStartEvent
         self.number += 1
+        if event.version is not None or event.tags:
+            raise DecodeError("kubectl does not read a directive, such as %YAML; remove it", self._place(event))
         self.written_before += self.nodes - self.aliased
         self.aliased_before += self.aliased
         self.nodes = self.aliased = 0
@@ -262,8 +276,7 @@ class _DocumentReader:
     def _count(self, event: Event) -> None:
         self.nodes += 1
         if self.written_before + self.nodes - self.aliased > MAX_VALUES:
-            words = f"the text has more than {MAX_VALUES:,} values; split it into several files"
-            raise DecodeError(words, self._place(event))
+            raise too_many_values(self._place(event))
 
     def _tagged(self, event: ScalarEvent) -> Scalar:
         try:
@@ -347,7 +360,7 @@ class _DocumentReader:
         return key
 
     def _repeat(self, key: str, place: Place) -> None:
-        words = f"{shown_key(self.text, key)} stands twice in one mapping"
+        words = f"{shown_key(self.text, key)} occurs twice in one mapping"
         if self.text.origins is None:
             raise DuplicateError(words, place)
         place = self.text.origins.place(self.number, (), place)

@@ -19,7 +19,7 @@ from topospread.errors import InputError
 
 from .locations import Location
 from .text import Text
-from .yaml import BYTE_ORDER_MARK, read_documents
+from .yaml import BYTE_ORDER_MARK, has_small_items, read_documents
 
 SMALLEST: Final = 1 << 20
 """Minimum bytes. Shorter texts are parsed as a whole, so that the first error in the text is reported."""
@@ -83,7 +83,7 @@ class YamlList:
 
     @classmethod
     def at(cls, text: Text) -> YamlList | None:
-        """Return the text as a list; None if it is short or not a machine-written list."""
+        """Return the text as a list; None if it is short, not written by a program, or has very small items."""
         data = text.data
         head = _HEAD.match(data) if len(data) >= SMALLEST and text.origins is None else None
         others = (b"\n---", b"\n...", BYTE_ORDER_MARK)
@@ -92,6 +92,8 @@ class YamlList:
         begin, before = head.start(1), head.group(1)
         tail = _TAIL.search(data, data.rfind(b"\n" + before + b"- ") + 1 + len(before))
         end = len(data) if tail is None else tail.start()
+        if has_small_items(data.count(b"\n" + before + b"- ", begin, end), end - begin):
+            return None
         try:
             (document,) = read_documents(Text(text.name, data[: begin - 1] + b" []\n" + data[end:]))
         except (InputError, ValueError):

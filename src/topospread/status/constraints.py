@@ -1,4 +1,4 @@
-"""Evaluate the constraints of a workload: the counts of each domain now.
+"""Evaluate the constraints of a workload: the current counts of each domain.
 
 The counts are PodTopologySpread's own arrays, which stay small even with thousands of hostnames.
 """
@@ -39,7 +39,7 @@ class CountedSpreads(NamedTuple):
 
     Attributes:
         of: counts by revision: the newest ("") first, then older revisions with placed pods.
-        problem: problem of constraints that cannot be evaluated.
+        problem: why the constraints cannot be evaluated; "" if they can.
         prepared: class → its PodTopologySpread, prepared.
     """
 
@@ -71,8 +71,8 @@ def constraints_of(
 ) -> tuple[ConstraintStatus, ...]:
     """Return the constraints in force, hard constraints first.
 
-    Differing constraints of older revisions follow those of the newest. If ``owners`` is None, the owners of counted
-    pods, the numbers of nodes and the excluded nodes are left out; the exporter shows none of them.
+    Constraints of older revisions that differ come last. If ``owners`` is None, the owners of counted pods, the numbers
+    of nodes and the excluded nodes are left out, because the exporter does not show them.
     """
     whose = partial(owners.counted, workload) if owners is not None else None
     found: list[ConstraintStatus] = []

@@ -56,7 +56,7 @@ class Members(msgspec.Struct, eq=False):
 
 
 def ready_pods(pods: Iterable[Pod], cluster: Cluster) -> Iterator[Pod]:
-    """Yield the pods that are ready, on nodes that answer."""
+    """Yield the ready pods on Ready nodes."""
     for each in pods:
         row = cluster.placed.get(pod_key(each.namespace, each.name))
         node = None if row is None else cluster.nodes.nodes[row]

@@ -14,7 +14,7 @@ from .result import WorkloadStatus
 
 
 class Asked(NamedTuple):
-    """The shared data for all workloads' statuses: refused pods, and the owners of pods.
+    """The data that all workloads' statuses share: refused pods, and the owners of pods.
 
     ``owners`` is None if neither they nor counted and excluded nodes are needed.
     """
@@ -24,7 +24,7 @@ class Asked(NamedTuple):
 
 
 def looked_at(workload: Workload, members: Members, spreads: CountedSpreads, asked: Asked) -> WorkloadStatus:
-    """Return the status without losses, whose topology keys depend on all workloads."""
+    """Return the status without losses. Their topology keys depend on all workloads."""
     refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members, spreads.prepared)
     return WorkloadStatus(
         kind=workload.kind,

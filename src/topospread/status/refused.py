@@ -79,11 +79,11 @@ class Refusals:
 
 
 def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield rows where a pod must be removed to decide, with a key. Rows with equal keys have the same result.
+    """Yield (row, key) if only removing a pod decides. Rows with equal keys have equal results.
 
-    A node that would accept one more pod of the class also accepts a replaced pod, because a pod's resources and counts
-    only hinder equal pods. Exceptions are pod affinity, which the pod itself may satisfy, and nodes with nominated
-    pods. The key () means that the row must be evaluated itself.
+    A node that would accept one more pod of the class also accepts its own pod again, because a pod's resources and
+    counts only hinder equal pods. Exceptions are pod affinity, which the pod itself may satisfy, and nodes with
+    nominated pods. The key () means that the row must be evaluated itself.
     """
     nominated = view.cluster.nominated
     numbers = np.array(rows, dtype=np.int64)

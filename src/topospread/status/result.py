@@ -39,7 +39,7 @@ class ConstraintStatus(Base, frozen=True):
     topology_key: Annotated[str, Meta(description="Label of nodes whose values are the domains.")]
     when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` (hard) or `ScheduleAnyway` (soft).")]
     max_skew: Annotated[int, Meta(description="Largest skew that the constraint allows.")]
-    min_domains: Annotated[int, Meta(description="With fewer eligible domains the minimum counts as 0.")]
+    min_domains: Annotated[int, Meta(description="minDomains in force. With fewer domains, the minimum counts as 0.")]
     position: Annotated[int, Meta(description="Index in the list that the constraint comes from, from 0.")]
     origin: Annotated[Origin, Meta(description="Origin of the constraint: `pod`, `profile` or `system`.")]
     selector: Annotated[str, Meta(description="Label selector of the counted pods.")]
@@ -57,6 +57,13 @@ class ConstraintStatus(Base, frozen=True):
         Mapping[str, int],
         Meta(description="Workload, as `Deployment/web`, to its counted pods; empty if all belong to this workload."),
     ] = {}
+    closed: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="If a hard constraint is exceeded: the domains that set its minimum, if all their nodes have "
+            "taints that the workload's pods do not tolerate (nodeTaintsPolicy: Ignore)."
+        ),
+    ] = ()
 
     @property
     def hard(self) -> bool:
@@ -94,7 +101,7 @@ class Loss(Base, frozen=True):
     topology_key: Annotated[str, Meta(description="Topology key of the domain.")]
     domain: Annotated[str, Meta(description="The domain.")]
     lost: Annotated[int, Meta(description="Pods of the workload on nodes of the domain.")]
-    of: Annotated[int, Meta(description="Pods of the workload on nodes.")]
+    of: Annotated[int, Meta(description="All pods of the workload on nodes.")]
 
     @property
     def share(self) -> float:
@@ -108,8 +115,8 @@ class WorkloadStatus(Base, frozen=True):
     kind: Annotated[str, Meta(description="Kind of the controller; `Pod` for a bare pod.")]
     namespace: Annotated[str, Meta(description="Its namespace.")]
     name: Annotated[str, Meta(description="Its name.")]
-    replicas: Annotated[int, Meta(description="Pods that the workload wants.")]
-    existing: Annotated[int, Meta(description="Its pods on nodes, neither finished nor terminating.")]
+    replicas: Annotated[int, Meta(description="Desired pods of the workload.")]
+    existing: Annotated[int, Meta(description="Its pods on nodes, without finished and terminating pods.")]
     constraints: Annotated[
         tuple[ConstraintStatus, ...], Meta(description="Constraints in force, hard constraints first.")
     ] = ()
@@ -120,9 +127,9 @@ class WorkloadStatus(Base, frozen=True):
     losses: Annotated[
         tuple[Loss, ...], Meta(description="Pods that fail with each domain, for each key; none for DaemonSets.")
     ] = ()
-    notes: Annotated[tuple[str, ...], Meta(description="Further sentences for a person.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes for the user.")] = ()
     problem: Annotated[str, Meta(description="Why its constraints cannot be judged; empty if they can be judged.")] = ""
-    ready: Annotated[int, Meta(description="Its pods that are ready, on nodes that answer.")] = 0
+    ready: Annotated[int, Meta(description="Its ready pods on Ready nodes.")] = 0
 
     @property
     def missing(self) -> int:
@@ -167,7 +174,7 @@ class DomainRisk(Base, frozen=True):
     pods: Annotated[int, Meta(description="Pods of the chosen workloads on these nodes.")]
     workloads: Annotated[int, Meta(description="Number of workloads that have pods there.")]
     loses_all: Annotated[
-        tuple[str, ...], Meta(description="Workloads, NAMESPACE/NAME, with several pods that are all there.")
+        tuple[str, ...], Meta(description="Workloads, NAMESPACE/NAME, with several pods, all of them in this domain.")
     ] = ()
     loses_most: Annotated[
         tuple[LargeLoss, ...], Meta(description="Workloads that lose more than half of their pods, but not all.")

@@ -1,4 +1,4 @@
-"""Compute what each workload, and all workloads together, lose when a domain fails."""
+"""Compute the pods that each workload, and all workloads together, lose when a domain fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .members import OF_THEIR_NODE, Members
 from .result import DomainRisk, LargeLoss, Loss, WorkloadStatus
 
 WELL_KNOWN = (ZONE, HOSTNAME)
-"""Topology keys that are examined in addition to those of constraints, if nodes have them."""
+"""Topology keys that are examined in addition to the constraints' keys, if nodes have them."""
 
 
 def keys_at_risk(workloads: Iterable[WorkloadStatus], cluster: Cluster) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def losses(
 ) -> tuple[Loss, ...]:
     """Return the workload's lost pods for the failure of each domain, by key, largest loss first.
 
-    ``most``: maximum number of domains by key; None for all.
+    ``most``: maximum number of domains for each key; None for all.
     """
     if kind in OF_THEIR_NODE:
         return ()

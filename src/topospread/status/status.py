@@ -21,7 +21,7 @@ from topospread.simulation.counted import PodOwners
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import Run, prepare
-from topospread.text import listed
+from topospread.text import listed, not_in_namespace
 
 from .constraints import spreads_of
 from .members import Members, owners_of, ready_pods, workloads_of
@@ -52,7 +52,7 @@ def looked_at_one_by_one(chosen: Iterable[Chosen], scheduler: Scheduler, asked: 
 
 
 class _AlikePods:
-    """Bare pods of one class. The counted pods have the same owners for all of them."""
+    """Bare pods of one class, which share one status. The owners of counted pods are computed once."""
 
     def __init__(self, first: Workload, members: Members, scheduler: Scheduler, asked: Asked) -> None:
         self._model = looked_at(first, members, spreads_of(scheduler, first, members), asked)
@@ -111,7 +111,7 @@ def status(  # noqa: PLR0913 - keyword arguments
         selector: show workloads whose pods have these labels.
         keys: show these topology keys; by default those of all constraints, zone and hostname.
         allow_empty: accept a selector that selects no workload.
-        progress: receives the number of evaluated workloads, and of all workloads.
+        progress: receives the number of evaluated workloads and the total.
 
     Raises:
         InputError: if the API server denies an object.
@@ -208,17 +208,16 @@ def _surplus(run: Run) -> list[str]:
 
 
 def _check(run: Run, every: list[Workload], namespace: str | None, keys: Collection[str]) -> None:
-    namespaces = sorted({each.namespace for each in every})
+    namespaces = {each.namespace for each in every}
     if namespace is not None and namespace not in namespaces:
-        there_are = f"there are {', '.join(namespaces)}" if namespaces else "there are no workloads at all"
-        raise UsageError(f'there is no workload in the namespace "{namespace}"; {there_are}')
+        raise UsageError(not_in_namespace(namespace, namespaces))
     for key in keys:
         if not is_on_nodes(key, run.cluster):
-            raise UsageError(f'no node has the label "{key}"')
+            raise UsageError(f'no node has the label "{key}"; list labels with: kubectl get nodes --show-labels')
 
 
 def _is_selected(workload: Workload, members: Members, selector: Selector) -> bool:
-    """Return whether the workload's newest pods match the selector, or those of an unknown owner."""
+    """Return whether the workload's newest pods match the selector; for an unknown owner, any pod."""
     if workload.template is not None:
         return selector.matches(workload.template.labels)
     return any(selector.matches(each.labels) for each in members.classes)

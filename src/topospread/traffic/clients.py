@@ -26,7 +26,7 @@ class Clients:
     zones: Mapping[str, float] = field(default_factory=dict)
 
     def ask(self, namespace: str, name: str) -> bool:
-        """Return whether these are the clients of a Service."""
+        """Return whether these clients send requests to a Service."""
         return self.service in ("", name, f"{namespace}/{name}")
 
 
@@ -61,7 +61,7 @@ def _weights(text: str, who: str) -> dict[str, float]:
             raise UsageError(f"--clients {text}: write zones with weights, each once: zone-a=70,zone-b=30")
         weights[zone] = float(number)
     if not sum(weights.values()):
-        raise UsageError(f"--clients {text}: some zone needs a weight")
+        raise UsageError(f"--clients {text}: at least one weight must be above 0")
     return weights
 
 
@@ -76,7 +76,9 @@ def by_zones(weights: Mapping[str, float], nodes: Sequence[Node], asking: Sequen
     number = Counter(node.labels.get(ZONE, "") for node in nodes)
     missing = [zone for zone in weights if not number[zone]]
     if missing:
-        raise UsageError(f"--clients: no node is in {missing[0]}; there is {', '.join(sorted(filter(None, number)))}")
+        raise UsageError(
+            f"--clients: no node is in {missing[0]}; zones with nodes: {', '.join(sorted(filter(None, number)))}"
+        )
     alive = Counter(node.labels.get(ZONE, "") for node in asking)
     total = sum(weight for zone, weight in weights.items() if alive[zone])
     shares = ((node, node.labels.get(ZONE, "")) for node in asking)
@@ -86,7 +88,7 @@ def by_zones(weights: Mapping[str, float], nodes: Sequence[Node], asking: Sequen
 def by_pods(pods: Iterable[str], asking: Sequence[Node]) -> dict[str, float]:
     """Return node → share of the requests, proportional to its pods; equal shares without pods.
 
-    ``pods`` has the node of each pod. Pods on nodes that are not ``asking`` do not count.
+    ``pods`` has the node name of each client pod. Pods on nodes outside ``asking`` do not count.
     """
     names = [node.name for node in asking]
     number = Counter(pods)

@@ -60,7 +60,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Hinted:
-    """Endpoints with their hints, and the reason if an enabled Service has no hints."""
+    """Endpoints with their hints, and the reason if a Service asks for hints but has none."""
 
     endpoints: tuple[Endpoint, ...]
     policy: str
@@ -68,7 +68,7 @@ class Hinted:
 
 
 def hinted(service: Service, endpoints: Sequence[Endpoint], nodes: Iterable[Node], rules: TrafficRules) -> Hinted:
-    """Return the endpoints as the controller publishes them, and the policy for hints; "" without a policy.
+    """Return (the endpoints as the controller publishes them, policy for hints); the policy is "" if there is none.
 
     The annotation with the value Auto overrides ``trafficDistribution``.
     """
@@ -79,7 +79,7 @@ def hinted(service: Service, endpoints: Sequence[Endpoint], nodes: Iterable[Node
         return Hinted(tuple(endpoints), "")
     known = rules.prefer_close if wanted == "PreferClose" else wanted in ("PreferSameZone", "PreferSameNode")
     if not known or (wanted != "PreferClose" and not rules.prefer_same):
-        return Hinted(tuple(endpoints), "", f"trafficDistribution {wanted} is nothing to this version of Kubernetes")
+        return Hinted(tuple(endpoints), "", f"this version of Kubernetes does not support trafficDistribution {wanted}")
     policy = "PreferSameZone" if wanted == "PreferClose" else wanted
     by_node = policy == "PreferSameNode"
     found = (replace(each, for_zone=each.zone, for_node=each.node if by_node else "") for each in endpoints)
@@ -118,7 +118,7 @@ def _auto(endpoints: Sequence[Endpoint], nodes: Iterable[Node]) -> Hinted:
     ready = [each for each in endpoints if each.ready]
     plain = tuple(endpoints)
     if not ratios:
-        return Hinted(plain, "Auto", "a node says no zone or no cpu, or nodes are ready in one zone only")
+        return Hinted(plain, "Auto", "a node has no zone or no CPU, or only one zone has ready nodes")
     if len(ratios) > len(ready):
         return Hinted(
             plain,
@@ -128,7 +128,9 @@ def _auto(endpoints: Sequence[Endpoint], nodes: Iterable[Node]) -> Hinted:
     allocations = _allocations(ratios, len(ready))
     if allocations is None:
         return Hinted(
-            plain, "Auto", f"{counted(len(ready), 'endpoint')} cannot be dealt to {len(ratios)} zones without overload"
+            plain,
+            "Auto",
+            f"{counted(len(ready), 'endpoint')} cannot be assigned to {len(ratios)} zones without overload",
         )
     if any(not each.zone for each in ready):
         return Hinted(plain, "Auto", "an endpoint is on a node without a zone")

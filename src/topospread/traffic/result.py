@@ -24,7 +24,7 @@ class TrafficOfService(Base, frozen=True):
     namespace: Annotated[str, Meta(description="Namespace of the Service.")]
     name: Annotated[str, Meta(description="Name of the Service.")]
     policy: Annotated[str, Meta(description="Routing that is in force.")]
-    clients: Annotated[str, Meta(description="Where the requests come from.")]
+    clients: Annotated[str, Meta(description="Sources of the requests.")]
     endpoints: Annotated[int, Meta(description="Number of endpoints.")]
     crossing: Annotated[float, Meta(description="Share of the requests that go to another zone.")]
     failing: Annotated[float, Meta(description="Share of the requests that reach no endpoint.")]
@@ -33,7 +33,7 @@ class TrafficOfService(Base, frozen=True):
         name="pricePerGB"
     )
     busiest: Annotated[str | None, Meta(description="Endpoint with the most requests.")]
-    over_mean: Annotated[float, Meta(description="Requests of the busiest endpoint, over the mean.")]
+    over_mean: Annotated[float, Meta(description="Requests of the busiest endpoint, divided by the mean.")]
     zones: Annotated[tuple[TrafficOfZone, ...], Meta(description="The traffic by zone.")]
     why: Annotated[str | None, Meta(description="Why the routing that the Service asks for is not in force.")]
 

@@ -120,9 +120,9 @@ def traffic_of(inventory: Inventory, options: SimulationOptions, asking: Traffic
 
 
 def _passed_over(service: Service) -> str:
-    """Return why kube-proxy ignores a Service or why its endpoints are unknown, in the plural."""
+    """Return why kube-proxy ignores a Service, or why its endpoints are unknown; "" if neither."""
     if service.spec.type == "ExternalName":
-        return "ExternalName, a name of something outside"
+        return "ExternalName, without pods"
     if service.spec.cluster_ip == "None":
         return "headless: clients choose among the pods themselves"
     return "" if service.spec.selector else "without a selector"

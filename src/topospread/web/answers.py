@@ -1,16 +1,19 @@
-"""The page's questions about a moment of a trial: pictures, workloads, nodes, why."""
+"""Answer the page's questions about one frame of a trial: map, workloads, nodes, explanations."""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 import msgspec
 
+from topospread.answers.drill import harm_words
 from topospread.answers.remedies import tried_words
 from topospread.controllers.scale import KIND_OF, short_target
 from topospread.drill.pods import WorkloadKey
@@ -22,21 +25,24 @@ from topospread.text import shell_line
 from topospread.whole_number import whole_number
 
 from .differences import difference
-from .pages import Pages
+from .pages import Pages, command_name
+from .picture import missing
 from .placement_snapshot import PlacementSnapshot, WorkloadRow, moves
 from .served import ServedCluster
-from .timeline import SCHEDULED, Frame, Timeline
+from .timeline import Frame, Timeline
 from .trials import TrialStep, title
 from .trying import PlayedTrials, Question
-from .why import explained, linted, pending, promised
+from .why import explained, linted, pending, promised, rebalanced
 from .writing import as_command, as_copies, as_file
 
 T = TypeVar("T")
 Json = dict[str, Any]
 
-_PODS = {"Pod": "/spec", "CronJob": "/spec/jobTemplate/spec/template/spec"}
-_HAVE_TEMPLATES = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
 _SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
+_PODS = {"Pod": "/spec", "CronJob": "/spec/jobTemplate/spec/template/spec"} | dict.fromkeys(
+    (*_SCALED, "DaemonSet", "Job"), "/spec/template/spec"
+)
+"""Kind → path of the pod's spec."""
 _ROLLED = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 
 
@@ -46,7 +52,7 @@ def editable(workload: WorkloadRow) -> Json:
     alias = next((short for short, long in KIND_OF.items() if long == kind), kind.lower())
     template = workload.template
     own = (template.spec.topology_spread_constraints or []) if template is not None else []
-    path = _PODS.get(kind, "/spec/template/spec" if kind in _HAVE_TEMPLATES else "")
+    path = _PODS.get(kind, "")
     return {
         "target": f"{namespace}/{alias}/{name}",
         "object": f"{kind}/{namespace}/{name}",
@@ -68,13 +74,14 @@ def editable(workload: WorkloadRow) -> Json:
 
 
 _MOST_DOMAINS = 64
-"""Above this number of domains, only those with the most and the fewest pods are listed."""
+"""Above this number of domains, only the domains with the most and the fewest pods are listed."""
 _MOST_BARS = 24
 """Above this number of domains, a summary of domains by pod count comes first."""
 _ENDS = 5
 _MOST_FOUND = 20
+_message = attrgetter("message")
 MOST_OF_CHANGES: Final = 100_000
-"""Most bytes of changes to push, uncompressed; for larger changes the page fetches everything."""
+"""Maximum bytes of changes to push, uncompressed. For larger changes, the page fetches the whole picture."""
 
 
 class NotFoundError(Exception):
@@ -86,8 +93,8 @@ class PageQuestion:
     """The question in a URL.
 
     Attributes:
-        at: the frame, "" for the one that is shown first.
-        words: the other words of the query.
+        at: number of the frame; "" for the frame that is shown first.
+        words: the other parameters of the query.
         abandoned: set once all clients have left.
     """
 
@@ -97,13 +104,13 @@ class PageQuestion:
     abandoned: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def word(self, name: str) -> str:
-        """One word of the query.
+        """Return a parameter of the query.
 
         Raises:
-            UsageError: it is missing.
+            UsageError: if it is missing.
         """
         if name not in self.words:
-            raise UsageError(f"the address lacks {name}=")
+            raise UsageError(f"the URL lacks the parameter {name}")
         return self.words[name]
 
 
@@ -118,7 +125,7 @@ class Answers:
         self._says: dict[str, str] = {}
 
     def warm_up(self) -> None:
-        """Compute the data for the first picture and the first explanation in advance.
+        """Compute the data for the first picture and the first explanations in advance.
 
         Raises:
             InputError: if the API server would refuse an object.
@@ -126,7 +133,8 @@ class Answers:
         found = self.trials.timeline(())
         for frame in found.frames:
             assert frame.packed
-        self.trials.ready(as_read=first_shown(found) == 0)
+        for as_read in {True, not found.is_empty}:
+            self.trials.ready(as_read=as_read)
 
     def timeline(self, asked: PageQuestion) -> tuple[Timeline, int]:
         """Return the trial and the requested frame's number.
@@ -137,31 +145,33 @@ class Answers:
         """
         found = self.trials.timeline(asked.steps, asked.abandoned)
         asked_for = whole_number(asked.at)
-        at = first_shown(found) if asked_for is None else asked_for
+        at = found.first_shown if asked_for is None else asked_for
         if at >= len(found.frames):
-            raise NotFoundError(f"there are {len(found.frames)} frames, counted from 0")
+            raise NotFoundError(f"no such frame: there are {len(found.frames)}, numbered from 0")
         return found, at
 
     def _frame(self, asked: PageQuestion) -> Frame:
+        if asked.at == "baseline" and self._served.earlier is not None:
+            return self._served.earlier
         found, at = self.timeline(asked)
         return found.frames[at]
 
     def picture(self, asked: PageQuestion) -> bytes:
-        """The map's data."""
+        """Return the map's data as JSON."""
         return self._frame(asked).picture
 
     def packed(self, asked: PageQuestion) -> bytes:
-        """The same as gzip."""
+        """Return the map's data as JSON, compressed by gzip."""
         return self._frame(asked).packed
 
     def changes(self, revision: int) -> Json | None:
-        """Return what changed in the picture of the cluster, as it was read, since a revision.
+        """Return the difference between a revision's picture of the cluster and the current picture.
 
-        ``None`` if that revision is not kept any more, or the difference is too large to be worth sending. The present
-        picture is kept: the next call may ask for the changes since it.
+        ``None`` if that revision is not stored any more, or the difference is too large. The current picture is stored
+        for the next call.
         """
         reading, found = self._served.reading, self.trials.timeline(())
-        drawn = msgspec.json.decode(found.frames[first_shown(found)].picture)
+        drawn = msgspec.json.decode(found.frames[found.first_shown].picture)
         before = self._drawn.get(revision)
         self._drawn = {reading.revision: drawn, **({revision: before} if before is not None else {})}
         if before is None or reading is not self._served.reading:
@@ -173,14 +183,22 @@ class Answers:
         """Return the result of each step, the trial's command and file, and the frame to show first."""
         found, at = self.timeline(asked)
         frame = found.frames[at]
-        went = moves(found.frames[at - 1].snapshot, frame.snapshot) if at > 1 else []
+        before, causes = found.frames[max(at - 1, 0)], groupby(sorted(frame.pending, key=_message), _message)
+        told: Json = {"causes": sorted((list(of) for _, of in causes), key=lambda of: -sum(len(it.pods) for it in of))}
+        told["moves"] = moves(before.snapshot, frame.snapshot) if at > 1 else []
+        drill = replace(found.drill, steps=tuple(it.outcome for it in found.frames[1 : max(at, 1) + 1] if it.outcome))
+        newly = " newly" if drill.steps[0].pending else ""
+        told |= {"began": _waiting(found.frames[1]), "verdict": drill.verdict if at > 1 else ""}
+        told["harm"] = [*harm_words(drill.harm, drill.verdict, newly)]
         return {
             "at": at,
-            "frames": [
-                {"label": each.label, "waiting": int((each.snapshot.pods.node < 0).sum())} for each in found.frames
+            "frames": [{"label": each.label, **_waiting(each)} for each in found.frames],
+            "steps": [
+                {"title": title(step), "patch": patch, "command": command, "name": command_name(command)}
+                for number, step in enumerate(asked.steps)
+                for patch, command in [as_copies(step, number, self._served)]
             ],
-            "steps": [_step(each, number, self._served) for number, each in enumerate(asked.steps)],
-            "html": self._pages.page("steps.html", frame=frame, moves=went, is_unjudged=is_unjudged),
+            "html": self._pages.page("steps.html", frame=frame, is_unjudged=is_unjudged, **_waiting(frame), **told),
             "command": as_command(found, self._served) if asked.steps else "",
         }
 
@@ -189,33 +207,37 @@ class Answers:
         return {"says": self._says.get(_named(asked)) or self.trials.progress(asked.steps)}
 
     def workload(self, asked: PageQuestion) -> Json:
-        """A workload: its constraints domain by domain, and its pods."""
+        """Return a workload's constraints by domain, and its pods."""
         frame = self._frame(asked)
         key = _key(asked)
         row = frame.snapshot.workload_row(key)
         if row is None:
-            raise NotFoundError(f"there is no {key[0]} {key[1]}/{key[2]}")
+            raise NotFoundError(f"{key[0]} {key[1]}/{key[2]} not found")
         constraints = [_constraint(each) for each in frame.snapshot.spreads.get(key, ())]
         pods = _pods(frame.snapshot, workload=row)
+        waiting = sum(not each["node"] for each in pods)
         html = self._pages.page(
             "workload.html",
+            lost=missing(frame.snapshot, Counter({row: waiting}))[row],
+            on_lost=sorted({each["node"] for each in pods} & frame.snapshot.silent),
+            exceeded=any(each.hard and each.skew > each.max_skew for each in frame.snapshot.spreads.get(key, ())),
             workload=frame.snapshot.workloads[row],
             constraints=constraints,
             pods=pods,
-            waiting=sum(not each["node"] for each in pods),
+            waiting=waiting,
             unjudged=_unjudged(frame, key),
-            is_linted=key[0] in _HAVE_TEMPLATES or key[0] in _PODS,
+            is_linted=key[0] in _PODS,
             is_promised=key[0] in _SCALED,
         )
         forms = self._pages.page("forms.html", **editable(frame.snapshot.workloads[row]))
         return {"constraints": constraints, "forms": forms, "html": html}
 
     def node(self, asked: PageQuestion) -> Json:
-        """A node: its labels, taints, room, and pods."""
+        """Return a node's labels, taints, room and pods."""
         snapshot = self._frame(asked).snapshot
         row = snapshot.row_of(asked.word("name"))
         if row is None:
-            raise NotFoundError(f"there is no node {asked.word('name')}")
+            raise NotFoundError(f"node {asked.word('name')} not found")
         node = snapshot.nodes[row]
         html = self._pages.page(
             "node.html",
@@ -246,49 +268,64 @@ class Answers:
         """Return `why`'s answer without suggested changes, as HTML, and the reason of each rejected node."""
         found = self._explained(asked, suggest=False)
         html = self._pages.page("why.html", **found, target=asked.word("target"))
+        about = found["why"]
+        kind, _, name = about["workload"].partition("/")
         return {
             "html": html,
+            "workload": f"{kind}/{about['namespace']}/{name}",
             "rejected": {node: each["reason"] for each in found["rejected"] for node in each["nodes"]},
         }
 
     def fixes(self, asked: PageQuestion) -> Json:
-        """Changes that would let a pending pod in, as HTML for the page."""
+        """Return the changes with which a pending pod finds a node, as HTML."""
         return {"html": self._pages.page("fixes.html", **self._explained(asked, suggest=True))}
 
     def _explained(self, asked: PageQuestion, *, suggest: bool) -> Json:
         target, words = asked.word("target"), self._served.input.words
-        found = self._ask(asked, partial(explained, target, suggest))
+        found = self._ask(self._placed(asked, target), partial(explained, target, suggest))
         # A namespace of a snapshot may begin as an option does.
         about = [*words, "--", target] if target.startswith("-") else [target, *words]
         return found | {"command": shell_line(["topospread", "why", *about])}
 
     def pending(self, asked: PageQuestion) -> Json:
-        """The pods without a node, grouped by cause, as HTML for the page."""
-        groups = self._ask(asked, pending) if (self._frame(asked).snapshot.pods.node < 0).any() else []
+        """Return the pods without a node, grouped by cause, as HTML."""
+        asked = self._placed(asked)
+        question = partial(pending, _key(asked) if "kind" in asked.words else None)
+        groups = self._ask(asked, question) if (self._frame(asked).snapshot.pods.node < 0).any() else []
         return {"html": self._pages.page("pending.html", groups=groups, tried_words=tried_words)}
 
+    def rebalance(self, asked: PageQuestion) -> Json:
+        """Return the evictions that bring a workload within its constraints, as HTML."""
+        found, selector = self._ask(asked, partial(rebalanced, _key(asked)))
+        where = ["-n", asked.word("namespace"), "-l", selector]
+        command = shell_line(["topospread", "rebalance", *where, *self._served.input.words])
+        return {"html": self._pages.page("rebalance.html", found=found, command=command)}
+
     def promises(self, asked: PageQuestion) -> Json:
-        """The pods that a workload keeps after losses, drains and rollouts, as HTML for the page."""
+        """Return the pods that a workload keeps after losses, drains and rollouts, as HTML."""
         found = self._ask(asked, partial(promised, _key(asked)))
         rows = event_rows(found.workloads[0])
         command = shell_line(["topospread", "promise", "show", short_target(_key(asked)), *self._served.input.words])
         return {"html": self._pages.page("promises.html", found=found, rows=rows, command=command)}
 
     def findings(self, asked: PageQuestion) -> Json:
-        """Lint findings about a workload, as HTML for the page."""
+        """Return lint findings about a workload, as HTML."""
         found = self._ask(asked, partial(linted, _key(asked)))
         return {"html": self._pages.page("findings.html", findings=found)}
 
-    def _ask(self, asked: PageQuestion, question: Question[T]) -> T:
+    def _placed(self, asked: PageQuestion, target: str = "") -> PageQuestion:
+        """Return the question about frame 1 in place of frame 0, for a pod that waits in both, or for all of them.
+
+        Only where no pod has a node as read: to place every pod again takes long, and changes nothing.
+        """
         found, at = self.timeline(asked)
-        name, first = _named(asked), _expected(found.frames[1], asked.words.get("target", "")) if at == 0 else ""
+        waiting = {f"{each.namespace}/{name}" for each in found.frames[1].pending for name in each.pods}
+        return replace(asked, at="1") if at == 0 and found.is_empty and (not target or target in waiting) else asked
 
-        def told(words: str) -> None:
-            self._says[name] = f"{first} {words}"
-
-        told("")
+    def _ask(self, asked: PageQuestion, question: Question[T]) -> T:
+        (_, at), name = self.timeline(asked), _named(asked)
         try:
-            return self.trials.ask(asked.steps, at, question, asked.abandoned, told)
+            return self.trials.ask(asked.steps, at, question, asked.abandoned, partial(self._says.__setitem__, name))
         finally:
             self._says.pop(name, None)
 
@@ -299,7 +336,7 @@ class Answers:
             UsageError: if the trial has no steps.
         """
         if not asked.steps:
-            raise UsageError("a drill has at least one step")
+            raise UsageError("a drill needs at least one step")
         found, _ = self.timeline(asked)
         return as_file(found, self._served)
 
@@ -312,40 +349,23 @@ def _named(asked: PageQuestion) -> str:
     return "\n".join([asked.at, asked.words.get("target", ""), *map(str, asked.steps)])
 
 
-def _expected(frame: Frame, target: str) -> str:
-    """Return in words the pod's node once all pods are placed, which is known before the reason."""
-    snapshot, (namespace, _, name) = frame.snapshot, target.partition("/")
-    for row, each in enumerate(snapshot.pods.names):
-        if each == name and snapshot.workloads[int(snapshot.pods.workload[row])].key[1] == namespace:
-            node = int(snapshot.pods.node[row])
-            if node >= 0:
-                return f"{SCHEDULED.capitalize()}, it is on {snapshot.nodes[node].name}."
-            says = (each.message for each in frame.pending if each.namespace == namespace and name in each.pods)
-            return f"{SCHEDULED.capitalize()}, it has no node: {next(says, '')}"
-    return ""
+def _unjudged(frame: Frame, key: WorkloadKey | None = None) -> int:
+    """Return the number of pods, of a workload or of all, that are pending because topospread cannot judge them."""
+    of = (key[1], f"{key[0]}/{key[2]}") if key is not None else None
+    found = (each for each in frame.pending if of in (None, (each.namespace, each.workload)) and is_unjudged(each))
+    return sum(len(each.pods) for each in found)
 
 
-def first_shown(timeline: Timeline) -> int:
-    """Return the last frame of a trial; without steps, the cluster as read or the manifests as placed."""
-    if timeline.steps:
-        return len(timeline.frames) - 1
-    return 0 if bool((timeline.frames[0].snapshot.pods.node >= 0).any()) else 1
-
-
-def _step(step: TrialStep, number: int, served: ServedCluster) -> Json:
-    """Return a step in words, as URL text, as a command, and as a patch if it has one."""
-    patch, command = as_copies(step, number, served)
-    return {"text": str(step), "title": title(step), "patch": patch, "command": command}
-
-
-def _unjudged(frame: Frame, key: WorkloadKey) -> int:
-    """Return how many pods of a workload wait because they are not judged."""
-    of = key[1], f"{key[0]}/{key[2]}"
-    return sum(len(each.pods) for each in frame.pending if (each.namespace, each.workload) == of and is_unjudged(each))
+def _waiting(frame: Frame) -> Json:
+    """Return the numbers of pending and of unjudged pods."""
+    unjudged = _unjudged(frame)
+    return {"waiting": int((frame.snapshot.pods.node < 0).sum()) - unjudged, "unjudged": unjudged}
 
 
 def _constraint(each: ConstraintArithmetic) -> Json:
     domains = each.domains
+    assert isinstance(domains, Domains), "of a cluster they are columns"
+    counts = Counter(domains.matching.tolist())
     shown = (
         [(one.name, one.matching, one.nodes) for one in domains] if len(domains) <= _MOST_DOMAINS else _ends(domains)
     )
@@ -361,28 +381,22 @@ def _constraint(each: ConstraintArithmetic) -> Json:
         "skew": each.skew,
         "lacksDomains": each.lacks_domains,
         "number": len(domains),
-        "histogram": _histogram(domains) if len(domains) > _MOST_BARS else [],
+        # (number of pods, number of domains) pairs, most pods first
+        "histogram": sorted(counts.items(), reverse=True) if len(domains) > _MOST_BARS else [],
         "domains": [{"name": name, "matching": matching, "nodes": nodes} for name, matching, nodes in shown],
         "leftOut": [{"reason": one.reason, "number": len(one.nodes)} for one in each.left_out],
     }
 
 
-def _histogram(domains: Any) -> list[tuple[int, int]]:
-    """Return how many domains have how many pods, most pods first."""
-    assert isinstance(domains, Domains), "of a cluster they are columns"
-    return sorted(Counter(domains.matching.tolist()).items(), reverse=True)
-
-
-def _ends(domains: Any) -> list[tuple[str, int, int]]:
+def _ends(domains: Domains) -> list[tuple[str, int, int]]:
     """Return the domains with the most and with the fewest pods."""
-    assert isinstance(domains, Domains), "of a cluster they are columns"
     order = domains.matching.argsort(kind="stable")
     which = [*order[::-1][:_ENDS].tolist(), *order[:_ENDS].tolist()]
     return [(domains[at].name, domains[at].matching, domains[at].nodes) for at in dict.fromkeys(which)]
 
 
 def _pods(snapshot: PlacementSnapshot, *, workload: int | None = None, node: int | None = None) -> list[Json]:
-    """Pods of a workload or on a node: those that wait first, then by node and name."""
+    """Return pods of a workload or on a node: pending pods first, then by node and name."""
     pods = snapshot.pods
     column, value = (pods.workload, workload) if node is None else (pods.node, node)
     found = []

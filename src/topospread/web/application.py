@@ -1,4 +1,4 @@
-"""The ASGI application: maps addresses to answers. `guard` decides who may ask; `answers` computes the data."""
+"""The ASGI application: maps URLs to answers. `guard` checks access; `answers` computes the data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from starlette.applications import Starlette
@@ -25,7 +24,7 @@ from topospread.errors import TopospreadError
 
 from .answers import Answers, NotFoundError, PageQuestion
 from .one_file import joined
-from .pages import MAP_SCRIPT, Pages
+from .pages import MAP_SCRIPT, STATIC, Pages, static_text
 from .served import ServedCluster
 from .timeline import StepError
 from .trials import read_trial
@@ -58,14 +57,14 @@ async def events_of(
         quiet += _LOOK
 
 
-HERE = Path(__file__).parent
-STATIC = HERE / "static"
 _NEVER_STORED = {"Cache-Control": "no-store"}
 
+_QUESTIONS = ("trial", "workload", "node", "find", "why", "fixes", "pending", "rebalance", "promises", "findings")
+
 MOST_AT_ONCE: Final = 16
-"""Requests at a time that are worked on or wait."""
+"""Maximum number of concurrent requests, running or waiting."""
 MOST_OF_ONE: Final = 12
-"""Requests at a time of one address; others get an answer meanwhile."""
+"""Maximum number of concurrent requests from one address, so that other clients still get answers."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 T = TypeVar("T")
@@ -94,7 +93,7 @@ async def worked_out(request: Request, what: Callable[..., T], *given: object) -
 def application(
     served: ServedCluster, *, middleware: Sequence[Middleware] = (), routes: Sequence[BaseRoute] = ()
 ) -> Starlette:
-    """The whole application.
+    """Return the application.
 
     Args:
         served: the served cluster, which a reader updates.
@@ -104,17 +103,9 @@ def application(
     own: list[BaseRoute] = [
         Route("/", _page),
         Route("/api/state", _state),
-        Route("/api/trial", _answer(Answers.trial)),
+        *(Route(f"/api/{each}", _answer(vars(Answers)[each])) for each in _QUESTIONS),
         Route("/api/picture", _picture),
-        Route("/api/workload", _answer(Answers.workload)),
-        Route("/api/node", _answer(Answers.node)),
-        Route("/api/find", _answer(Answers.find)),
-        Route("/api/why", _answer(Answers.why)),
-        Route("/api/fixes", _answer(Answers.fixes)),
         Route("/api/progress", _progress),
-        Route("/api/pending", _answer(Answers.pending)),
-        Route("/api/promises", _answer(Answers.promises)),
-        Route("/api/findings", _answer(Answers.findings)),
         Route("/drill", _drill),
         Route("/events", _events),
         Route("/script/{name}", _joined),
@@ -177,7 +168,7 @@ async def _picture(request: Request) -> Response:
 @cache
 def _script() -> tuple[str, str]:
     """Return the map's modules as one script, and its address, which contains a hash of the script."""
-    text = joined(MAP_SCRIPT.removeprefix("/static/"), lambda name: (STATIC / name).read_text())
+    text = joined(MAP_SCRIPT.removeprefix("/static/"), static_text)
     return f"/script/{sha256(text.encode()).hexdigest()[:16]}.js", text
 
 

@@ -27,7 +27,7 @@ def page_contact() -> WatchHealth:
 
 
 def metrics_route(contact: WatchHealth, kube_version: str) -> BaseRoute:
-    """``/metrics``, in the form that is accepted."""
+    """Return the route ``/metrics``, in the format that the client accepts."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_ContactCollector(contact, kube_version))
 

@@ -13,7 +13,7 @@ Json = Any
 
 
 def difference(before: Json, after: Json) -> Json:
-    """Return what changes `before` into `after`; both are JSON values."""
+    """Return the difference that turns `before` into `after`; both are JSON values."""
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
         return {key: difference(before[key], each) for key, each in after.items() if before[key] != each}
     if not isinstance(before, list) or not isinstance(after, list):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -38,20 +38,14 @@ Json = dict[str, Any]
 ManifestKey = tuple[str, str, str]
 
 MOST_TEXT: Final = 256 << 10
-"""Bytes of a manifest that is judged while it is typed."""
-
+"""Maximum bytes of a manifest that is judged while the user types."""
 MOST_PODS: Final = 5_000
-"""Pods that a manifest may ask for."""
-
+"""Maximum pods of a manifest."""
 MOST_NODES: Final = 1_000
-"""Most nodes of a synthetic cluster."""
-
+"""Maximum nodes of a synthetic cluster."""
 SYNTHETIC: Final = "zones=3,nodes=6,cpu=4,memory=16Gi"
-
 OF_EXAMPLE: Final = "example:"
 """Prefix of an example's name; the example supplies the cluster."""
-
-_HINT_OF_PODS: Final = "the command simulates more (topospread simulate)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +99,22 @@ class WrittenManifest:
             "apiVersion": API_VERSION,
             "kind": "Draft",
             "findings": [lint_finding(each).to_dict() for each in self.lint or ()],
-            "problems": [_problem(each) for each in problems],
+            "problems": [
+                {"message": each.message, "line": place.line, "column": place.column, "object": place.object or None}
+                for each in problems
+                for place in [each.place or Place()]
+            ],
             "simulation": self._simulation(self.result.to_dict()) if self.result is not None else None,
         }
 
     def _simulation(self, told: Json) -> Json:
-        """Return the part of a simulation about the text's own workloads, and how many other pods wait."""
+        """Return the part of a simulation about the text's own workloads, and the number of other pending pods."""
         names = {f"{kind}/{name}": namespace for kind, namespace, name in self.own}
         pending = [each for each in told["pending"] if names.get(each["workload"]) == each["namespace"]]
         others = sum(len(each["pods"]) for each in told["pending"]) - sum(len(each["pods"]) for each in pending)
         return {
             "nodes": told["nodes"],
-            "workloads": [
-                each for each in told["workloads"] if (each["kind"], each["namespace"], each["name"]) in self.own
-            ],
+            "workloads": [it for it in told["workloads"] if (it["kind"], it["namespace"], it["name"]) in self.own],
             "pending": pending,
             "evictions": told["evictions"],
             "othersPending": others,
@@ -135,15 +131,15 @@ def judge_draft(
         text: UTF-8 of YAML or JSON.
         cluster: "" for the served cluster, ``example:NAME``, or a synthetic cluster.
         served: returns the served cluster, which is not changed.
-        options: the version, gates and configuration to act with.
+        options: the version, gates and configuration.
 
     Raises:
         UsageError: if the text is too long or packed, or the cluster is unknown.
     """
     if text.startswith(GZIP):
-        raise UsageError("the editor takes text, and this is a gzip file")
+        raise UsageError("the editor needs text, not a gzip file")
     if len(text) > MOST_TEXT:
-        raise UsageError(f"the editor takes manifests of {MOST_TEXT:,} bytes, and this one has {len(text):,}")
+        raise UsageError(f"the editor accepts at most {MOST_TEXT:,} bytes, got {len(text):,}")
     nodes = _cluster(cluster, served)
     report = None
     try:
@@ -154,7 +150,7 @@ def judge_draft(
         added = load([STANDARD_INPUT], stdin=io.BytesIO(text), needs_nodes=False, allow_empty=True, applied=1)
         whole = applied(nodes, added)
         _check_size(added, len(whole.nodes))
-        simulated = prepare(whole, options)
+        simulated = prepare(whole, replace(options, tries_groups=True))
         place_all(simulated)
         own = frozenset((type(each).__name__, each.namespace or "", each.name) for each in added.objects())
         return WrittenManifest(report, result_of(simulated), own, whole)
@@ -178,21 +174,17 @@ def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
     if not is_synthetic(given):
         raise UsageError(f"specify a synthetic cluster as in {SYNTHETIC}")
     if len(synthetic_nodes(given)) > MOST_NODES:
-        raise UsageError(f"the editor makes clusters of {MOST_NODES:,} nodes up, and no larger ones")
+        raise UsageError(f"a synthetic cluster in the editor may have at most {MOST_NODES:,} nodes")
     return load([], cluster=given)
 
 
 def _check_size(added: Inventory, nodes: int) -> None:
-    """Raise UsageError if the pods cannot be placed while a person waits.
+    """Check that the pods can be placed while a user waits.
 
     Raises:
-        InputError: there are too many.
+        InputError: if there are too many pods.
     """
     asked = sum(pods_asked(added.objects())) + nodes * len(added.daemon_sets)
     if asked > max(MOST_PODS, nodes * 2):
-        raise InputError(f"the editor simulates {MOST_PODS:,} pods, and this asks for {asked:,}; {_HINT_OF_PODS}")
-
-
-def _problem(error: InputError) -> Json:
-    place = error.place or Place()
-    return {"message": error.message, "line": place.line, "column": place.column, "object": place.object or None}
+        more = "the command simulates more (topospread simulate)"
+        raise InputError(f"the editor simulates at most {MOST_PODS:,} pods, got {asked:,}; {more}")

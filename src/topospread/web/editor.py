@@ -18,8 +18,6 @@ from .timeline import begin
 
 ADDRESS = "/editor"
 
-Json = dict[str, Any]
-
 
 def editor_routes() -> list[Route]:
     """Return the routes of the editor."""
@@ -43,8 +41,8 @@ async def _draft(request: Request) -> Response:
     return JSONResponse(await worked_out(request, _judged, await request.body(), cluster, state))
 
 
-def _judged(text: bytes, cluster: str, state: State) -> Json:
-    """Return the data for the editor; with the map if the cluster is small enough to draw at every key."""
+def _judged(text: bytes, cluster: str, state: State) -> dict[str, Any]:
+    """Return the data for the editor, with the map if the cluster is small enough to redraw at every keystroke."""
     served = state.served
     with state.answers.trials.explaining:
         try:

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import html
 import ipaddress
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -31,13 +33,11 @@ AsgiSend = Callable[[AsgiMessage], Awaitable[None]]
 AsgiApp = Callable[[AsgiScope, AsgiReceive, AsgiSend], Awaitable[None]]
 
 MOST_BODY: Final = 1 << 20
-"""Bytes of a request's body: a manifest of a megabyte is thirty thousand lines."""
-
+"""Maximum bytes of a request's body: one megabyte is a manifest of thirty thousand lines."""
 BODY_SECONDS: Final = 30.0
 """Seconds within which a body must arrive."""
-
 LONGEST_TARGET: Final = 16_384
-"""Bytes of a path and its query: a URL contains a what-if."""
+"""Maximum bytes of a path and its query, because a URL contains a whole what-if."""
 
 POLICY: Final = {
     "default-src": "'none'",
@@ -63,8 +63,11 @@ HEADERS: Final = (
 )
 
 LINKED: Final = frozenset({"/", "/editor"})
-"""Paths that a link of another site may open."""
+"""Paths that a link from another site may open."""
 
+_UNLOCKED: Final = "/static/page.css"
+"""Path that needs no token, because the page of a refusal has this style."""
+_REFUSAL: Final = (Path(__file__).parent / "templates" / "refusal.html").read_text()
 _FRAMES: Final = frozenset({"iframe", "frame", "embed", "object", "fencedframe"})
 """Values of Sec-Fetch-Dest for content inside another page."""
 
@@ -75,13 +78,18 @@ _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5})
 _BAD_PATH: Final = re.compile(rb"(?:^|/|\\)\.\.?(?:/|\\|$)|\\|\x00")
 
 
+_NEEDS_TOKEN: Final = (
+    "A token is needed. Open the whole URL that topospread serve printed in its terminal, in the line that begins with "
+    "“topospread serves”: the token is after ?token=. A token that you chose is in --token or TOPOSPREAD_TOKEN."
+)
+
+
 class _Refused(Exception):  # noqa: N818 - an answer, not an error of ours
     """The response in place of an answer."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
         self.status = status
-        self.words = words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +123,9 @@ class AccessPolicy:
 
     def url(self, address: str, port: int) -> str:
         """Return the URL to open, with the token."""
-        try:
-            anywhere = ipaddress.ip_address(address.strip("[]")).is_unspecified
-        except ValueError:
-            anywhere = False
-        shown = "127.0.0.1" if anywhere else address.strip("[]")
+        shown = address.strip("[]")
+        if _is_address(shown) and ipaddress.ip_address(shown).is_unspecified:
+            shown = "127.0.0.1"
         host = f"[{shown}]" if ":" in shown else shown
         return f"http://{host}:{port}/?token={quote(self.token, safe='')}"
 
@@ -151,7 +157,7 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        answer = _Answer(send)
+        answer = _Response(send)
         try:
             headers: dict[str, list[str]] = {}
             for name, value in scope["headers"]:
@@ -163,17 +169,17 @@ class Guard:
                 return
             await self._app(scope, _Body(receive, headers, self._most, self._seconds).receive, answer.send)
         except _Refused as refused:
-            await answer.refuse(refused)
+            await answer.refuse(refused, as_page="text/html" in headers.get("accept", [""])[0])
 
     def _check(self, scope: AsgiScope, headers: dict[str, list[str]]) -> None:
-        """Host, origin, method and path.
+        """Check host, origin, method and path.
 
         Raises:
-            _Refused: if a header is not what our pages or API clients send.
+            _Refused: if one of them is not permitted.
         """
         hosts = headers.get("host", [])
         if len(hosts) != 1 or not self._policy.knows_host(hosts[0]):
-            raise _Refused(421, "topospread was not started for this host: --host and --known-as name those it is.")
+            raise _Refused(421, "topospread does not serve this host name. Add it with --known-as.")
         _check_origin(scope, headers, hosts[0])
         if scope["method"] not in _METHODS:
             raise _Refused(405, "Method not allowed: use GET, HEAD or POST.")
@@ -181,10 +187,10 @@ class Guard:
         if len(raw) + len(scope.get("query_string", b"")) > LONGEST_TARGET:
             raise _Refused(414, "This URL is too long.")
         if _BAD_PATH.search(raw) or _BAD_PATH.search(scope["path"].encode("utf-8", "replace")):
-            raise _Refused(400, "This path leads elsewhere.")
+            raise _Refused(400, "This path is not allowed.")
 
     def _enter(self, scope: AsgiScope, headers: dict[str, list[str]]) -> str | None:
-        """Return the cookie for a request with the token in its URL; None for a request with a cookie or header.
+        """Return the cookie to set if the URL contains the token; None if the request has a cookie or header.
 
         Raises:
             _Refused: if the request has neither token nor cookie.
@@ -199,10 +205,12 @@ class Guard:
         given = [value for key, value in _query(scope) if key == "token"]
         if scope["method"] in _READING and any(_same(each, token) for each in given):
             return f"{name}={session}; Path=/; HttpOnly; SameSite=Lax"
-        raise _Refused(403, "A token is needed: open the URL that topospread printed when it started.")
+        if scope["path"] == _UNLOCKED:
+            return None
+        raise _Refused(403, _NEEDS_TOKEN)
 
 
-class _Answer:
+class _Response:
     """A response with the common headers; records whether it has begun."""
 
     def __init__(self, send: AsgiSend) -> None:
@@ -225,12 +233,14 @@ class _Answer:
         await self.send({"type": "http.response.start", "status": 303, "headers": headers})
         await self.send({"type": "http.response.body", "body": b""})
 
-    async def refuse(self, refused: _Refused) -> None:
-        """Send the refusal as plain text, unless a response has begun."""
+    async def refuse(self, refused: _Refused, *, as_page: bool) -> None:
+        """Send the refusal as a page or as plain text, unless a response has begun."""
         if self._begun:
             return
-        body = f"{refused.words}\n".encode()
-        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+        page = _REFUSAL.replace("WORDS", html.escape(str(refused)))
+        body = (page if as_page else f"{refused}\n").encode()
+        kind = b"text/html; charset=utf-8" if as_page else b"text/plain; charset=utf-8"
+        headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
         if refused.status in (408, 413):
             headers.append((b"connection", b"close"))
         await self.send({"type": "http.response.start", "status": refused.status, "headers": headers})
@@ -264,7 +274,7 @@ class _Body:
         try:
             message = await asyncio.wait_for(self._receive(), self._until - clock())
         except TimeoutError:
-            raise _Refused(408, f"The request was not whole after {self._seconds:g} s.") from None
+            raise _Refused(408, f"The request did not arrive within {self._seconds:g} s.") from None
         if message["type"] == "http.request":
             self._left -= len(message.get("body", b""))
             if self._left < 0:
@@ -273,14 +283,14 @@ class _Body:
         return message
 
     def _too_much(self) -> _Refused:
-        return _Refused(413, f"This is more than the {self._most:,} bytes that are read.")
+        return _Refused(413, f"The request is larger than {self._most:,} bytes.")
 
 
 def _check_origin(scope: AsgiScope, headers: dict[str, list[str]], host: str) -> None:
-    """Refuse frames, and the requests of other origins' pages; a link to a page in `LINKED` may be followed.
+    """Refuse frames, and requests from pages of other origins, except links to the pages in `LINKED`.
 
     Raises:
-        _Refused: if another origin's page sends the request, or the answer is for a frame.
+        _Refused: if a page of another origin sends the request, or the response is for a frame.
     """
     words = "Refused: the request comes from a page of another origin."
     for origin in headers.get("origin", []):
@@ -288,7 +298,7 @@ def _check_origin(scope: AsgiScope, headers: dict[str, list[str]], host: str) ->
             raise _Refused(403, words)
     site, mode, destination = (headers.get(f"sec-fetch-{name}", [""])[-1] for name in ("site", "mode", "dest"))
     if destination in _FRAMES:
-        raise _Refused(403, "This page is not shown in a frame.")
+        raise _Refused(403, "This page cannot be shown in a frame.")
     followed = (mode, destination) == ("navigate", "document") and scope["method"] in _READING
     if site not in ("", "same-origin", "none") and not (followed and scope["path"] in LINKED):
         raise _Refused(403, words)
@@ -306,11 +316,10 @@ def _same(given: str, wanted: str) -> bool:
 
 
 def _query(scope: AsgiScope) -> list[tuple[str, str]]:
-    try:
+    with suppress(ValueError):
         text = scope.get("query_string", b"").decode("latin-1")
         return parse_qsl(text, keep_blank_values=True, max_num_fields=1000)
-    except ValueError:
-        return []
+    return []
 
 
 def _without_token(scope: AsgiScope) -> str:

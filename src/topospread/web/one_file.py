@@ -23,13 +23,11 @@ STATIC: Final = "/static/"
 StaticText = Callable[[str], str]
 """Gives the text of a static file by its name."""
 
-_STYLE: Final = re.compile(r"<link\b[^>]*\brel=\"stylesheet\"[^>]*>")
+_STYLE: Final = re.compile(r"<link rel=\"stylesheet\" href=\"([^\"]+)\">")
 _SCRIPT: Final = re.compile(r"<script\b[^>]*\bsrc=\"([^\"]+)\"[^>]*>\s*</script>")
 _ICON: Final = re.compile(r"(<link\b[^>]*\brel=\"icon\"[^>]*\bhref=\")([^\"]+\.svg)(\"[^>]*>)")
-_HREF: Final = re.compile(r"\bhref=\"([^\"]+)\"")
-_IMPORT: Final = re.compile(r"^import\s+(?:(\{[^}]*\}|\*\s+as\s+\w+)\s+from\s+)?\"([^\"]+)\";?[ \t]*$", re.M)
+_IMPORT: Final = re.compile(r"^import \{([^}]*)\} from \"\./([\w-]+\.js)\";$", re.M)
 _EXPORT: Final = re.compile(r"^export\s+((?:async\s+)?function\*?|class|const)\s+(\w+)", re.M)
-_EXPORTED: Final = re.compile(r"^export\s+\{([^}]*)\};?[ \t]*$", re.M)
 _UNKNOWN: Final = re.compile(r"^(?:import|export)\b|\bimport\s*\(", re.M)
 
 
@@ -68,9 +66,7 @@ def one_file(page: str, query: str, answers: Mapping[str, RecordedAnswer], read:
     sources: dict[str, list[str]] = {"script-src": [], "style-src": []}
 
     def style(found: re.Match[str]) -> str:
-        address = _HREF.search(found[0])
-        text = read(_static(address[1] if address else ""))
-        return f"<style>{_allowed(text, sources['style-src'], '</style')}</style>"
+        return f"<style>{_allowed(read(_static(found[1])), sources['style-src'], '</style')}</style>"
 
     def script(found: re.Match[str]) -> str:
         text = joined(_static(found[1]), read)
@@ -82,16 +78,9 @@ def one_file(page: str, query: str, answers: Mapping[str, RecordedAnswer], read:
 
     made = _ICON.sub(icon, _SCRIPT.sub(script, _STYLE.sub(style, page)))
     if STATIC in re.sub(r"<(script|style)\b.*?</\1>", "", made, flags=re.S):
-        raise ValueError("the page asks for a file that is no style sheet and no script")
-    policy = "; ".join(
-        [
-            "default-src 'none'",
-            *(f"{name} {' '.join(hashes) or chr(39) + 'none' + chr(39)}" for name, hashes in sources.items()),
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
+        raise ValueError("the page refers to a file that is neither a style sheet nor a script")
+    own = (f"{name} {' '.join(hashes) or chr(39) + 'none' + chr(39)}" for name, hashes in sources.items())
+    policy = "; ".join(["default-src 'none'", *own, "img-src data:", "base-uri 'none'", "form-action 'none'"])
     head = (
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">'
         '<meta name="referrer" content="no-referrer">'
@@ -123,9 +112,8 @@ def joined(entry: str, read: StaticText) -> str:
         open_.append(name)
         text = read(name)
         for found in _IMPORT.finditer(text):
-            beside = _beside(name, found[2])
-            visit(beside)
-            _refuse_missing(name, found, _exports(read(beside)))
+            visit(found[2])
+            _refuse_missing(name, found, read(found[2]))
         made[name] = _as_function(name, text)
         order.append(name)
         open_.pop()
@@ -135,55 +123,22 @@ def joined(entry: str, read: StaticText) -> str:
 
 
 def _as_function(name: str, text: str) -> str:
-    exports = _exports(text)
-    body = _IMPORT.sub(lambda found: _imported(name, found), text)
-    body = _EXPORTED.sub("", _EXPORT.sub(r"\1 \2", body))
+    body = _IMPORT.sub(lambda found: f"const {{{found[1].replace(' as ', ': ')}}} = {_variable(found[2])};", text)
+    body = _EXPORT.sub(r"\1 \2", body)
     unknown = _UNKNOWN.search(body)
     if unknown is not None:
         line = body[: unknown.start()].count("\n") + 1
         raise ValueError(f"{name}:{line}: this form of import or export is not joined")
-    given = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
+    given = ", ".join(found[2] for found in _EXPORT.finditer(text))
     return f"const {_variable(name)} = (() => {{\n{body.strip()}\nreturn {{ {given} }};\n}})();"
 
 
-def _exports(text: str) -> dict[str, str]:
-    """Return a module's exports: outer name → inner name."""
-    exports = {found[2]: found[2] for found in _EXPORT.finditer(text)}
-    for found in _EXPORTED.finditer(text):
-        for each in filter(None, map(str.strip, found[1].split(","))):
-            inner, _, outer = each.partition(" as ")
-            exports[outer.strip() or inner] = inner
-    return exports
-
-
-def _refuse_missing(name: str, found: re.Match[str], exports: Mapping[str, str]) -> None:
+def _refuse_missing(name: str, found: re.Match[str], text: str) -> None:
     """Raise ValueError for an imported name that is not exported; browsers would define it as undefined."""
-    listed = (found[1] or "").strip("{} ") if not (found[1] or "").startswith("*") else ""
-    for each in filter(None, map(str.strip, listed.split(","))):
+    exports = {each[2] for each in _EXPORT.finditer(text)}
+    for each in filter(None, map(str.strip, found[1].split(","))):
         if each.partition(" as ")[0] not in exports:
-            raise ValueError(f"{name} imports {each} from {found[2]}, which does not export it in a form known here")
-
-
-def _imported(name: str, found: re.Match[str]) -> str:
-    if not found[1]:
-        return ""
-    module = _variable(_beside(name, found[2]))
-    if found[1].startswith("*"):
-        return f"const {found[1].split()[-1]} = {module};"
-    return f"const {found[1].replace(' as ', ': ')} = {module};"
-
-
-def _beside(name: str, address: str) -> str:
-    """Return the name of a module imported from the same folder, the parent or a subfolder."""
-    if not address.startswith("."):
-        raise ValueError(f"{name} imports {address}, which is not beside it")
-    parts = name.split("/")[:-1]
-    for part in address.split("/"):
-        if part == "..":
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
+            raise ValueError(f"{name} imports {each} from ./{found[2]}, which does not export it in a form known here")
 
 
 def _variable(name: str) -> str:
@@ -207,6 +162,6 @@ def _allowed(text: str, hashes: list[str], *ends: str) -> str:
 
 
 def _packed(value: Any) -> str:
-    """JSON, compressed (always to the same bytes), as text that cannot end its element."""
+    """Return JSON compressed to text that cannot end its HTML element. Equal values give equal bytes."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
     return base64.b64encode(gzip.compress(text, 9, mtime=0)).decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,14 +17,28 @@ Json = dict[str, Any]
 
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BEHIND_SIGNS = re.compile(r"(?<=[/.=:])")
+_FIRST_LETTER = re.compile(r"^(?!cpu )[a-z](?=[a-z]*(?:[ ,:]|$))")
+_COMMAND = re.compile(r"(\w+)(?: -n \S+)? (\w+)")
 _MOST_ROWS = 100
-"""So many rows of a table are written, the rest are counted."""
+"""Maximum rows of a table. Further rows are only counted."""
 
+STATIC = Path(__file__).parent / "static"
 MAP_SCRIPT = "/static/map-page.js"
 """Address of the map's script."""
 
 PAGES = (("/", "Map"), ("/editor", "Write"))
 """Address → name, in the order of the navigation."""
+
+
+def static_text(name: str) -> str:
+    """Return the text of a static file."""
+    return (STATIC / name).read_text()
+
+
+def command_name(command: str) -> str:
+    """Return program and verb: ``kubectl patch``."""
+    found = _COMMAND.match(command)
+    return " ".join(found.groups()) if found else command
 
 
 class Pages:
@@ -39,6 +54,8 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.filters["camel_words"] = _BETWEEN_WORDS.split
+        self._templates.filters["sentence"] = lambda text: _FIRST_LETTER.sub(lambda it: it[0].upper(), text)
+        self._templates.filters["command_name"] = command_name
         self._templates.filters["label_parts"] = _BEHIND_SIGNS.split
 
     def page(self, template: str, **values: object) -> str:
@@ -51,13 +68,14 @@ class Pages:
         return self._templates.get_template(template).render(always | {"script": MAP_SCRIPT} | values)
 
     def state(self) -> Json:
-        """Return the served state, its age, and trouble with newer ones."""
+        """Return the served state, its age, and why no newer state is available."""
         served = self._served
         return {
             "server": served.server,
             "cluster": served.cluster,
             "revision": served.reading.revision,
             "name": served.input.name,
+            "baseline": served.earlier.label if served.earlier is not None else "",
             "live": served.input.live,
             "age": round(served.age, 1),
             "trouble": served.trouble,

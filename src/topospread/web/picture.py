@@ -1,4 +1,4 @@
-"""A moment as the compact data that the map is drawn from: columns by node, pods as counts by workload on each."""
+"""Encode a placement as compact data for the map: columns by node, and pod counts by node and workload."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ import numpy as np
 from topospread.api.node import Node
 from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.base import API_VERSION
-from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.result import PendingGroup
 from topospread.simulation.unknown import is_unjudged
+from topospread.why.rejections_per_node import shown_taint
 
 from .placement_snapshot import PlacementSnapshot
 
 Json = dict[str, Any]
 
 CORDONED, TAINTED, NOT_READY, UNKNOWN = 1, 2, 4, 8
-"""Bits of ``flags``; UNKNOWN marks a node that a pod with an unknown verdict may use. A node without the chosen label
-has the domain code −1."""
+"""Bits of ``flags``. UNKNOWN marks an open node that unjudged pods may use, unless they may use every open node."""
 
 _KEYS_FIRST = (ZONE, REGION, "topology.kubernetes.io/rack")
 _MOST_COLUMNS, _MOST_KEYS = 64, 16
@@ -30,9 +29,13 @@ _OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready
 
 
 def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -> Json:
-    """The map's data; see docs/reference/page.md for the fields."""
+    """Return the map's data; see docs/reference/page.md for the fields."""
     workloads, keys = snapshot.workloads, _keys(snapshot)
     unjudged = [each for each in pending if is_unjudged(each)]
+    flags = [_flags(each, snapshot.silent) for each in snapshot.nodes]
+    open_nodes = {each.name for each, closed in zip(snapshot.nodes, flags, strict=True) if not closed}
+    usable = open_nodes.intersection(name for each in unjudged if each.verdict for name in each.verdict.feasible)
+    unknown = usable if usable < open_nodes else set()
     of: Counter[tuple[str, str]] = Counter()
     for each in unjudged:
         of[each.namespace, each.workload] += len(each.pods)
@@ -42,9 +45,10 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
         "kind": "Picture",
         "nodes": {
             "name": [each.name for each in snapshot.nodes],
-            "flags": [_flags(each, snapshot.silent, unjudged) for each in snapshot.nodes],
+            "flags": [of + UNKNOWN * (each.name in unknown) for each, of in zip(snapshot.nodes, flags, strict=True)],
             "allocatable": _amounts(snapshot.allocatable),
             "used": _amounts(snapshot.used),
+            "taints": [_taints(each) for each in snapshot.nodes],
             "pods": _pods_by_node(snapshot),
         },
         "keys": keys,
@@ -54,7 +58,7 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
             "name": [each.key[2] for each in workloads],
             "replicas": [each.replicas for each in workloads],
             "waiting": [waiting[row] for row in range(len(workloads))],
-            "missing": _missing(snapshot, waiting),
+            "missing": missing(snapshot, waiting),
             "unjudged": [of[each.key[1], f"{each.key[0]}/{each.key[2]}"] for each in workloads],
             "hardExceeded": [_exceeded(snapshot, row, hard=True) for row in range(len(workloads))],
             "softExceeded": [_exceeded(snapshot, row, hard=False) for row in range(len(workloads))],
@@ -64,27 +68,30 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
     }
 
 
-def _missing(snapshot: PlacementSnapshot, waiting: Mapping[int, int]) -> list[int]:
-    """Return for each workload how many pods it lacks that are neither ready nor pending: on lost nodes, or gone."""
+def missing(snapshot: PlacementSnapshot, waiting: Mapping[int, int]) -> list[int]:
+    """Return, for each workload, the number of desired pods that are neither ready nor pending."""
     pods, silent = snapshot.pods, np.array([each.name in snapshot.silent for each in snapshot.nodes] + [True])
     ready = Counter(pods.workload[~silent[pods.node] & ~pods.terminating].tolist())
     return [max(each.replicas - ready[row] - waiting[row], 0) for row, each in enumerate(snapshot.workloads)]
 
 
-def _flags(node: Node, silent: frozenset[str], unjudged: Sequence[PendingGroup]) -> int:
+def _flags(node: Node, silent: frozenset[str]) -> int:
     tainted = any(each.key not in _OWN_TAINTS for each in node.spec.taints or ())
     cordoned = bool(node.spec.unschedulable)
-    unknown = any(each.verdict is not None and node.name not in each.verdict.rejected for each in unjudged)
-    return CORDONED * cordoned | TAINTED * tainted | NOT_READY * (node.name in silent) | UNKNOWN * unknown
+    return CORDONED * cordoned | TAINTED * tainted | NOT_READY * (node.name in silent)
+
+
+def _taints(node: Node) -> str:
+    return ", ".join(shown_taint(it.key, it.value, it.effect) for it in node.spec.taints or ())
 
 
 def _amounts(columns: Any) -> Json:
-    """Millicores, MiB and pods."""
+    """Return the columns in millicores, MiB and pods."""
     return {"cpu": columns[:, 0].tolist(), "memory": (columns[:, 1] // _MIB).tolist(), "pods": columns[:, 2].tolist()}
 
 
 def _pods_by_node(snapshot: PlacementSnapshot) -> list[list[int]]:
-    """Node → workload, number, workload, number, …"""
+    """Return, for each node: [workload row, number of pods, workload row, number of pods, …]."""
     pods = snapshot.pods
     found: list[list[int]] = [[] for _ in snapshot.nodes]
     there = pods.node >= 0
@@ -97,7 +104,7 @@ def _pods_by_node(snapshot: PlacementSnapshot) -> list[list[int]]:
 
 
 def _keys(snapshot: PlacementSnapshot) -> list[Json]:
-    """Topology keys that make columns: those of constraints first, the usual ones, then other labels of few values."""
+    """Return the keys of the map's columns: usual topology keys, keys of constraints, then labels with few values."""
     used = dict.fromkeys(each.topology_key for found in snapshot.spreads.values() for each in found)
     wanted = [each for each in dict.fromkeys((*_KEYS_FIRST, *used)) if each != HOSTNAME]
     values: dict[str, set[str]] = {}
@@ -117,7 +124,7 @@ def _column(nodes: list[Node], key: str, values: list[str]) -> Json:
 
 
 def _exceeded(snapshot: PlacementSnapshot, row: int, *, hard: bool) -> Json | None:
-    """Return the constraint of its kind whose skew is furthest above maxSkew; ``None`` if none is above it."""
+    """Return the hard or soft constraint with the largest excess over maxSkew; ``None`` if none is exceeded."""
     found = snapshot.spreads.get(snapshot.workloads[row].key, ())
     above = [each for each in found if each.hard == hard and each.skew > each.max_skew]
     if not above:
@@ -127,7 +134,7 @@ def _exceeded(snapshot: PlacementSnapshot, row: int, *, hard: bool) -> Json | No
 
 
 def _spreads(snapshot: PlacementSnapshot, row: int, keys: list[Json]) -> list[Json]:
-    """Return the constraints over the map's columns, so that choosing a workload needs no further answer."""
+    """Return the constraints over the map's columns, so that the page need not fetch them for a chosen workload."""
     numbers = {each["key"]: number for number, each in enumerate(keys) if len(each["values"]) <= _MOST_COLUMNS}
     return [
         {
@@ -135,14 +142,10 @@ def _spreads(snapshot: PlacementSnapshot, row: int, keys: list[Json]) -> list[Js
             "hard": each.hard,
             "maxSkew": each.max_skew,
             "minimum": each.minimum,
-            "pods": _counts(each, keys[numbers[each.topology_key]]["values"]),
+            # −1 if the value is not a domain of this constraint
+            "pods": [there.get(value, -1) for value in keys[numbers[each.topology_key]]["values"]],
         }
         for each in snapshot.spreads.get(snapshot.workloads[row].key, ())
         if each.topology_key in numbers
+        for there in [{one.name: one.matching for one in each.domains}]
     ]
-
-
-def _counts(constraint: ConstraintArithmetic, values: list[str]) -> list[int]:
-    """Return value → matching pods, −1 if the value is not a domain of this constraint."""
-    there = {each.name: each.matching for each in constraint.domains}
-    return [there.get(each, -1) for each in values]

@@ -16,7 +16,6 @@ from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import CPU, MEMORY, PODS
 from topospread.controllers.node_lifecycle import is_silent
-from topospread.controllers.planned import Workload
 from topospread.drill.drill_state import DrillState
 from topospread.drill.pods import FollowedPod, WorkloadKey, key_of
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
@@ -24,7 +23,7 @@ from topospread.simulation.run import Run, spreads
 from topospread.status.members import owners_of
 
 NOWHERE = -1
-"""The node of a pod that waits."""
+"""Node row of a pending pod."""
 
 Spreads = dict[WorkloadKey, tuple[ConstraintArithmetic, ...]]
 
@@ -153,11 +152,10 @@ def _snapshot(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) ->
         allocatable=table.allocatable[rows][:, amounts].copy(),
         used=table.used[rows][:, amounts].copy(),
         silent=frozenset(silent),
-        workloads=[_row(key, named.get(key)) for key in workloads],
+        workloads=[
+            WorkloadRow(key, named[key].replicas, named[key].template) if key in named else WorkloadRow(key, 1)
+            for key in workloads
+        ],
         pods=PodColumns(names, filled[:, 0], filled[:, 1], filled[:, 2].astype(bool)),
         spreads={key_of(each): found[id(each)] for each in run.plan.workloads if id(each) in found},
     )
-
-
-def _row(key: WorkloadKey, workload: Workload | None) -> WorkloadRow:
-    return WorkloadRow(key, workload.replicas, workload.template) if workload is not None else WorkloadRow(key, 1)

@@ -1,4 +1,4 @@
-"""Report as one HTML file: the page with all its answers for one what-if.
+"""Write a report as one HTML file: the page with all its answers for one what-if.
 
 The same code computes the answers of reports and of the server. Pages outside the report, such as another what-if, say
 that they are not included.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Final
 from urllib.parse import urlencode
 
@@ -19,19 +18,19 @@ from topospread.errors import TopospreadError
 
 from .answers import Answers, NotFoundError, PageQuestion
 from .one_file import RecordedAnswer, one_file
-from .pages import Pages
+from .pages import Pages, static_text
 from .placement_snapshot import NOWHERE, PlacementSnapshot
 from .served import ServedCluster
 from .trials import TrialStep
 
+_Answer = Callable[[Answers, PageQuestion], object]
+
 _MOST_WAITING: Final = 20
-"""Most workloads with an explanation of one pending pod each."""
-
+"""Maximum number of workloads for which one pending pod is explained."""
 _MOST_PLACED: Final = 60
-"""Up to this number of pods, all pods are explained."""
-
+"""Maximum number of pods for which every pod is explained."""
 _MOST_LINTED: Final = 40
-"""Up to this number of workloads, workloads are linted."""
+"""Maximum number of workloads for which each workload is linted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +47,17 @@ class ReportView:
 
 
 def report(served: ServedCluster, view: ReportView) -> str:
-    """The page as one file of HTML.
+    """Return the page as one HTML file.
 
     Raises:
-        InputError: an object that the API server would refuse.
+        InputError: if the API server would refuse an object.
         StepError: if a step cannot be run.
     """
     recording = _Recording(served, view)
     recording.everything()
     page = recording.pages.page("map.html", here="/", pages=())
     words = [*(("step", str(each)) for each in view.steps), *view.shown.items()]
-    return one_file(page, f"?{urlencode(words)}" if words else "", recording.found, _static)
-
-
-def _static(name: str) -> str:
-    return files("topospread.web").joinpath("static", *name.split("/")).read_text()
+    return one_file(page, f"?{urlencode(words)}" if words else "", recording.found, static_text)
 
 
 class _Recording:
@@ -76,7 +71,7 @@ class _Recording:
         self._view = view
 
     def everything(self) -> None:
-        """Record all frames with their workloads; for the first frame shown also its nodes and pending pods."""
+        """Record all frames with their workloads. For the frame shown first, also record its nodes and pending pods."""
         found, first = self._answers.timeline(self._asked(self._view.shown.get("at", ""), {}))
         for at in ("", *map(str, range(len(found.frames)))):
             self._keep("/api/trial", at, Answers.trial)
@@ -98,13 +93,7 @@ class _Recording:
             if name.endswith(".yaml"):
                 self.found[self._address("/drill", "", {})] = RecordedAnswer(200, content.decode())
 
-    def _keep(
-        self,
-        path: str,
-        at: str,
-        what: Callable[[Answers, PageQuestion], object],
-        words: Mapping[str, str] | None = None,
-    ) -> None:
+    def _keep(self, path: str, at: str, what: _Answer, words: Mapping[str, str] | None = None) -> None:
         try:
             told = what(self._answers, self._asked(at, words or {}))
             answer = RecordedAnswer(200, (told if isinstance(told, bytes) else msgspec.json.encode(told)).decode())
@@ -116,7 +105,7 @@ class _Recording:
         return PageQuestion(self._steps, at, words)
 
     def _address(self, path: str, at: str, words: Mapping[str, str]) -> str:
-        """As `static/address.js` writes it."""
+        """Return the URL of an answer, in the form that `static/address.js` writes."""
         query = [*(("step", str(each)) for each in self._steps), *([("at", at)] if at else []), *words.items()]
         return f"{path}?{urlencode(query)}"
 

@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from topospread.api.inventory import Inventory
 from topospread.simulation.options import SimulationOptions
 
+from .timeline import Frame
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterState:
     """One state of the cluster.
 
     Attributes:
-        revision: counts the states, from 1.
-        at: when it was read, in seconds since 1970.
+        revision: number of the state, from 1.
+        at: time at which it was read, in seconds since 1970.
     """
 
     revision: int
@@ -50,7 +52,8 @@ class ServedCluster:
     """The last known state, which stays when its source is unreachable.
 
     Attributes:
-        options: version, gates and configuration to act with.
+        options: version, gates and configuration.
+        earlier: an earlier snapshot to compare with; ``None`` without one.
         trouble: why the state is old; "" if it is current.
         server: a text unique to the process; revisions of two processes are not comparable.
         events: number of new states and changes of the trouble.
@@ -59,15 +62,18 @@ class ServedCluster:
     options: SimulationOptions
     input: InputWords
     reading: ClusterState
+    earlier: Frame | None = None
     trouble: str = ""
     server: str = field(default_factory=lambda: secrets.token_hex(8))
     events: int = 0
     _changing: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
-    def begin(cls, inventory: Inventory, options: SimulationOptions, words: InputWords) -> ServedCluster:
+    def begin(
+        cls, inventory: Inventory, options: SimulationOptions, words: InputWords, earlier: Frame | None = None
+    ) -> ServedCluster:
         """Return the state that was just read."""
-        return cls(options, words, ClusterState(1, inventory, time.time()))
+        return cls(options, words, ClusterState(1, inventory, time.time()), earlier)
 
     @property
     def cluster(self) -> str:
@@ -81,7 +87,7 @@ class ServedCluster:
         return max(time.time() - self.reading.at, 0.0)
 
     def replace(self, inventory: Inventory, trouble: str = "", at: float | None = None) -> None:
-        """A newer state was read; in trouble a part of it may be as old as ``at``, seconds since 1970."""
+        """Store a newer state. With trouble, parts of it may be as old as ``at`` (seconds since 1970)."""
         with self._changing:
             self.reading = ClusterState(self.reading.revision + 1, inventory, time.time() if at is None else at)
             self.trouble = trouble

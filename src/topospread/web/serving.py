@@ -23,7 +23,7 @@ _PATIENCE = 2
 
 
 class BoundedProtocol(H11Protocol):
-    """HTTP/1.1 that ends connections beyond `MOST_CONNECTIONS`, and those whose headers take too long."""
+    """HTTP/1.1 that closes connections beyond `MOST_CONNECTIONS`, and connections whose headers take too long."""
 
     _headers_due: asyncio.TimerHandle | None = None
 
@@ -60,7 +60,7 @@ class BoundedProtocol(H11Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A socket that is bound.
+    """A bound socket.
 
     Attributes:
         address: ``HOST:PORT`` in a URL.
@@ -71,9 +71,8 @@ class Listening:
 
     @property
     def port(self) -> int:
-        """The port, whichever it was that was free."""
-        found: int = self.socket.getsockname()[1]
-        return found
+        """The actual port, also if port 0 was requested."""
+        return int(self.socket.getsockname()[1])
 
 
 def listen(host: str, port: int) -> Listening:
@@ -110,6 +109,6 @@ def configuration(made: ASGIApp) -> uvicorn.Config:
 
 
 def run(made: ASGIApp, listening: Listening) -> None:
-    """Serve until Ctrl-C or a termination; event streams that are open end soon after it."""
+    """Serve until Ctrl-C or SIGTERM. Open event streams end soon afterwards."""
     with suppress(KeyboardInterrupt):
         uvicorn.Server(configuration(made)).run(sockets=[listening.socket])

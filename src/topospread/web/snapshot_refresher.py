@@ -81,7 +81,7 @@ class SnapshotRefresher:
         self.version = followed.state.version
 
     def look(self) -> None:
-        """Take a newer state unless the last update was too recent, and log trouble."""
+        """Serve a newer state unless the last update was too recent. Log trouble."""
         state = self._followed.state
         why = in_short(state.problems)
         if state.version != self.version and time.monotonic() >= self._next:
@@ -108,9 +108,9 @@ class SnapshotRefresher:
 
 
 class TroubleLog:
-    """Log lines for the start and the end of trouble. Trouble that repeats soon is over only once it stays away.
+    """Logs the start and end of trouble. Trouble that repeats soon ends only after `_STAYS_AWAY` seconds without it.
 
-    A watch that breaks on its objects is reopened again and again, and is connected for moments in between.
+    A watch that fails on its objects is reopened repeatedly, and is connected for moments in between.
     """
 
     def __init__(self) -> None:
@@ -120,7 +120,13 @@ class TroubleLog:
         self._over: dict[str, float] = {}
 
     def tell(self, why: str, *, calm: bool, now: float) -> None:
-        """Log a change of trouble; ``why`` is the present trouble, "" for none."""
+        """Log a change of trouble.
+
+        Args:
+            why: the current trouble; "" for none.
+            calm: whether all watches work.
+            now: current time in seconds.
+        """
         if why:
             self._calm_since = None
             if why != self._told:
@@ -136,7 +142,10 @@ class TroubleLog:
 
 
 def in_short(problems: Mapping[str, str]) -> str:
-    """Resource → why it cannot be followed, each reason once; of many resources the number."""
+    """Return the problems as text, each reason once, with its resources or their number.
+
+    ``problems``: resource → why it cannot be watched.
+    """
     by_reason: dict[str, list[str]] = {}
     for resource, why in sorted(problems.items()):
         by_reason.setdefault(why, []).append(resource)

@@ -1,6 +1,6 @@
-"""Trials, simulated step by step. The state after each step is kept as a frame, for the page to go back and forth.
+"""Simulate trials step by step. The state after each step is stored as a frame, so that the page can show any step.
 
-`topospread.drill` runs the steps. A trial that begins with the steps of a kept one is continued from its end.
+`topospread.drill` runs the steps. A trial that begins with the steps of a stored trial continues it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,6 @@ from .placement_snapshot import PlacementSnapshot, snapshot_as_read, snapshot_of
 from .trial_limits import TrialLimits
 from .trials import TrialStep, manifest_name, title
 
-AS_READ, SCHEDULED = "as it was read", "with everything placed that waits"
-"""Titles of the first two frames."""
-
 
 @dataclass(frozen=True)
 class Frame:
@@ -39,7 +36,7 @@ class Frame:
 
     Attributes:
         outcome: result of the step before; ``None`` for the cluster as read.
-        pending: groups of pending pods; of the cluster as read only those that are not judged.
+        pending: groups of pending pods; for the cluster as read, only unjudged pods.
     """
 
     label: str
@@ -54,7 +51,7 @@ class Frame:
 
     @cached_property
     def packed(self) -> bytes:
-        """The same compressed, once and better than there is time for while somebody waits."""
+        """The map's data, compressed once in advance with a high level."""
         return gzip.compress(self.picture, 7, mtime=0)
 
 
@@ -75,8 +72,8 @@ class Timeline:
     """A completed trial.
 
     Attributes:
-        frames: first as read, second with pending pods placed, then one for each step.
-        manifests: name → the object that a step patched, as it was applied.
+        frames: first as read, second after scheduling the pending pods, then one for each step.
+        manifests: name → patched object that a step applied.
         play: continues from the last frame; ``None`` if another trial has taken it over.
     """
 
@@ -87,25 +84,35 @@ class Timeline:
     play: DrillRun | None
     _applied: dict[str, Inventory] = field(default_factory=dict)
 
+    @property
+    def is_empty(self) -> bool:
+        """True if no pod has a node as read."""
+        return not (self.frames[0].snapshot.pods.node >= 0).any()
+
+    @property
+    def first_shown(self) -> int:
+        """The last frame; without steps, the cluster as read or the manifests as placed."""
+        return len(self.frames) - 1 if self.steps else int(self.is_empty)
+
 
 def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
     """Return the first two frames: as read, and with pending pods placed.
 
     Raises:
-        InputError: an object that the API server would refuse.
+        InputError: if the API server would refuse an object.
     """
     run = prepare(inventory, options, with_spreads=False)
     as_read = snapshot_as_read(run, planned_pods(run))
     applied: dict[str, Inventory] = {}
     play = DrillRun(inventory, options, applied)
     outcome = play.begin()
-    first = Frame(AS_READ, as_read, None, tuple(filter(is_unjudged, outcome.pending)))
-    frames = [first, Frame(SCHEDULED, snapshot_of(play.state), outcome, tuple(outcome.pending))]
-    return Timeline((), frames, {}, play.drill([outcome]), play, applied)
+    first = Frame("As read", as_read, None, tuple(filter(is_unjudged, outcome.pending)))
+    second = Frame("After scheduling", snapshot_of(play.state), outcome, tuple(outcome.pending))
+    return Timeline((), [first, second], {}, play.drill([outcome]), play, applied)
 
 
 def goes_on_from(before: Sequence[TrialStep], steps: Sequence[TrialStep]) -> bool:
-    """Return whether a trial continues a completed one; the step before a wait ends differently."""
+    """Return whether a trial can continue a completed one: not if a wait follows, which shortens the last step."""
     number = len(before)
     is_longer = tuple(steps[:number]) == before
     return is_longer and not (number and number < len(steps) and isinstance(steps[number], Wait))
@@ -152,7 +159,7 @@ def go_on(before: Timeline, steps: Sequence[TrialStep], told: Callable[[str], No
 def _playable(
     step: TrialStep, number: int, play: DrillRun, manifests: dict[str, Json], applied: dict[str, Inventory]
 ) -> Step:
-    """A patch becomes the manifest that is applied."""
+    """Return the drill step of a trial step. A patch becomes an `Apply` of the patched manifest."""
     if not isinstance(step, PatchedObject):
         return step
     name = manifest_name(number)

@@ -15,13 +15,13 @@ from topospread.drill.steps import AddNodes, Autoscale, Scale, Step, Wait
 from topospread.errors import UsageError
 
 MOST_NODES: Final = 10_000
-"""Nodes after a step, unless the served cluster has more than half of that."""
+"""Maximum nodes after a step, unless the served cluster has more than half of this number."""
 MOST_PODS: Final = 50_000
-"""Pods after a step, unless the served cluster has more than half of that."""
+"""Maximum pods after a step, unless the served cluster has more than half of this number."""
 MOST_WAITED: Final = 7 * 24 * 3600.0
-"""Seconds of one wait."""
+"""Maximum seconds of one wait."""
 MOST_SECONDS: Final = 60.0
-"""Seconds of work on one request's steps."""
+"""Maximum seconds of work on one request's steps."""
 
 ASKING: Final = ("replicas", "completions", "parallelism", "min_replicas")
 """Fields of a spec that set a number of pods."""
@@ -72,7 +72,7 @@ class TrialLimits:
 
     def _bounded(self, asked: int, most: int, what: str) -> None:
         if asked > most:
-            raise UsageError(f"a trial may have {most:,} {what}, and this step asks for {asked:,}")
+            raise UsageError(f"a trial may have at most {most:,} {what}, this step needs {asked:,}")
 
 
 def _more(step: Step, current: Inventory, applied: Sequence[KubeObject]) -> Iterator[int]:

@@ -22,28 +22,20 @@ Json = dict[str, Any]
 _CONSTRAINT = re.compile(r"^.*/topologySpreadConstraints/(\d+)/(?=\w+$)")
 
 MOST_STEPS = 50
-"""Most steps of a trial in a URL."""
-
-_NODES: Mapping[str, Callable[[steps.NodeChoice], steps.Step]] = {
-    "fail": steps.Fail,
-    "recover": steps.Recover,
-    "cordon": steps.Cordon,
-    "uncordon": steps.Uncordon,
-    "drain": steps.Drain,
-}
+"""Maximum number of steps in a URL."""
 
 
 TrialStep = steps.Step | PatchedObject
 
 
 def read_trial(texts: Sequence[str]) -> tuple[TrialStep, ...]:
-    """The steps that a URL names.
+    """Parse the steps of a URL.
 
     Raises:
-        UsageError: one is not of its form, or there are too many.
+        UsageError: if a step is malformed, or there are too many.
     """
     if len(texts) > MOST_STEPS:
-        raise UsageError(f"{len(texts)} steps: there may be {MOST_STEPS}")
+        raise UsageError(f"{len(texts)} steps: at most {MOST_STEPS} are allowed")
     return tuple(map(_read, texts))
 
 
@@ -54,10 +46,10 @@ def manifest_name(number: int) -> str:
 
 def _read(text: str) -> TrialStep:
     name, _, rest = text.strip().partition(" ")
-    if name in _NODES:
-        return _NODES[name](steps.read_choice(rest, name))
+    if name in steps.NODE_STEPS:
+        return steps.NODE_STEPS[name](steps.read_choice(rest, name))
     if name not in _READ:
-        raise UsageError(f"there is no step '{name}'; there are {', '.join((*_NODES, *_READ))}")
+        raise UsageError(f"unknown step '{name}'; the steps are {', '.join((*steps.NODE_STEPS, *_READ))}")
     return _READ[name](rest)
 
 
@@ -69,7 +61,7 @@ def _rollout(text: str) -> steps.Step:
 
 
 def _add(text: str) -> steps.Step:
-    """``3 like node-1``, and ``in ZONE``."""
+    """Parse ``3 like node-1`` or ``3 like node-1 in ZONE``."""
     words = text.split()
     in_zone = len(words) == 5 and words[3] == "in"
     number = whole_number(words[0]) if words else None
@@ -104,7 +96,7 @@ _READ: Mapping[str, Callable[[str], TrialStep]] = {
 
 
 def title(step: TrialStep) -> str:
-    """The step in words for a person."""
+    """Return the step in words for the user."""
     if not isinstance(step, PatchedObject):
         return str(step)
     changes = [_change(each) for each in step.operations]
@@ -112,20 +104,14 @@ def title(step: TrialStep) -> str:
 
 
 def _change(operation: Json) -> str:
-    path = str(operation.get("path", ""))
-    field = _CONSTRAINT.sub(_numbered, path).removeprefix("/spec/template/spec/").strip("/").replace("/", ".")
+    path = _CONSTRAINT.sub(lambda found: f"constraint {int(found[1]) + 1}: ", str(operation.get("path", "")))
+    field = path.removeprefix("constraint 1: ").removeprefix("/spec/template/spec/").strip("/").replace("/", ".")
     match operation.get("op"):
         case "remove":
             return f"without {field}" if field else "deleted"
         case "add" | "replace":
             return f"{field or 'added'} {_short(operation.get('value'))}"
     return f"{operation.get('op')} {field}"
-
-
-def _numbered(found: re.Match[str]) -> str:
-    """Return a constraint's number, from 1; the number of a first constraint is omitted."""
-    number = int(found[1])
-    return f"constraint {number + 1}: " if number else ""
 
 
 def _short(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Trials in processes of their own, so no user waits for another. The last few are kept.
+"""Run trials in separate processes, so that users do not wait for each other. The last few trials are stored.
 
 The process of a trial answers questions about its end until a longer trial continues it.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 from topospread.api.inventory import Inventory
 from topospread.drill.forked import cores
 from topospread.drill.held_process import AbandonedError, HeldProcess, Told
+from topospread.errors import UsageError
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
 from topospread.why.repeated_simulation import RepeatedSimulation
@@ -25,7 +26,7 @@ from .timeline import Timeline, begin, go_on, goes_on_from
 from .trials import TrialStep
 
 _KEPT: Final = 6
-"""Number of trials that are kept with all frames."""
+"""Maximum number of trials that are stored with all frames."""
 _LOOK: Final = 0.05
 
 T = TypeVar("T")
@@ -34,12 +35,13 @@ Key = tuple[int, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The state that a question is about: all objects, their prepared run, and the receiver of progress messages."""
+    """The state of a question: all objects, their prepared run, the receiver of progress, `explain`'s ``known``."""
 
     inventory: Inventory
     run: Run
     options: SimulationOptions
     told: Told
+    known: Mapping[str, str]
 
 
 Question = Callable[[Moment], T]
@@ -51,7 +53,7 @@ class Held:
 
     Attributes:
         inventory: all objects as read.
-        options: of questions.
+        options: simulation options for questions.
         timeline: the trial so far, which can be continued.
         ready: prepared runs for questions: the state as read (True), and the trial's end (False).
     """
@@ -62,7 +64,7 @@ class Held:
     ready: dict[bool, tuple[Inventory, Run]] = field(default_factory=dict)
 
     def prepare(self, as_read: bool) -> tuple[Inventory, Run]:
-        """Return the objects of a frame and their prepared run, which is kept, for another question."""
+        """Return the objects of a frame and their prepared run, which is cached for other questions."""
         if as_read not in self.ready:
             assert self.timeline.play is not None, "only the timeline that continues is held"
             inventory = self.inventory if as_read else self.timeline.play.state.inventory()
@@ -78,7 +80,7 @@ class _Job:
 
     Attributes:
         askers: one event for each waiting client, set when the client leaves.
-        process: the process of the trial; ``None`` before it starts and after a longer trial has taken it over.
+        process: the process of the trial; ``None`` before it starts and after it ended or continues a longer trial.
         says: the progress in words.
     """
 
@@ -92,23 +94,24 @@ class _Job:
         return all(each.is_set() for each in self.askers)
 
     def end(self) -> None:
-        if self.process is not None:
-            self.process.end()
+        process, self.process = self.process, None
+        if process is not None:
+            process.end()
 
 
 class PlayedTrials:
-    """Plays trials on the state that is served.
+    """Runs trials on the served state.
 
     Attributes:
         asked_by: options of questions about a frame.
-        explaining: held while a draft is judged or a run prepared, one at a time.
+        explaining: lock for judging a draft or preparing a run.
     """
 
     def __init__(self, served: ServedCluster) -> None:
         self._served = served
         self._jobs: OrderedDict[Key, _Job] = OrderedDict()
         self.asked_by = replace(served.options.answered_by, preemption=served.options.preemption, tries_groups=True)
-        self._base: tuple[Key, Held] | None = None
+        self._base: tuple[int, Held] | None = None
         self.explaining = threading.Lock()
         self._listing = threading.Lock()
         self._room = threading.Semaphore(max(2, cores()))
@@ -127,10 +130,9 @@ class PlayedTrials:
         reading, asker = self._served.reading, abandoned or threading.Event()
         key = _key(reading, steps)
         with self._listing:
-            job, is_new = self._jobs.get(key), key not in self._jobs
-            if job is None or (not job.done.done() and job.is_over()):
-                job, is_new = _Job(steps), True
-                self._jobs[key] = job
+            job = self._jobs.get(key)
+            if is_new := job is None or (not job.done.done() and job.is_over()):
+                job = self._jobs[key] = _Job(steps)
             job.askers.append(asker)
             self._jobs.move_to_end(key)
             self._forget_oldest(key)
@@ -168,23 +170,24 @@ class PlayedTrials:
         part = steps[: max(at - 1, 0)]
         about = partial(_about, question, part, at == 0)
         if not part:
-            process = self._process(self.ready(as_read=at == 0))
+            fork = self._process(self.ready(as_read=at == 0))
             try:
-                found = process.ask(about, abandoned.is_set if abandoned else bool, told)
+                found = fork.ask(about, abandoned.is_set if abandoned else bool, told)
                 assert found is not None, "it holds no trial"
                 return found[0]
             finally:
-                process.end()
+                fork.end()
         while True:
             key = _key(self._served.reading, part)
             self.timeline(part)
-            with self._listing:
-                job = self._jobs.get(key)
-            if job is not None and job.process is not None:
-                found = job.process.ask(about, bool, told)
-                if found:
+            job = self._jobs.get(key, _Job(part))
+            try:
+                if (process := job.process) is not None and (found := process.ask(about, bool, told)):
                     return found[0]
-            with self._listing:  # a longer trial has its process
+            except UsageError:
+                if job.process is process:  # nobody ended it
+                    raise
+            with self._listing:  # its process was ended, or continues a longer trial
                 if self._jobs.get(key) is job:
                     del self._jobs[key]
 
@@ -197,26 +200,26 @@ class PlayedTrials:
         reading = self._served.reading
         found = self.timeline(())
         with self.explaining:
-            key = _key(reading, ())
-            if self._base is None or self._base[0] != key:
-                self._base = key, Held(reading.inventory, self.asked_by, found)
+            if self._base is None or self._base[0] != reading.revision:
+                self._base = reading.revision, Held(reading.inventory, self.asked_by, found)
             self._base[1].prepare(as_read)
             return self._base[1]
 
     def progress(self, steps: tuple[TrialStep, ...]) -> str:
         """Return a trial's progress in words; "" if the trial is not running."""
-        job = self._jobs.get(_key(self._served.reading, steps))
-        return job.says if job is not None else ""
+        return self._jobs.get(_key(self._served.reading, steps), _Job(steps)).says
 
     def _process(self, held: Held) -> HeldProcess[Held]:
         return HeldProcess(held, lambda: replace(held, timeline=begin(held.inventory, self._served.options), ready={}))
 
     def _forget_oldest(self, kept: Key) -> None:
-        while len(self._jobs) > _KEPT:
-            old = next((key for key, each in self._jobs.items() if each.done.done() and key[1] and key != kept), None)
-            if old is None:
-                return
-            self._jobs.pop(old).end()
+        """Forget the oldest trials. Of the others only one keeps an idle process, since each takes much memory."""
+        ended = [key for key, each in self._jobs.items() if each.done.done() and key[1] and key != kept]
+        for key in ended[: max(0, len(self._jobs) - _KEPT)]:
+            self._jobs.pop(key).end()
+        idle = [job for key in ended if (job := self._jobs.get(key)) and job.process and not job.process.is_busy]
+        for job in idle[:-1]:
+            job.end()
 
     def _play(self, job: _Job, key: Key, reading: ClusterState) -> None:
         try:
@@ -230,9 +233,8 @@ class PlayedTrials:
         else:
             job.done.set_result(found)
         with self._listing:  # states that are served no more
-            old = [each for each in self._jobs if each[0] < reading.revision and self._jobs[each].done.done()]
-            for each in old:
-                self._jobs.pop(each).end()
+            for old in [each for each, ended in self._jobs.items() if each[0] < reading.revision and ended.done.done()]:
+                self._jobs.pop(old).end()
 
     def _played(self, job: _Job, reading: ClusterState) -> Timeline:
         before = self.timeline(())
@@ -252,8 +254,7 @@ class PlayedTrials:
                 if shorter is not None:
                     job.process, shorter.process = shorter.process, None
                     before = shorter.done.result()
-            if job.process is None:
-                job.process = self._process(Held(reading.inventory, self.asked_by, before))
+            job.process = job.process or self._process(Held(reading.inventory, self.asked_by, before))
             told = job.process.ask(partial(_go_on, job.steps), job.is_over, partial(setattr, job, "says"))
         finally:
             self._room.release()
@@ -282,8 +283,19 @@ def _about(
         return None
     inventory, run = held.prepare(as_read)
     beginning, queue = RepeatedSimulation(run), tuple(run.queue)
+    known = _placements(play.state.run, run) if as_read and (play := held.timeline.play) else {}
     try:
-        return (question(Moment(inventory, run, held.options, told)),)
+        return (question(Moment(inventory, run, held.options, told, known)),)
     finally:
         beginning.restore()
         run.queue[:] = queue
+
+
+def _placements(ended: Run, before: Run) -> dict[str, str]:
+    """Return pod key → node in the order of placement; empty if binding the pods alone does not repeat the run."""
+    cluster = ended.cluster
+    claims = any(each.volumes or each.may_need_devices for each in cluster.classes.values())
+    if claims or ended.evictions or any(each.placement.hinted or each.unjudged for each in ended.outcomes.values()):
+        return {}
+    found = {key: cluster.nodes.names[cluster.placed[key]] for key in ended.placements}
+    return found if len(before.cluster.placed) + len(found) == len(cluster.placed) else {}

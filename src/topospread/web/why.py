@@ -1,4 +1,4 @@
-"""Questions about one frame of a trial: why a pod is pending, what a workload keeps, its lint findings."""
+"""Questions about one frame of a trial: why a pod is pending, the pods that a workload keeps, its lint findings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any, Final
 
+from topospread.answers.causes import why_words
 from topospread.answers.lint import lint_finding
 from topospread.answers.pending_pods import Pending, pending_groups
 from topospread.answers.promise_show import PromiseShow, promise_show
+from topospread.answers.rebalance import Rebalance, rebalance_answer
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
+from topospread.api.pod import Pod
+from topospread.api.selector_text import parse_selector
 from topospread.api.yaml_text import yaml_text
+from topospread.controllers.revisions import REVISION_HASH_LABEL, TEMPLATE_HASH_LABEL
 from topospread.controllers.scale import short_target
 from topospread.drill.held_process import Told
 from topospread.drill.patching import PatchedObject, manifest
@@ -20,6 +25,7 @@ from topospread.drill.pods import WorkloadKey
 from topospread.lint.problem import FieldEdit
 from topospread.lint.reading import Question
 from topospread.lint.run import run as lint
+from topospread.rebalance.rebalance import rebalance
 from topospread.render.pages.why import outcome_words
 from topospread.simulation.placing import Progress
 from topospread.sources.files import STANDARD_INPUT
@@ -36,20 +42,32 @@ _MOST_DRILLED: Final = 3
 """Number of domains and nodes for which each event is simulated, the fullest first."""
 
 
-def pending(of: Moment) -> list[Pending]:
-    """Return the pods without a node, grouped by cause, with changes that help."""
-    workloads = of.run.plan.workloads
+def pending(key: WorkloadKey | None, of: Moment) -> list[Pending]:
+    """Return the pods without a node, of a workload or of all, grouped by cause, with changes that help."""
+    workloads = [it for it in of.run.plan.workloads if key in (None, (it.kind, it.namespace, it.name))]
     waiting = explain_pending(of.inventory, of.run, set(workloads), suggest=True, progress=_words(of.told))
     return list(pending_groups(of.inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
 
 
+def rebalanced(key: WorkloadKey, of: Moment) -> tuple[Rebalance, str]:
+    """Return the evictions that bring a workload's pods within its constraints, and the selector of these pods."""
+    workload = next(it for it in of.run.plan.workloads if (it.kind, it.namespace, it.name) == key)
+    labels = workload.template.labels if workload.template is not None else {}
+    of_revision = (TEMPLATE_HASH_LABEL, REVISION_HASH_LABEL)
+    text = ",".join(f"{name}={value}" for name, value in labels.items() if name not in of_revision)
+    found = rebalance(
+        of.inventory, of.options, namespace=key[1], selector=parse_selector(text), seconds=1, allow_empty=True
+    )
+    return rebalance_answer(found), text
+
+
 def promised(key: WorkloadKey, of: Moment) -> PromiseShow:
-    """Return what a workload keeps after losses, drains and rollouts."""
+    """Return the pods that a workload keeps after losses, drains and rollouts."""
     return promise_show(of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED)
 
 
 def linted(key: WorkloadKey, of: Moment) -> list[Json]:
-    """Return what lint finds in a workload, each finding with its mechanical fix as a step of a trial."""
+    """Return the lint findings about a workload, each with its automatic fix as a step of a trial."""
     document = manifest(of.inventory, PatchedObject(*key, "[]"))
     question = Question(paths=[STANDARD_INPUT], config=of.options.config, kube_version=of.options.kube_version)
     found = lint(question, BytesIO(yaml_text(document).encode()), cluster=of.inventory)
@@ -69,19 +87,22 @@ def _patch(fix: Sequence[FieldEdit]) -> str:
 
 
 def explained(target: str, suggest: bool, of: Moment) -> Json:
-    """Return `why`'s answer on ``NAMESPACE/POD`` or ``NAMESPACE/KIND/NAME``, and what else its page shows.
+    """Return the data of an explanation's page: `why`'s answer, rejected nodes and suggestions.
 
     Args:
-        suggest: try changes that would let a pending pod in, which takes longer than all else.
+        target: ``NAMESPACE/POD`` or ``NAMESPACE/KIND/NAME``.
+        suggest: whether to simulate changes with which a pending pod finds a node, which takes longest.
 
     Raises:
-        UsageError: there is no such pod.
+        UsageError: if the pod does not exist.
     """
-    found = explain(of.inventory, target, of.options, suggest=suggest, run=of.run, progress=_words(of.told))
+    words = _words(of.told)
+    found = explain(of.inventory, target, of.options, suggest=suggest, run=of.run, progress=words, known=of.known)
     answer = why_answer(found)
     suggestions = [
         {
             "title": each.says,
+            "code": each.code,
             "comes_to": outcome_words(each, found.pending),
             "step": _step(each, answer),
             "tried": each.tried.verdict,
@@ -90,7 +111,22 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
         }
         for each in answer.remedies
     ]
-    return {"why": answer.to_dict(), "suggestions": suggestions, "rejected": _rejected(found)}
+    pod = next((it for it in of.inventory.pods if (it.namespace, it.name) == (found.namespace, found.name)), None)
+    return {
+        "why": answer.to_dict(),
+        "reason": why_words(answer.causes) if answer.verdict == "no" else "; ".join(it.says for it in answer.causes),
+        "since": _since(pod) if pod is not None else "",
+        "suggestions": suggestions,
+        "rejected": _rejected(found),
+    }
+
+
+def _since(pod: Pod) -> str:
+    """Return when a pod was placed, or when it was created, in words."""
+    conditions = pod.status.conditions or () if pod.status is not None else ()
+    placed = (each.last_transition_time for each in conditions if (each.type, each.status) == ("PodScheduled", "True"))
+    at, created = next(placed, None), pod.metadata.creation_timestamp
+    return f"placed at {at}" if at else f"created at {created}" if created else ""
 
 
 def _words(told: Told) -> Progress:
@@ -111,7 +147,7 @@ def _step(each: TriedChange, found: Answered) -> str:
 
 
 def _rejected(found: Explanation) -> list[Json]:
-    """Every reason for which filters reject nodes, with its nodes, those of most nodes first."""
+    """Return every reason for rejecting nodes, with these nodes, most nodes first."""
     nodes: dict[tuple[str, str], list[str]] = {}
     if found.verdict is not None and not found.verdict.error:
         for node, each in found.verdict.rejected.items():

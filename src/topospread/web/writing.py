@@ -8,7 +8,7 @@ from typing import Any
 
 from topospread.api.yaml_text import yaml_text
 from topospread.drill import steps
-from topospread.drill.drill_file import API_VERSION
+from topospread.drill.drill_file import API_VERSION, FIELD_OF
 from topospread.drill.patching import PatchedObject
 from topospread.text import shell_line
 
@@ -18,7 +18,7 @@ from .trials import TrialStep, manifest_name
 
 Json = dict[str, Any]
 _FIXED = (1980, 1, 1, 0, 0, 0)
-"""The time of every file of an archive: the same trial is the same archive."""
+"""Timestamp of every file in an archive, so that equal trials give equal archives."""
 
 
 def as_command(timeline: Timeline, served: ServedCluster) -> str:
@@ -51,11 +51,11 @@ def _in_file(step: TrialStep, number: int) -> Json:
         case steps.Wait():
             return {"wait": f"{round(step.seconds)}s"}
     name, _, rest = str(step).partition(" ")
-    return {name: rest}
+    return {FIELD_OF.get(name, name): rest}
 
 
 def as_drill(timeline: Timeline, served: ServedCluster) -> str:
-    """Return a ``kind: Drill`` file with the steps, which expects the present pending pods and broken budgets."""
+    """Return a ``kind: Drill`` file with the steps. It expects the current pending pods and violated budgets."""
     words = served.input
     spec: Json = {}
     if words.cluster:
@@ -67,15 +67,15 @@ def as_drill(timeline: Timeline, served: ServedCluster) -> str:
     pending = sum(len(each.pods) for each in timeline.drill.pending)
     spec["expect"] = {"pending": pending, "brokenBudgets": len(timeline.drill.breaches)}
     drill = {"apiVersion": API_VERSION, "kind": "Drill", "metadata": {"name": "what-if"}, "spec": spec}
-    dumped = "# topospread dump writes cluster.json.gz, the cluster that was looked at.\n" if words.live else ""
+    dumped = "# topospread dump writes cluster.json.gz, the cluster of the page.\n" if words.live else ""
     return (
-        dumped + "# Paths are seen from this file. What is expected is what came of the steps when this was written;\n"
-        "# topospread drill --check what-if.yaml says whether it still does.\n" + yaml_text(drill)
+        dumped + "# Paths are relative to this file. The expectations are the results at the time of writing;\n"
+        "# topospread drill --check what-if.yaml shows whether the steps still have them.\n" + yaml_text(drill)
     )
 
 
 def as_file(timeline: Timeline, served: ServedCluster) -> tuple[str, bytes]:
-    """Return the Drill file's name and content; with applied manifests, an archive of all of them."""
+    """Return (file name, content): the Drill file, or an archive if the trial has manifests."""
     text = as_drill(timeline, served)
     if not timeline.manifests:
         return "what-if.yaml", text.encode()
@@ -88,9 +88,9 @@ def as_file(timeline: Timeline, served: ServedCluster) -> tuple[str, bytes]:
 
 
 def as_copies(step: TrialStep, number: int, served: ServedCluster) -> tuple[str, str]:
-    """Return a step for copying: as a YAML patch, "" if it changes no object, and as a command.
+    """Return (YAML patch, command) of a step, for copying. The patch is "" if the step changes no object.
 
-    Node failures and waiting have no kubectl command; for them the command is the drill's.
+    The command is kubectl's; for node failures and waits, it is `topospread drill`.
     """
     match step:
         case PatchedObject():
@@ -104,6 +104,7 @@ def as_copies(step: TrialStep, number: int, served: ServedCluster) -> tuple[str,
         case steps.Cordon() | steps.Uncordon() | steps.Drain():
             verb = type(step).__name__.lower()
             more = ["--ignore-daemonsets"] if verb == "drain" else []
+            more += ["--force", "--disable-eviction"] if step == steps.Drain(step.nodes, forced=True) else []
             patch = "" if verb == "drain" else _replacing("/spec/unschedulable", verb == "cordon")
             return patch, shell_line(["kubectl", verb, *more, *_chosen(step.nodes)])
     return "", shell_line(["topospread", "drill", *served.input.words, *_option(step, number)])
@@ -119,12 +120,12 @@ def _of(namespace: str) -> list[str]:
 
 
 def _named(verb: str, target: str) -> list[str]:
-    """kubectl's words for ``[NAMESPACE/]KIND/NAME``."""
+    """Return the words of a kubectl command on ``[NAMESPACE/]KIND/NAME``."""
     *namespace, kind, name = target.split("/")
     return ["kubectl", *_of("".join(namespace)), *verb.split(), f"{kind}/{name}"]
 
 
 def _chosen(nodes: steps.NodeChoice) -> list[str]:
-    """A node by its name, others by their label."""
+    """Return kubectl's words that select nodes by a label or a name."""
     label = nodes.labels[0]
     return ["-l", f"{label}={nodes.value}"] if label else ["--"] * nodes.value.startswith("-") + [nodes.value]

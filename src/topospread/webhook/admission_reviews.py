@@ -35,7 +35,7 @@ _NO_CHANGE: Final[Json] = {}
 API_VERSION: Final = "admission.k8s.io/v1"
 
 _LEFT_OUT: Final = ("ownerReferences", "deletionTimestamp", "managedFields")
-"""Metadata that no rule reads, or that lets the linter pass an object over although any user can write it."""
+"""Metadata that no rule reads, or with which any user could make the linter skip an object."""
 
 
 _SYSTEM: Final = "system:"
@@ -150,7 +150,7 @@ class AdmissionJudge:
             data: an AdmissionReview that `read_head` accepts.
 
         Returns:
-            Return the JSON, and one of "allowed", "warned", "changed" and "denied".
+            (AdmissionReview as JSON, result); the result is "allowed", "warned", "changed" or "denied".
         """
         request = msgspec.json.decode(data)["request"]
         response = (self.validate if path == "validate" else self.mutate)(request)
@@ -306,6 +306,6 @@ def _fits(defaults: WorkloadDefaults, request: Json, spec: Json) -> bool:
 
 
 def _constraint(given: Json, kind: str, selector: Json) -> Json:
-    """Return a constraint that counts the workload's own pods; for a Deployment, those of one revision."""
+    """Return a constraint that counts the workload's own pods; for a Deployment, the pods of one revision."""
     own = given | {"labelSelector": selector}
     return own | {"matchLabelKeys": ["pod-template-hash"]} if kind == "Deployment" else own

@@ -25,8 +25,8 @@ class FairQueue(Generic[T]):
     """Gives idle items to waiting tenants in turn, and within a tenant to its namespaces in turn.
 
     Args:
-        share: maximum number of items that one tenant may hold. One namespace may hold one item fewer, but at least
-            one.
+        share: maximum number of items that one tenant may hold. One namespace may hold at most ``share - 1``, but at
+            least one.
     """
 
     def __init__(self, share: int) -> None:

@@ -1,8 +1,8 @@
 """Judge admission requests in processes, so that a slow request delays no other request.
 
 A slow request is demoted: its process gets the lowest priority, and a new process accepts requests instead. At most
-`SLOW` demoted processes run at a time; beyond that, one of the tenant with the most is killed. One tenant uses at most
-`SHARE` of the accepting processes, including those being replaced.
+`SLOW` demoted processes run at a time; beyond that, a process of the tenant with the most of them is killed. One tenant
+uses at most `SHARE` of the accepting processes, including those being replaced.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHARE: Final = ACCEPTING - 1
 SLOW: Final = 2
 """Maximum number of demoted processes."""
 SLOW_AFTER: Final = 0.1
-"""Seconds of CPU time after which a request is demoted, a hundred times those of an ordinary request.
+"""Seconds of CPU time after which a request is demoted: a hundred times the time of an ordinary request.
 
 Not wall-clock time: on a busy machine every request would be demoted, and a new process takes a second to start.
 """
@@ -173,7 +173,7 @@ class _JudgingProcess:
 
     @classmethod
     async def start(cls) -> _JudgingProcess:
-        """Start a process; try again for as long as the system refuses."""
+        """Start a process. Retry while the system refuses."""
         while True:
             try:
                 return cls(await asyncio.create_subprocess_exec(*_COMMAND, stdin=PIPE, stdout=PIPE))
@@ -192,7 +192,7 @@ class _JudgingProcess:
         return self._process.pid
 
     def processor_time(self) -> float:
-        """Seconds of processor time that the process has used; of the clock where the system does not tell."""
+        """Return the CPU seconds that the process has used; the wall-clock time if the system does not report them."""
         if sys.platform == "linux":
             with suppress(OSError):
                 # The clock of another process: clock_getcpuclockid(3).
@@ -225,7 +225,7 @@ class _JudgingProcess:
             raise NotJudgedError("its process ended too early; try again") from None
 
     def lower_priority(self) -> None:
-        """Leave the processor to processes with ordinary requests."""
+        """Give the process the lowest CPU priority."""
         with suppress(ProcessLookupError):
             os.setpriority(os.PRIO_PROCESS, self.pid, _LOWEST_PRIORITY)
 

@@ -1,7 +1,7 @@
 """The process that judges admission requests, one at a time; `judging_pool` starts and ends it.
 
-Messages are a length of four bytes and the content. Standard input brings the pickled policy and then requests: the
-name of the path, a newline and an AdmissionReview. Standard output answers each with a `Judgement`.
+A message is a length of four bytes and the content. Standard input receives the pickled policy, then requests: the name
+of the path, a newline and an AdmissionReview. Standard output answers each request with a `Judgement`.
 """
 
 from __future__ import annotations

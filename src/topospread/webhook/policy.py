@@ -3,8 +3,8 @@
 ::
 
     kubeVersion: "1.37"               the version that manifests are for
-    level: warning                    findings below it are not told (error, warning, hint)
-    ignore: [RULE, …]                 rules that are not asked
+    level: warning                    lowest severity that is reported: error, warning or hint
+    ignore: [RULE, …]                 rules that do not run
     deny: [RULE, …]                   rules whose findings deny an object that is new, or worse than before
     mayIgnore: [RULE, …]              rules whose denial the annotation topospread.dev/ignore lifts; by default none
     onTimeout: allow                  the answer for an object that was not judged in time: allow (warn) or deny
@@ -79,7 +79,7 @@ class AdmissionPolicy:
 
 
 def read_policy(path: str) -> AdmissionPolicy:
-    """The policy of a file.
+    """Return the policy in a file.
 
     Raises:
         InputError: if it cannot be read, or is not a valid policy.
@@ -90,7 +90,7 @@ def read_policy(path: str) -> AdmissionPolicy:
 
 
 class _PolicyParser(TypedFields):
-    """Turns plain data into a policy; whatever it does not know is refused with its place."""
+    """Parses plain data to a policy. An unknown field raises an error with its place."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -134,7 +134,7 @@ class _PolicyParser(TypedFields):
         for i, each in enumerate(given):
             for name in _MADE:
                 if name in self.mapping(each, f"{where}[{i}]"):
-                    raise self.error("it is made of the workload's own selector: leave it out", f"{where}[{i}].{name}")
+                    raise self.error("remove it: the webhook uses the workload's own selector", f"{where}[{i}].{name}")
         spec = {"containers": [{"name": "a", "image": "a"}], "topologySpreadConstraints": given}
         template = {"metadata": {"labels": {"app": "a"}}, "spec": {"restartPolicy": "Always", **spec}}
         try:
@@ -151,7 +151,7 @@ class _PolicyParser(TypedFields):
         for i, name in enumerate(names):
             problem = unknown_rule(name)
             if not problem and name not in ASKED:
-                problem = f"'{name}' needs more than the one object that there is at admission"
+                problem = f"'{name}' needs other objects, which admission does not have"
             if problem:
                 raise self.error(problem, f"{where}[{i}]")
         return frozenset(names)

@@ -89,7 +89,7 @@ async def serve_until_asked(policy: AdmissionPolicy, address: Address) -> None:
         for runner in await serve(ServedPages(metrics, {}, {}, {}), address, made):
             stack.push_async_callback(runner.cleanup)
         await ended.wait()
-        log.info("asked to stop: requests in flight are answered")
+        log.info("stopping: answering the requests in flight")
 
 
 @asynccontextmanager
@@ -147,7 +147,7 @@ class _ReviewAnswers:
 async def _body(request: web.Request, until: float) -> tuple[bytes, str]:
     """Return the body, or its first bytes and why the rest is missing.
 
-    A body that is too large is read to its end: a client that still sends reads no answer.
+    A body that is too large is still read to its end, because a client that is sending does not read the answer.
     """
     chunks, size = [], 0
     try:
@@ -162,6 +162,6 @@ async def _body(request: web.Request, until: float) -> tuple[bytes, str]:
 
 
 def _timeout(request: web.Request) -> float:
-    """Return the seconds that the API server waits: it names them in the query, as ``timeout=5s``."""
+    """Return the seconds that the API server waits, from its query parameter ``timeout=5s``."""
     given = parse_duration(request.query.get("timeout", ""))
     return TIMEOUT if given is None or given <= 0 else min(given / 1e9, 30.0)

@@ -1,4 +1,1 @@
-"""Explanations why a pod is pending or on its node, as data. `why.explain` makes one.
-
-`render.pages.why` prints them.
-"""
+"""Explain as data why a pod is pending or on its node: `why.explain`. `render.pages.why` prints the explanation."""

@@ -22,8 +22,8 @@ class Attempts(Base, frozen=True):
     """Attempts of a live cluster's kube-scheduler that found no node."""
 
     since: Annotated[str, Meta(description="When the pod was created, RFC 3339.")]
-    at_least: Annotated[int, Meta(description="Attempts that events tell of; 0 if no event is left.")]
-    last: Annotated[str, Meta(description="When the last one was; empty if that is not known.")]
+    at_least: Annotated[int, Meta(description="Attempts that events report; 0 if no event is left.")]
+    last: Annotated[str, Meta(description="Time of the last attempt; empty if unknown.")]
     message: Annotated[str, Meta(description="kube-scheduler's sentence then.")]
 
 
@@ -47,7 +47,7 @@ def _count(event: StoredEvent) -> int:
 
 
 def _last(event: StoredEvent) -> str:
-    """Return when the event was last reported; times with and without fractions compare as text up to the second."""
+    """Return the time of the last report, without fractions of a second, so that times compare as text."""
     told = [
         event.series.last_observed_time if event.series is not None else None,
         event.deprecated_last_timestamp,

@@ -30,7 +30,7 @@ from .rejections_per_node import Shortage, shown_taint
 from .result import Json, Means
 
 TAINTS_OF_HEALTH = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Prefixes of taints of unhealthy nodes. No suggestion tolerates or removes them."""
+"""Key prefixes of the taints of unhealthy nodes. No suggestion tolerates or removes these taints."""
 What = tuple[str, str, tuple[float, ...]]
 """Kind, title and size of a change."""
 
@@ -48,7 +48,7 @@ class Change:
         objects: claims and StorageClasses to create, or to replace by name.
         file: file of the object; "" if unknown.
         strategy: rolling update strategy of the Deployment.
-        alone: whether it can help by itself; otherwise its node is closed for another reason as well.
+        alone: whether it can help by itself. Otherwise its node rejects the pod for another reason, too.
         parts: the combined changes, each of one object; empty for a single change.
     """
 
@@ -70,12 +70,12 @@ class Change:
 
     @property
     def each(self) -> tuple[Change, ...]:
-        """The changes of one object each."""
+        """The combined changes, or only this change if it is single."""
         return self.parts or (self,)
 
 
 def of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[[Pod], Pod]) -> Change:
-    """A change of the spec in an object."""
+    """Return a change of the pod spec in the owner."""
     kind, title, size = what
     return Change(
         kind, title, owner.reference, patch, owner.means, size, of_pod, file=owner.file, strategy=owner.strategy
@@ -83,8 +83,10 @@ def of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[
 
 
 def as_in_template(owner: Owned, template: Pod, *, older: bool) -> Change:
-    """Return a change without a patch: the pods follow the current template; ``older``: whether the pod does not
-    yet."""
+    """Return a change without a patch: recreate the pods from the current template.
+
+    ``older``: whether the pod is of an older template.
+    """
     kind, title = "restart", "restart: recreate the pods from the present template"
     if older:
         kind, title = "rollout", "the rollout of the newest template: this pod is of an older revision"
@@ -99,9 +101,9 @@ def as_in_template(owner: Owned, template: Pod, *, older: bool) -> Change:
 def strategy_change(
     reference: dict[str, str], at: str = "", surge: int | str = 0, unavailable: int | str = 1
 ) -> Change:
-    """Return the change to a rolling update, by default one that deletes an old pod before it creates a new one.
+    """Return the change to a rolling update that, by default, deletes an old pod before it creates a new one.
 
-    ``at`` ends its title.
+    ``at`` is the end of the title.
     """
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}
     patch = ({"op": "add", "path": "/spec/strategy", "value": rolling},)
@@ -110,7 +112,7 @@ def strategy_change(
 
 
 def max_skew_change(owner: Owned, constraint: Constraint, value: int) -> Change:
-    """A larger maxSkew."""
+    """Return the change to a larger maxSkew."""
     return _constraint_change(
         owner,
         constraint,
@@ -161,7 +163,7 @@ def _constraint_change(owner: Owned, constraint: Constraint, what: What, fields:
 
 
 def topology_key_change(owner: Owned, constraint: Constraint, key: str) -> Change | None:
-    """Return the change to another topology key; ``None`` for a default constraint or a key with a constraint."""
+    """Return the change to another topology key; ``None`` for a default constraint or if the key has a constraint."""
     own = owner.own()
     asked = (key, constraint.when_unsatisfiable)
     if constraint.origin != "pod" or any((each.topology_key, each.when_unsatisfiable) == asked for each in own):
@@ -189,7 +191,7 @@ def _place_in(owner: Owned, constraint: Constraint) -> int:
 
 
 def _repeats(changed: TopologySpreadConstraint, others: Sequence[TopologySpreadConstraint]) -> bool:
-    """Return whether the API server would refuse it: two constraints of one key and one whenUnsatisfiable."""
+    """Return whether another constraint has the same key and whenUnsatisfiable, which the API server refuses."""
     same = (changed.topology_key, changed.when_unsatisfiable)
     return any((each.topology_key, each.when_unsatisfiable) == same for each in others)
 
@@ -249,7 +251,7 @@ def _one_patch(changes: Sequence[Change]) -> Change:
 def go_together(one: Change, other: Change) -> bool:
     """Return whether two changes can be combined: they differ, and neither invalidates the other's paths.
 
-    A surplus pod is deleted alone or with changes of the cluster: a new revision replaces it in any case.
+    Deleting a surplus pod only goes with changes of the cluster, because a new revision replaces the pod anyway.
     """
     return all(_parts_go_together(first, second) for first in one.each for second in other.each)
 
@@ -268,7 +270,7 @@ def _parts_go_together(one: Change, other: Change) -> bool:
 
 
 def request_change(owner: Owned, short: Sequence[Shortage]) -> Change | None:
-    """Return a change to the largest requests that fit on a node; ``None`` if below a tenth of the present requests."""
+    """Return a change to the largest requests that fit on a node; ``None`` if below a tenth of the current requests."""
     containers = owner.spec.containers or []
     put: dict[tuple[int, str], str] = {}
     words = []
@@ -283,7 +285,8 @@ def request_change(owner: Owned, short: Sequence[Shortage]) -> Change | None:
         if left * 10 < largest or left <= 0:
             return None
         put[at, each.resource] = _amount(each.resource, left)
-        before = _amount(each.resource, largest, exact=True)
+        milli = put[at, each.resource].endswith("m")
+        before = f"{largest}m" if milli else _amount(each.resource, largest, exact=True)
         words.append(f"{each.resource} request {put[at, each.resource]} instead of {before}")
     patch = tuple(
         {
@@ -348,7 +351,7 @@ def _toleration(taint: Taint) -> Toleration:
 
 
 def pointer(name: str) -> str:
-    """Return a member's name as a JSON pointer has it (RFC 6901)."""
+    """Return a member's name escaped for a JSON pointer (RFC 6901)."""
     return name.replace("~", "~0").replace("/", "~1")
 
 

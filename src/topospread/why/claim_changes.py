@@ -6,10 +6,20 @@ They cover the pod's claims that are missing or have no volume. `suggest` finds 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
 
 import msgspec
 from msgspec.structs import replace
 
+from topospread.api.device_claims import (
+    DeviceClaim,
+    DeviceRequest,
+    ExactDeviceRequest,
+    ResourceClaim,
+    ResourceClaimSpec,
+    ResourceClaimTemplate,
+    ResourceClaimTemplateSpec,
+)
 from topospread.api.meta import Annotations, KubeObject, ObjectMeta
 from topospread.api.storage import (
     PersistentVolumeClaim,
@@ -21,6 +31,7 @@ from topospread.api.storage import (
 from topospread.cluster.objects import ClusterObjects
 from topospread.cluster.volume_use import claim_name
 from topospread.controllers.planned import QueuedPod
+from topospread.plugins.dynamic_resources.claims import claim_reads
 from topospread.plugins.pod_volumes import NO_PROVISIONER, WAIT_FOR_FIRST_CONSUMER, claim_class, is_bound, pod_claims
 
 from .changes import Change
@@ -29,14 +40,20 @@ from .rejections_per_node import RejectionsPerNode
 from .result import Json, Means
 
 _TRIED = 3
+_COMPARED = 100
 _SIZE = "1Gi"
 _PROVISIONER = "provisioner.example.com"
 _DEFAULT_NAME = "standard"
 
 
 def claim_changes(obstacles: RejectionsPerNode) -> Iterator[Change]:
-    """Another StorageClass for a claim, a StorageClass that is missing, a claim that is missing."""
+    """Yield another StorageClass for a claim, the missing StorageClass, or the missing claim of a volume or device."""
     objects = obstacles.cluster.objects
+    for read in claim_reads(obstacles.pod):
+        is_template = read.kind is ResourceClaimTemplate
+        missing = read.key not in (objects.resource_claim_templates if is_template else objects.resource_claims)
+        if missing and (is_template or read.kind is ResourceClaim):
+            yield from _new_device_claim(read.kind, obstacles.pod.namespace, read.key[1], objects)
     usable = _usable_classes(objects)
     for each in pod_claims(obstacles.pod, objects):
         if each.claim is None:
@@ -53,7 +70,7 @@ def claim_changes(obstacles: RejectionsPerNode) -> Iterator[Change]:
 
 
 def template_changes(owner: Owned, queue: Iterable[QueuedPod], objects: ClusterObjects) -> Iterator[Change]:
-    """Yield another StorageClass for each template of claims, which all claims without a volume get.
+    """Yield another StorageClass for each volume claim template. All claims without a volume get it.
 
     Args:
         queue: the pods of the owner that have no node.
@@ -86,8 +103,33 @@ def template_changes(owner: Owned, queue: Iterable[QueuedPod], objects: ClusterO
                 )
 
 
+def _new_device_claim(kind: type[KubeObject], namespace: str, name: str, objects: ClusterObjects) -> Iterator[Change]:
+    """Yield the missing claim or template, with the requests of a similar template or for one device of a class."""
+    alike = [each for each in objects.resource_claim_templates.values() if each.namespace == namespace][:_COMPARED]
+    alike.sort(key=lambda each: SequenceMatcher(None, each.name, name).ratio(), reverse=True)
+    if alike:
+        spec, what = alike[0].spec.spec, f"with the requests of {alike[0].name}"
+    else:
+        of = min(objects.device_classes, default="")
+        request = DeviceRequest(name="device", exactly=ExactDeviceRequest(device_class_name=of, count=1))
+        spec, what = ResourceClaimSpec(devices=DeviceClaim(requests=[request])), f"for one device of the class {of}"
+        if not of:
+            return
+    metadata, version = ObjectMeta(namespace=namespace, name=name), "resource.k8s.io/v1"
+    made: KubeObject
+    if kind is ResourceClaim:
+        made = ResourceClaim(api_version=version, kind=kind.__name__, metadata=metadata, spec=spec)
+    else:
+        of_pods = ResourceClaimTemplateSpec(spec=spec)
+        made = ResourceClaimTemplate(api_version=version, kind=kind.__name__, metadata=metadata, spec=of_pods)
+    listed = {"apiVersion": version, "kind": f"{kind.__name__}List", "namespace": namespace, "name": ""}
+    patch: tuple[Json, ...] = ({"op": "add", "path": "/items/-", "value": msgspec.to_builtins(made)},)
+    title = f"a {kind.__name__} {name} in the namespace {namespace} (here {what})"
+    yield Change("newClaim", title, listed, patch, "cluster", (2.5,), objects=(made,))
+
+
 def _usable_classes(objects: ClusterObjects) -> list[StorageClass]:
-    """Classes whose volumes are made for the first pod, the default ones first."""
+    """Return the classes with WaitForFirstConsumer and a provisioner, default classes first."""
     found = [
         each
         for each in objects.storage_classes.values()

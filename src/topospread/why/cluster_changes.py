@@ -43,7 +43,7 @@ _TRIED = 4
 _OF_THE_NODE = frozenset(
     {TAINTS, UNSCHEDULABLE, LEFT_OUT_BY_PRE_FILTER, "NodeName", "NodeAffinity", "VolumeBinding", "VolumeZone"}
 )
-"""Plugins with equal answers for a node and its copy."""
+"""Plugins with the same result for a node and its copy."""
 
 
 def cluster_changes(
@@ -90,7 +90,7 @@ def _old_pods(obstacles: RejectionsPerNode, surplus: list[Pod]) -> Iterator[Chan
 
 
 def _cordoned(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
-    """Cordoned nodes, first those that nothing else closes."""
+    """Yield the uncordoning of cordoned nodes, first of nodes that nothing else rejects."""
     others = obstacles.count - obstacles.rejected_by(UNSCHEDULABLE) - obstacles.tainted_by_cordon_alone()
     for position in _one_a_domain(obstacles, hard, _fewest_first(obstacles, UNSCHEDULABLE, others)):
         title = f"uncordon {_named(obstacles, hard, position)}"
@@ -108,8 +108,7 @@ def _uncordon(node: Node, title: str, *, alone: bool) -> Change:
 
 
 def _reopened(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
-    """Yield nodes that two or three things close and nothing else: a cordon, taints, too little room. A change undoes
-    all of them at once."""
+    """Yield changes that open a node which only two or three obstacles close: a cordon, taints or too little room."""
     cordoned, tainted = obstacles.rejected_by(UNSCHEDULABLE), obstacles.rejected_by(TAINTS)
     tainted &= ~obstacles.tainted_by_cordon_alone()
     short = obstacles.rejected_by(RESOURCES)
@@ -130,8 +129,9 @@ def _reopened(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iter
 
 
 def _untaint(obstacles: RejectionsPerNode, position: int) -> Change | None:
-    """Return the removal of a node's untolerated taints; ``None`` if one shows that the node is not healthy, or cannot
-    be named on a command line.
+    """Return the removal of a node's untolerated taints.
+
+    ``None`` if a taint marks an unhealthy node, or its key cannot be given on a command line.
     """
     node = _node(obstacles, position)
     untolerated = obstacles.untolerated(int(obstacles.cluster.nodes.taints[obstacles.rows[position]]))
@@ -157,7 +157,7 @@ def _uncordoned(node: Node) -> Node:
 
 
 def _fewest_first(obstacles: RejectionsPerNode, plugin: str, others: Ints) -> list[int]:
-    """Return the nodes that a plugin rejects, first those with the fewest other rejections; PreFilter's are
+    """Return the positions of nodes that a plugin rejects, fewest other rejections first, without nodes that PreFilter
     excluded."""
     rejected = obstacles.rejected_by(plugin) & ~obstacles.rejected_by(LEFT_OUT_BY_PRE_FILTER)
     positions = np.flatnonzero(rejected)
@@ -165,10 +165,10 @@ def _fewest_first(obstacles: RejectionsPerNode, plugin: str, others: Ints) -> li
 
 
 def short_nodes(obstacles: RejectionsPerNode) -> Iterator[tuple[int, list[Shortage], bool]]:
-    """Nodes without room for the pod, those first that nothing else closes, then those that lack least.
+    """Yield nodes without room for the pod: fewest other obstacles first, then by the smallest shortage.
 
     Yields:
-        Yield a node's position, its missing resources, and whether nothing else rejects the pod there.
+        (position of the node, missing resources, whether nothing else rejects the pod there).
     """
     others = obstacles.count - obstacles.rejected_by(RESOURCES)
     shortages = {at: obstacles.shortages(at) for at in _fewest_first(obstacles, RESOURCES, others)}
@@ -177,7 +177,7 @@ def short_nodes(obstacles: RejectionsPerNode) -> Iterator[tuple[int, list[Shorta
 
 
 def _room(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
-    """Nodes where room can be made."""
+    """Yield changes that free room on a node."""
     resolvable = _resolvable(obstacles)
     short_of = {at: (short, alone) for at, short, alone in short_nodes(obstacles) if resolvable[at]}
     for position in _one_a_domain(obstacles, hard, short_of):
@@ -201,7 +201,7 @@ def _with_room(more: dict[str, str], node: Node) -> Node:
 
 
 def _resolvable(obstacles: RejectionsPerNode) -> Bools:
-    """Nodes that are too full for the pod, but not too small."""
+    """Return which nodes are too full for the pod but large enough, bool[nodes]."""
     result = np.zeros(len(obstacles.rows), dtype=np.bool_)
     for each in obstacles.says:
         if each.plugin == RESOURCES:
@@ -212,7 +212,7 @@ def _resolvable(obstacles: RejectionsPerNode) -> Bools:
 
 
 def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
-    """A copy of a node in each of the domains that take the pod, those that hold least first."""
+    """Yield a copy of a node in each domain that admits the pod, fewest pods first."""
     lives = np.fromiter((not is_silent(_node(obstacles, at)) for at in range(len(obstacles.rows))), np.bool_)
     fit = lives.copy()
     for each in obstacles.says:
@@ -229,7 +229,7 @@ def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Ite
         shape = _shape_in(obstacles, shapes, key, domain)
         node = _copy_of(_node(obstacles, shape), obstacles, {key: domain} if key else {})
         where = f" in {domain}" if domain else ""
-        title = f"a new node{where}, of the shape of {obstacles.verdict.nodes[shape]}"
+        title = f"a new node{where}, like {obstacles.verdict.nodes[shape]}"
         listed = {"apiVersion": "v1", "kind": "NodeList", "namespace": "", "name": ""}
         patch: tuple[Json, ...] = ({"op": "add", "path": "/items/-", "value": msgspec.to_builtins(node)},)
         added = replace(node.metadata.annotations or Annotations(), added="true")
@@ -240,13 +240,12 @@ def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Ite
 def _wanted_domains(
     obstacles: RejectionsPerNode, lives: Bools, spread: list[ConstraintTable]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the (key, domain) that the first constraint allows, fewest pods first; empty strings without a
-    constraint.
+    """Yield the (key, domain) pairs that the first constraint allows, fewest pods first; ("", "") without a constraint.
 
-    A domain without a node that lives gets no node; if only such domains are allowed, all others are yielded.
+    Domains without a ready node are left out. If the constraint allows only such domains, yield all other domains.
 
     Args:
-        lives: whether each node is ready and reachable, bool[nodes].
+        lives: which nodes are ready and reachable, bool[nodes].
     """
     if not spread:
         yield "", ""
@@ -285,7 +284,7 @@ def _copy_of(node: Node, obstacles: RejectionsPerNode, labels: dict[str, str]) -
 
 
 def _one_a_domain(obstacles: RejectionsPerNode, hard: list[ConstraintTable], positions: Iterable[int]) -> Iterator[int]:
-    """Yield the first of these nodes in each domain of the constraints, a few at most."""
+    """Yield the first of these nodes in each domain of the constraints, at most `_TRIED` nodes."""
     nodes = obstacles.cluster.nodes
     keys = [each.arithmetic.topology_key for each in hard if each.arithmetic.topology_key != HOSTNAME]
     columns = [nodes.labels(key) for key in keys]

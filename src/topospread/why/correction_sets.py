@@ -1,8 +1,7 @@
-"""The smallest sufficient sets of changes, for expensive trials: every failed trial reduces the candidates.
+"""Search for the smallest sufficient sets of changes with few trials, because trials are expensive.
 
-The method is that of implicit hitting sets. It takes for granted that a further change never makes a set fail that
-suffices. A failed set is extended while it still fails; every sufficient set then contains one of the remaining
-changes.
+The method is implicit hitting sets. It assumes that a sufficient set stays sufficient if a change is added. A failed
+set is extended as long as it fails. Every sufficient set then contains at least one of the remaining changes.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from .result import ConstraintTable, DomainRow
 
 
 def constraint_tables(obstacles: RejectionsPerNode) -> tuple[ConstraintTable, ...]:
-    """Every constraint in force with its eligible domains."""
+    """Return every constraint in force with its eligible domains."""
     passes = obstacles.passes_all_but(SPREAD)
     return tuple(_table(each, obstacles, passes) for each in obstacles.verdict.arithmetic)
 
@@ -37,7 +37,10 @@ def _table(arithmetic: ConstraintArithmetic, obstacles: RejectionsPerNode, passe
 
 
 def _reasons_by_domain(obstacles: RejectionsPerNode, codes: Codes) -> dict[int, dict[str, int]]:
-    """Code of a domain → reason of another plugin → its nodes; −1 are nodes that do not matter."""
+    """Return domain code → reason of another plugin → number of nodes.
+
+    ``codes``: domain code of each node; nodes with −1 are ignored.
+    """
     found: dict[int, dict[str, int]] = {}
     cordoned = obstacles.tainted_by_cordon_alone()
     for says in obstacles.says:
@@ -46,10 +49,12 @@ def _reasons_by_domain(obstacles: RejectionsPerNode, codes: Codes) -> dict[int, 
         which = (says.codes != 0) & (codes >= 0)
         if says.plugin == TAINTS:
             which &= ~cordoned
-        pairs, counts = np.unique(np.stack([codes[which], says.codes[which]]), axis=1, return_counts=True)
-        for (domain, code), number in zip(pairs.T.tolist(), counts.tolist(), strict=True):
-            reasons = found.setdefault(domain, {})
-            for reason in says.status[code].reasons:
+        # Codes are bit sets up to 2^62, so their positions are joined with the domains', not they themselves.
+        kinds, positions = np.unique(says.codes[which], return_inverse=True)
+        joined, counts = np.unique(codes[which].astype(np.int64) * len(kinds) + positions, return_counts=True)
+        for pair, number in zip(joined.tolist(), counts.tolist(), strict=True):
+            reasons = found.setdefault(pair // len(kinds), {})
+            for reason in says.status[int(kinds[pair % len(kinds)])].reasons:
                 reasons[reason] = reasons.get(reason, 0) + number
     return found
 
@@ -57,7 +62,7 @@ def _reasons_by_domain(obstacles: RejectionsPerNode, codes: Codes) -> dict[int, 
 def _row(
     domain: Domain, arithmetic: ConstraintArithmetic, holds_minimum: bool, others: tuple[dict[str, int], int]
 ) -> DomainRow:
-    """``others``: what other plugins reject of its nodes, and how many they let pass."""
+    """Return a domain as data. ``others``: (reason → nodes that other plugins reject, nodes that they all accept)."""
     rejected, open_nodes = others
     return DomainRow(
         name=domain.name,

@@ -1,7 +1,7 @@
 """Changes that prevent newly pending pods at the end of a drill. Each change is simulated by a full drill.
 
-The changes come from `suggest` and `cluster_changes`, for the rejections at the end. A change of a workload in the
-cluster is applied before the steps and rolled out from the present pods, one of an applied manifest in the manifest.
+The changes come from `suggest` and `cluster_changes`, for the rejections at the end. A change of a workload
+that a step applies is made in the step's manifest. Any other change is applied before the steps and rolled out.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.api.workload import Deployment
+from topospread.controllers.draining import BLOCKED_BY_BUDGET
 from topospread.controllers.planned import QueuedPod
-from topospread.drill.drill import BegunDrill, play_runs
+from topospread.drill.drill import BegunDrill, play_runs, within
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.patching import PatchedObject, patched, replaced
 from topospread.drill.result import Drill, Harm
 from topospread.drill.steps import Apply, Rollout
 from topospread.errors import TopospreadError
+from topospread.simulation.changed_specs import with_specs
 
 from .changes import Change, combined, go_together, strategy_change
 from .correction_sets import smallest_sets
 from .owner import owned
 from .rejections_per_node import RejectionsPerNode
-from .result import Further, Suggestion
+from .result import Further, Json, Suggestion
 from .suggest import spec_changes
 from .what_if import EFFORT, Baseline, OutOfEffortError, exceeded, looked_at
 
@@ -41,15 +43,14 @@ _CHANGES = 12
 _IN_ALL = 40
 """Maximum number of changes and sets of changes to simulate."""
 _TOGETHER = 3
-_WITH_TEMPLATE = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "Job")
 
 
 class DrillFix(msgspec.Struct, frozen=True):
     """A change that was tried.
 
     Attributes:
-        pending: pods that are newly pending at the end with it, of all workloads.
-        before: the same without it.
+        pending: number of newly pending pods at the end with the change, of all workloads.
+        before: number of newly pending pods without the change.
         harm: the harm of the drill with it.
     """
 
@@ -60,32 +61,39 @@ class DrillFix(msgspec.Struct, frozen=True):
 
 
 class DrillFixes(msgspec.Struct, frozen=True):
-    """The changes that help, and how many were not tried, as drills of them would take too long."""
+    """The changes that help, and the number of changes that were not tried because drills take too long."""
 
     fixes: tuple[DrillFix, ...] = ()
     untried: int = 0
 
 
 def fixes_of(drill: Drill) -> DrillFixes:
-    """Return the changes that leave fewer pods newly pending at the end of a drill, the best first.
+    """Return the changes that leave fewer pods newly pending at the end of a drill, or with none, fewer not evicted.
 
-    Changes that leave fewer pods pending come first, and of those the ones that exceed maxSkew by less.
+    Changes are sorted by newly pending pods, then by the excess over maxSkew.
     """
-    if not isinstance(drill.begun, BegunDrill) or drill.partial or not drill.harm.pending:
+    if not isinstance(drill.begun, BegunDrill) or drill.partial:
         return DrillFixes()
-    return _Search(drill, drill.begun).found()
+    search = _Search(drill, drill.begun)
+    return search.found() if drill.harm.pending else search.found_budgets()
+
+
+def _pending(harm: Harm | None) -> int:
+    return sum(each.pods for each in harm.pending) if harm is not None else 0
 
 
 class _Search:
     def __init__(self, drill: Drill, begun: BegunDrill) -> None:
         self._drill, self._begun = drill, begun
-        self._before = sum(each.pods for each in drill.harm.pending)
+        self._before = _pending(drill.harm)
         given = begun.inventory
         self._cost = drill.runs * (
             20 + len(given.nodes) + len(given.pods) + sum(each.ready for each in drill.steps[:1])
         )
         self._spent = self._cost
         self._tried: dict[str, DrillFix | None] = {}
+        self._stuck: dict[str, set[tuple[str, str, str]]] = {}
+        """A change's title → (kind, namespace, name) of Deployments whose rollout gets stuck with it."""
         self._untried = 0
 
     def found(self) -> DrillFixes:
@@ -93,9 +101,14 @@ class _Search:
             return DrillFixes(untried=1)
         items = sorted(self._items(), key=lambda each: each.size)
         fixes: list[DrillFix] = []
-        for each in items:  # of the strategies, the first with which the rollout completes
-            done = any(one.suggestion.kind == each.kind == "strategy" and not one.pending for one in fixes)
-            if not done and (tried := self._try(each)) is not None:
+        for at, each in enumerate(items):  # of the strategies, the first with which the rollout completes
+            if any(one.suggestion.kind == each.kind == "strategy" and not one.pending for one in fixes):
+                continue
+            tried = self._try(each)
+            fewer = None if tried is not None else _without(each, self._stuck.get(each.title, set()))
+            if fewer is not None:
+                items[at], tried = fewer, self._try(fewer)
+            if tried is not None:
                 fixes.append(tried)
         if all(each.pending for each in fixes):
             fixes += self._sets(items)
@@ -103,6 +116,12 @@ class _Search:
             fixes = [each for each in fixes if not (each.pending and each.suggestion.kind == "strategy")]
         fixes.sort(key=lambda each: each.suggestion.worse)
         return DrillFixes(tuple(fixes), self._untried)
+
+    def found_budgets(self) -> DrillFixes:
+        """Return the budgets that block a drain, each with room for one eviction."""
+        changes = list(_budget_changes(self._drill, self._begun.inventory)) if self._drill.harm.not_evicted else []
+        fix = self._try(_of_workloads(changes, changes[0].title)) if changes else None
+        return DrillFixes((fix,) if fix is not None else (), self._untried)
 
     def _sets(self, items: Sequence[Change]) -> Iterator[DrillFix]:
         """Yield the smallest set of changes that leaves no pod newly pending."""
@@ -135,12 +154,12 @@ class _Search:
             return None
         self._spent += self._cost
         try:
-            played = play_runs(self._with(change), self._drill.runs)
+            played = within(play_runs(self._with(change), self._drill.runs), self._drill.namespace)
         except TopospreadError:
             self._tried[change.title] = None  # the API server refuses the change, or a step finds no object any more
             return None
         harm = played.harm
-        pending = sum(each.pods for each in harm.pending)
+        pending = _pending(harm)
         first = change.each[0]
         fix = DrillFix(
             Suggestion(
@@ -160,13 +179,18 @@ class _Search:
             self._before,
             harm,
         )
-        before = {(each.kind, each.namespace, each.name) for each in self._drill.stuck}
-        gets_stuck = any((each.kind, each.namespace, each.name) not in before for each in harm.stuck)
-        self._tried[change.title] = fix if pending < self._before and not gets_stuck else None
+        stuck, before = (
+            {(each.kind, each.namespace, each.name) for each in ended} for ended in (harm.stuck, self._drill.stuck)
+        )
+        self._stuck[change.title] = stuck - before
+        left, left_before = len(harm.not_evicted), len(self._drill.harm.not_evicted)
+        helps = (pending, left) < (0, left_before) if not self._before else pending < self._before
+        helps &= _pending(played.elsewhere) <= _pending(self._drill.elsewhere)
+        self._tried[change.title] = fix if helps and stuck <= before else None
         return self._tried[change.title]
 
     def _exceeded(self, played: Drill) -> Iterator[ExceededSkew]:
-        """Yield the constraints that harmed workloads exceed by their unchanged maxSkew."""
+        """Yield the constraints whose unchanged maxSkew the harmed workloads exceed."""
         harmed = {(each.namespace, each.workload) for each in self._drill.harm.pending}
         allowed = {
             (state.namespace, f"{state.kind}/{state.name}", each.arithmetic.position): each.max_skew
@@ -181,7 +205,7 @@ class _Search:
                 yield from exceeded((allowed.get((*workload, each.position)), each) for each in counted)
 
     def _with(self, change: Change) -> BegunDrill:
-        """Return the drill with a change carried out.
+        """Return the drill's input with a change applied.
 
         Raises:
             TopospreadError: if the API server refuses the change.
@@ -206,7 +230,7 @@ class _Search:
         return with_fields(begun, inventory=inventory, manifests=manifests, steps=tuple(steps), options=options)
 
     def _items(self) -> Iterator[Change]:
-        """Yield changes of one kind of all workloads with newly pending pods, and of the cluster for the first."""
+        """Yield changes of all workloads with newly pending pods, by kind, and cluster changes for the first one."""
         by_kind: dict[str, list[Change]] = {}
         cluster: list[Change] = []
         there = {(each.namespace, each.name) for each in self._begun.inventory.pods}
@@ -235,12 +259,8 @@ class _Search:
                     change = strategy_change(reference, f" of {key[1]}/{key[2]}")
                     cluster += [change, *self._with_fewer_ready(change, f" of {key[1]}/{key[2]}")]
             cluster += found.cluster_changes if not number else ()
-        for kind, changes in by_kind.items():
-            first = changes[0]
-            if len(changes) > 1:
-                title = f"{first.title} and {len(changes) - 1} more"
-                first = with_fields(combined(changes), kind=kind, title=title, size=first.size)
-            yield first
+        for changes in by_kind.values():
+            yield _of_workloads(changes, changes[0].title) if len(changes) > 1 else changes[0]
         cordoned = {each.name for each in self._begun.inventory.nodes if each.spec.unschedulable}
         yield from (each for each in cluster if not each.kind.startswith("uncordon") or each.object["name"] in cordoned)
 
@@ -276,6 +296,48 @@ class _Search:
                     break
 
 
+def _budget_changes(drill: Drill, given: Inventory) -> Iterator[Change]:
+    """Yield a change of each budget that blocks a drain: one pod less is needed."""
+    blocked = filter(None, (BLOCKED_BY_BUDGET.match(each.why) for each in drill.harm.not_evicted))
+    needed = {each[1]: int(each[2]) for each in blocked}
+    for each in given.pod_disruption_budgets:
+        name = f"{each.namespace}/{each.name}"
+        if needed.get(name, 0) < 1:
+            continue
+        spec, field, value = each.spec, "maxUnavailable", 1
+        old = spec.max_unavailable
+        if old is None:
+            field, value, old = "minAvailable", needed[name] - 1, spec.min_available
+            spec = replace(spec, min_available=value)
+        else:
+            spec = replace(spec, max_unavailable=value)
+        reference = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget"}
+        reference |= {"namespace": each.namespace, "name": each.name}
+        title = f"{field} {value} instead of {old} in the PodDisruptionBudget {name}"
+        patch: tuple[Json, ...] = ({"op": "replace", "path": f"/spec/{field}", "value": value},)
+        yield Change("budget", title, reference, patch, "cluster", (1.0,), objects=(replace(each, spec=spec),))
+
+
+def _of_workloads(changes: Sequence[Change], title: str) -> Change:
+    """Combine changes of one kind. `title`: title of the first change, with its workload."""
+    title += f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+    return with_fields(combined(changes), kind=changes[0].kind, title=title, size=changes[0].size)
+
+
+def _without(change: Change, stuck: set[tuple[str, str, str]]) -> Change | None:
+    """Return the parts of a change for workloads without a stuck rollout; ``None`` if these are all parts or none."""
+    left = [
+        each
+        for each in change.parts
+        if (each.object["kind"], each.object["namespace"], each.object["name"]) not in stuck
+    ]
+    if not left or len(left) == len(change.parts):
+        return None
+    where = f"{left[0].object['namespace']}/{left[0].object['name']}"
+    kept = _of_workloads(left, f"{change.title.rpartition(' of ')[0]} of {where}")
+    return with_fields(kept, kind=change.kind, size=change.size)
+
+
 def _found(given: Inventory, change: Change) -> Iterator[KubeObject]:
     """Yield the object of a change, if the inventory has it."""
     kind = KINDS.get(change.object["kind"])
@@ -291,50 +353,24 @@ def _patched(given: Inventory, change: Change) -> tuple[PatchedObject, Inventory
 
 
 def _applied(given: Inventory, change: Change) -> Inventory:
-    """Return the objects as a change makes them."""
-    made = with_fields(given)
+    """Return the objects with a change applied."""
+    of_pod = change.of_pod
+
+    def changed(pod: Pod) -> Pod:
+        assert of_pod is not None, "a change of the spec"
+        try:
+            return of_pod(pod)
+        except IndexError:
+            return pod  # a pod of an older revision may have fewer constraints
+
+    key = change.object["kind"], change.object.get("namespace", ""), change.object["name"]
+    made = with_fields(given) if of_pod is None else with_specs(given, [key], changed)
     if change.of_node is not None:
         made.nodes = [change.of_node(one) if one.name == change.object["name"] else one for one in made.nodes]
-    if change.of_pod is not None:
-        _change_spec(made, change)
     made.nodes = [*made.nodes, *change.nodes]
     for item in change.objects:
         name = KINDS[type(item).__name__].attribute
         there: list[KubeObject] = getattr(made, name)
-        key = item.namespace, item.name
-        setattr(made, name, [*(one for one in there if (one.namespace, one.name) != key), item])
+        kept = (one for one in there if (one.namespace, one.name) != (item.namespace, item.name))
+        setattr(made, name, [*kept, item])
     return made
-
-
-def _change_spec(made: Inventory, change: Change) -> None:
-    kind, name, namespace = change.object["kind"], change.object["name"], change.object["namespace"]
-
-    def is_of(item: KubeObject, owners: set[tuple[str, str]]) -> bool:
-        by = item.metadata.controller
-        here = (item.namespace or "default") == namespace
-        return here and by is not None and (by.kind, by.name) in owners
-
-    def changed(pod: Pod) -> Pod:
-        assert change.of_pod is not None, "a change of the spec"
-        try:
-            return change.of_pod(pod)
-        except IndexError:
-            return pod  # a pod of an older revision may have fewer constraints
-
-    sets = {("ReplicaSet", each.name) for each in made.replica_sets if is_of(each, {(kind, name)})}
-    owners = {(kind, name), *sets}
-    for each_kind in _WITH_TEMPLATE:
-        attribute = KINDS[each_kind].attribute
-        items = list(getattr(made, attribute))
-        for at, item in enumerate(items):
-            if (each_kind, item.name) in owners and (item.namespace or "default") == namespace:
-                template = item.spec.template
-                pod = changed(Pod(metadata=template.metadata, spec=template.spec))
-                items[at] = replace(item, spec=replace(item.spec, template=replace(template, spec=pod.spec)))
-        setattr(made, attribute, items)
-    made.pods = [
-        changed(each)
-        if is_of(each, owners) or (kind == "Pod" and (each.name, each.namespace or "default") == (name, namespace))
-        else each
-        for each in made.pods
-    ]

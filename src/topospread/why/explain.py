@@ -1,14 +1,13 @@
 """The explanation of one pod of an inventory.
 
 A pending pod is explained in the final state of the simulation. A pod that finds a node is explained at its placement.
-A
-pod on a node is explained as if it were removed and scheduled again in the cluster as read.
+A pod on a node is explained as if it were removed and scheduled again in the cluster as read.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +17,11 @@ from msgspec.structs import replace as with_fields
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
+from topospread.api.timestamps import seconds, snapshot_time
 from topospread.cluster.cluster import pod_key
 from topospread.config.version_rules import rules_for
 from topospread.controllers.planned import QueuedPod, Workload
+from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import GANG, Verdict
@@ -32,7 +33,7 @@ from topospread.simulation.outcome import not_asked, result_of
 from topospread.simulation.pending import pending_group
 from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import PodOutcome, Run, prepare
+from topospread.simulation.run import PodOutcome, Run, prepare, spreads
 from topospread.simulation.simulate import judged
 from topospread.simulation.unknown import unjudged_of
 
@@ -55,7 +56,7 @@ NEAREST = 3
 _NAMED_REASONS = (AFFINITY, "DynamicResources")
 """Plugins with one status for several reasons. The nearest nodes of one kind share the reason."""
 _SITUATIONS = 5
-"""Number of situations of a workload's pending pods that are explained. The others are counted."""
+"""Maximum number of situations explained for a workload's pending pods. Other situations are only counted."""
 
 
 def explain(  # noqa: PLR0913 - keyword arguments
@@ -68,6 +69,7 @@ def explain(  # noqa: PLR0913 - keyword arguments
     suggest: bool = True,
     progress: Progress | None = None,
     run: Run | None = None,
+    known: Mapping[str, str] | None = None,
 ) -> Explanation:
     """Explain one pod.
 
@@ -81,6 +83,7 @@ def explain(  # noqa: PLR0913 - keyword arguments
         suggest: whether to simulate changes that may place a pending pod.
         progress: receives the numbers of simulated pods and of all pods.
         run: the simulation of ``inventory``, prepared with these options and ``tries_groups``; it is changed.
+        known: pod key → node, in the order in which the queue is placed, so that it is not placed again.
 
     Raises:
         InputError: if the API server would refuse an object.
@@ -89,7 +92,7 @@ def explain(  # noqa: PLR0913 - keyword arguments
     pools, options = options.pools, replace(options, pools=(), tries_groups=True)
     run = run or prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
-    explainer = _Explainer(inventory, run, suggest, progress)
+    explainer = _Explainer(inventory, run, suggest, progress, known)
     found = explainer.explain(subject, another=another)
     if subject.workload is not None and subject.queued is None and subject.bound is None:
         found = replace(found, situations=explainer.situations(subject.workload))
@@ -135,11 +138,11 @@ def explain_pending(
 ) -> Waiting:
     """Explain one pending pod of each workload and situation.
 
-    Changes are tried for the situations with most pending pods first, until `EFFORT` pods were placed in all.
+    Changes are tried for the largest situations first, until `EFFORT` pods have been placed in total.
 
     Args:
         inventory: the input.
-        run: its simulation, prepared; it is left at its beginning.
+        run: its prepared simulation, which is restored afterwards.
         chosen: the workloads to explain.
         suggest: whether changes that would help are tried.
         progress: receives the number of tried pods.
@@ -178,7 +181,7 @@ def explain_pending(
 
 
 def _pending_pods(ended: Run | None, run: Run, queue: Iterable[QueuedPod]) -> Iterator[tuple[QueuedPod, object]]:
-    """Yield pending pods, each with a key of its situation: kube-scheduler's reasons, or what the pod waits for.
+    """Yield (pending pod, key of its situation). The key is kube-scheduler's reasons, or the reason for waiting.
 
     A pod that its StatefulSet has not created is in the situation of the pod before it.
 
@@ -205,18 +208,29 @@ def _pending_pods(ended: Run | None, run: Run, queue: Iterable[QueuedPod]) -> It
 
 
 _Moment = tuple[Verdict | None, dict[str, Any], str | None]
-"""A verdict on a pod that is about to be bound, the facts about its node, and the node."""
+"""(verdict, facts about the node, node name) just before a pod is bound."""
 
 
 class _Explainer:
-    """One explanation in the making."""
+    """Builds explanations of an inventory's pods."""
 
-    def __init__(self, inventory: Inventory, run: Run, suggest: bool, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        inventory: Inventory,
+        run: Run,
+        suggest: bool,
+        progress: Progress | None,
+        known: Mapping[str, str] | None = None,
+    ) -> None:
+        self._known = known or {}
         self._inventory = inventory
         self._run = run
         self.suggests = suggest
         self._progress = progress
         self._ended: Run | None = None
+        self._skews: dict[int, dict[int, int]] = {}
+        self._owners: tuple[Run, PodOwners] | None = None
+        self._open: tuple[Run, list[tuple[NotJudgedError, str]]] | None = None
 
     def explain(self, subject: ExplainedPod, *, another: bool) -> Explanation:
         if subject.bound is not None:
@@ -278,7 +292,7 @@ class _Explainer:
         return self._explanation(first, "pending", None, None, facts)
 
     def pending(self, simulation: RepeatedSimulation, ended: Run, pods: list[QueuedPod]) -> Explanation:
-        """Explain the first of some pending pods of a workload that was judged, at the end of a simulation.
+        """Explain the first judged pod of a workload's pending pods, at the end of a simulation.
 
         The state is left at the beginning if changes were tried.
         """
@@ -292,7 +306,7 @@ class _Explainer:
         return self._pending(simulation, ended, queued, outcome)
 
     def _queued(self, pods: list[QueuedPod]) -> Explanation:
-        """The first of some queued pods that stays pending, or else the first of them."""
+        """Explain the first of some queued pods that stays pending, else the first pod."""
         simulation = RepeatedSimulation(self._run)
         seen: list[_Moment] = []
         if len(pods) == 1:
@@ -317,8 +331,13 @@ class _Explainer:
     ) -> Explanation:
         scheduler = self._run.scheduler
         baseline = Baseline.of(ended, queued.workload)
+        if self.suggests:
+            if not self._skews:
+                every = spreads(ended).items()
+                self._skews = {of: {each.position: each.skew for each in found if each.hard} for of, found in every}
+            baseline = replace(baseline, skews=self._skews)
         facts: dict[str, Any] = {
-            "message": outcome.placement.message,
+            "message": outcome.message_of(f"{queued.namespace}/{queued.name}"),
             "preemption": outcome.preemption.sentence if outcome.preemption else "",
             "pending": baseline.pending,
             "wanted": baseline.wanted,
@@ -338,7 +357,7 @@ class _Explainer:
         found = looked_at(baseline, obstacles, newest, surplus_pods(queued.workload, waiting), older=older)
         if refused is None:
             facts |= {
-                "constraints": self._tables(obstacles, ended.queue, queued.workload),
+                "constraints": _tables(obstacles, self._owners_at_end(ended), queued.workload),
                 "plugins": obstacles.rejections(),
                 "nearest": obstacles.nearest(NEAREST, by_details=_NAMED_REASONS),
                 "admitted": obstacles.admitted(),
@@ -368,7 +387,8 @@ class _Explainer:
             chosen = nominated if nominated in verdict.total else hinted or verdict.best[0]
             seen.append((verdict, self._choice(scheduler, queued, verdict, chosen), chosen))
 
-        return seen, simulation.watch(pod_key(queued.namespace, queued.name), queued.pod, look, self._progress)
+        key = pod_key(queued.namespace, queued.name)
+        return seen, simulation.watch(key, queued.pod, look, self._progress, self._known)
 
     def _placed(self, queued: QueuedPod, placement: Placement, seen: list[_Moment], ended: Run) -> Explanation:
         key = pod_key(queued.namespace, queued.name)
@@ -395,7 +415,7 @@ class _Explainer:
         return self._explanation(QueuedPod(pod, pod.name, owner), "bound", node, verdict, facts)
 
     def _choice(self, scheduler: Scheduler, queued: QueuedPod, verdict: Verdict, chosen: str) -> dict[str, Any]:
-        """Return why that node was chosen, or the obstacles of a pod's present node."""
+        """Return facts about the choice of a node: scores, or the obstacles on the pod's current node."""
         pod = queued.pod
         obstacles = _obstacles(scheduler, pod, verdict)
         draws = rules_for(ChoiceRules, scheduler.framework_of(scheduler.cluster.shared_class(pod)).gates).draws
@@ -403,7 +423,8 @@ class _Explainer:
         refused: tuple[NearestNode, ...] = ()
         if chosen in verdict.nodes and chosen not in verdict.total:
             refused = (obstacles.near_node(verdict.nodes.index(chosen), keys),)
-        tables = self._tables(obstacles, self._run.queue, queued.workload)
+        owners = PodOwners(self._run.cluster, self._run.owners, self._run.queue)
+        tables = _tables(obstacles, owners, queued.workload)
         row = scheduler.cluster.nodes.row_of.get(chosen)
         node = scheduler.cluster.nodes.nodes[row] if row is not None else None
         own = node.labels if node is not None else {}
@@ -415,13 +436,11 @@ class _Explainer:
             "without": tuple(without_each(scheduler, pod, queued.name, verdict)),
         }
 
-    def _tables(
-        self, obstacles: RejectionsPerNode, queue: Sequence[QueuedPod], workload: Workload
-    ) -> tuple[ConstraintTable, ...]:
-        """Each constraint with its domains, and whose pods it counts."""
-        owners = PodOwners(self._run.cluster, self._run.owners, queue)
-        tables = constraint_tables(obstacles)
-        return tuple(with_fields(each, counted=owners.counted_by(each.arithmetic, workload)) for each in tables)
+    def _owners_at_end(self, ended: Run) -> PodOwners:
+        """Return the owners of the pods at the end of a simulation; all its pending pods share them."""
+        if self._owners is None or self._owners[0] is not ended:
+            self._owners = ended, PodOwners(self._run.cluster, self._run.owners, ended.queue)
+        return self._owners[1]
 
     def _waiting(self, queued: QueuedPod, message: str) -> Explanation:
         facts: dict[str, Any] = {"message": message, "pending": 1, "wanted": 1}
@@ -440,7 +459,11 @@ class _Explainer:
         planned, workload = self._run.plan, queued.workload
         namesakes = (pod for pod in self._inventory.pods if pod.name == queued.name)
         stored = any((pod.namespace or "default") == queued.namespace and exists(pod) for pod in namesakes)
+        begun = seconds(queued.created) if queued.created and state in ("pending", "waiting") else None
+        latest = None if begun is None else snapshot_time(self._inventory.nodes, self._inventory.pods)
         return Explanation(
+            created=queued.created if begun is not None else "",
+            age=None if begun is None or latest is None else latest - begun,
             namespace=queued.namespace,
             name=queued.name,
             workload=f"{workload.kind}/{workload.name}",
@@ -463,12 +486,12 @@ class _Explainer:
         """Return the unjudged parts of the pod itself and of the run's pending pods."""
         own = f"{subject.namespace}/{subject.name}"
         found = [(part, own) for part in verdict.unjudged] if verdict is not None and verdict.error else []
-        if self._ended is not None:
-            for queued in self._ended.queue:
-                outcome = self._ended.outcome(queued)
-                if outcome is not None and outcome.pending:
-                    found += [(part, f"{queued.namespace}/{queued.name}") for part in outcome.unjudged]
-        return unjudged_of(found)
+        ended = self._ended
+        if ended is not None and (self._open is None or self._open[0] is not ended):
+            outcomes = ((each, outcome) for each in ended.queue if (outcome := ended.outcome(each)) is not None)
+            pending = ((each, outcome.unjudged) for each, outcome in outcomes if outcome.pending)
+            self._open = ended, [(part, f"{it.namespace}/{it.name}") for it, parts in pending for part in parts]
+        return unjudged_of([*found, *(self._open[1] if ended is not None and self._open is not None else ())])
 
 
 def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:
@@ -476,9 +499,15 @@ def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:
     conditions = pod.status.conditions if pod.status else None
     if preemption and any(each.type == "PodScheduled" and each.status == "False" for each in conditions or ()):
         yield (
-            "the pod's condition is of when kube-scheduler last tried it: what it says of preemption may differ from "
-            "what is true now, which stands above"
+            "the pod's condition dates from kube-scheduler's last attempt, so its part about preemption may be "
+            "outdated; the result above is current"
         )
+
+
+def _tables(obstacles: RejectionsPerNode, owners: PodOwners, workload: Workload) -> tuple[ConstraintTable, ...]:
+    """Return each constraint with its domains and the owners of the counted pods."""
+    tables = constraint_tables(obstacles)
+    return tuple(with_fields(each, counted=owners.counted_by(each.arithmetic, workload)) for each in tables)
 
 
 def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> RejectionsPerNode:

@@ -1,4 +1,4 @@
-"""Changed spread constraints of a pod, written into the pod in place of its own or the default constraints."""
+"""Write spread constraints into a pod, in place of its own or the default constraints."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def in_force(view: View) -> list[Constraint]:
 
 
 def written(constraints: Sequence[Constraint]) -> list[TopologySpreadConstraint]:
-    """Constraints as a pod would bring them.
+    """Return constraints in manifest form.
 
-    A ReplicaSet's selector holds the hash of its revision: in a Deployment's template that is a key of matchLabelKeys.
+    A pod-template-hash in a selector, which comes from a ReplicaSet, becomes a key of matchLabelKeys.
     """
     return [_written(each) for each in constraints]
 

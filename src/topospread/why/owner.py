@@ -68,17 +68,17 @@ class Owned:
         return self.reference["kind"] == "Pod" and self.means == "recreate"
 
     def own(self) -> list[TopologySpreadConstraint]:
-        """The constraints in the form that the pod spec needs before one of them can be changed."""
+        """Return the constraints of the spec; default constraints in manifest form if the spec has none."""
         return list(self.spec.topology_spread_constraints or ()) or written(self.constraints)
 
 
 def exists(item: KubeObject) -> bool:
-    """Return whether an API server has an object: it gave it a uid, or a pod has a node or a phase."""
+    """Return whether the object exists in an API server: it has a uid, or the pod has a node or a phase."""
     return item.metadata.is_stored or (isinstance(item, Pod) and bool(item.spec.node_name or item.phase))
 
 
 def is_older(pod: Pod, template: Pod) -> bool:
-    """Return whether a pod is of another revision than its controller's template now makes."""
+    """Return whether a pod is of another revision than its controller's current template."""
     keys = TEMPLATE_HASH_LABEL, REVISION_HASH_LABEL
     return any(key in pod.labels and pod.labels[key] != template.labels.get(key, pod.labels[key]) for key in keys)
 
@@ -124,8 +124,10 @@ def _spec_of(item: KubeObject) -> tuple[PodSpec | None, str]:
 
 
 def _not_read(subject: QueuedPod, owner: OwnerReference, constraints: tuple[Constraint, ...]) -> Owned:
-    """Return the owner from a reference alone. A ReplicaSet with a pod-template-hash belongs to a Deployment. For an
-    unknown kind, the path of the pod template is unknown."""
+    """Return the owner from a reference alone.
+
+    A ReplicaSet with a pod-template-hash belongs to a Deployment. For an unknown kind, the path is that of a pod.
+    """
     kind, name = owner.kind, owner.name
     suffix = f"-{subject.pod.labels.get(TEMPLATE_HASH_LABEL, '')}"
     if kind == "ReplicaSet" and len(suffix) > 1 and name.endswith(suffix):
@@ -139,7 +141,7 @@ def _not_read(subject: QueuedPod, owner: OwnerReference, constraints: tuple[Cons
 
 
 def _as_in_template(spec: PodSpec) -> PodSpec:
-    """The spec without tolerations that were added to it."""
+    """Return the spec without tolerations that the API server or a controller added."""
     own = [each for each in spec.tolerations or () if not (each.key or "").startswith(_ADDED_TOLERATIONS)]
     return replace(spec, tolerations=own or None)
 

@@ -19,14 +19,13 @@ from .own_constraints import with_constraints
 from .result import ChoiceWithout
 
 MOST: Final = 32
-"""Constraints, from the first on, that are left out in turn."""
+"""Number of constraints that are left out, one at a time."""
 
 
 def without_each(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict) -> Iterator[ChoiceWithout]:
-    """The choice without each of the first `MOST` constraints in force, in the order of the verdict's arithmetic.
+    """Yield the chosen node without each of the first `MOST` constraints, in the order of the verdict's arithmetic.
 
-    A pod without its only constraint gets the default constraints. A default constraint is taken out of the profile,
-    since a pod cannot be without it otherwise.
+    A pod without its only constraint gets the default constraints. A default constraint is removed from the profile.
     """
     for each in verdict.arithmetic[:MOST]:
         judged = _judged_without(scheduler, pod, name, each)
@@ -58,7 +57,7 @@ def _judged_without(scheduler: Scheduler, pod: Pod, name: str, gone: ConstraintA
 
 
 def _profile_without(profile: Profile, position: int) -> Profile:
-    """The profile with a list of default constraints that lacks one."""
+    """Return the profile without one of its default constraints."""
     args = profile.args.pod_topology_spread
     left: list[DefaultConstraint] = [each for i, each in enumerate(args.constraints_in_force) if i != position]
     changed = with_fields(args, defaulting_type="List", default_constraints=tuple(left))

@@ -17,12 +17,12 @@ from .result import Further, Suggestion
 from .what_if import Baseline
 
 _PLANS = 8
-"""Most limits that are tried: with each, pods of other workloads may take the room first."""
+"""Maximum number of limits to try. Several may be needed, because other workloads' pods may use the quota first."""
 _Limits = dict[str, dict[str, str]]
 
 
 def raised_quotas(inventory: Inventory, run: Run, workload: Workload, before: Baseline) -> Iterator[Suggestion]:
-    """Yield the least limits with which no pod of a workload is refused, if nodes take more of its pods then.
+    """Yield the lowest quotas that refuse no pod of a workload, if more of its pods then find nodes.
 
     Args:
         inventory: the input, which is not changed.

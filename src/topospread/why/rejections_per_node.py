@@ -31,11 +31,11 @@ TAINTS = "TaintToleration"
 UNSCHEDULABLE = "NodeUnschedulable"
 AFFINITY = "NodeAffinity"
 NOMINATED = "nominated pods"
-"""Used in place of a plugin's name: the pod does not fit together with the node's nominated pods."""
+"""Stands for a plugin's name: the pod does not fit on the node together with its nominated pods."""
 _SHOWN_TAINTS = 5
 _CORE = 4
 _NO_KEY = 1 << 20
-"""Used in place of the excess of a skew: the node has no domain."""
+"""Stands for the excess of a skew: the node has no domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,15 @@ class RejectionsPerNode:
         before = list(self._pre_filter(view))
         narrowed = before[0].codes != 0 if before and view.plugins.rejected is None else None
         self.says = [*before, *self._filters(view, narrowed)]
+        self._shortages: dict[int, list[Shortage]] = {}
         self._nominated()
 
     def _pre_filter(self, view: View) -> Iterator[PluginSays]:
         plugins = view.plugins
         if plugins.rejected is not None:
             plugin, status = plugins.rejected
-            yield PluginSays(plugin or "PreFilter", np.ones(len(self.rows), dtype=np.int64), {1: status})
+            own = Status(status.code, status.of(self.verdict.pod))
+            yield PluginSays(plugin or "PreFilter", np.ones(len(self.rows), dtype=np.int64), {1: own})
         elif plugins.narrowed is not None:
             kept = np.fromiter((name in plugins.narrowed for name in self.verdict.nodes), np.bool_, len(self.rows))
             reason = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins.narrowing)}]"
@@ -221,14 +223,18 @@ class RejectionsPerNode:
 
     def shortages(self, position: int) -> list[Shortage]:
         """Return the resources that a node lacks."""
-        room = next((each.filter for each in self.says if each.plugin == RESOURCES), None)
-        shortages = getattr(room, "shortages", None)
-        return [Shortage(*each) for each in shortages(int(self.rows[position]))] if shortages else []
+        found = self._shortages.get(position)
+        if found is None:
+            room = next((each.filter for each in self.says if each.plugin == RESOURCES), None)
+            shortages = getattr(room, "shortages", None)
+            found = [Shortage(*each) for each in shortages(int(self.rows[position]))] if shortages else []
+            self._shortages[position] = found
+        return found
 
     def admitted(self) -> tuple[NearestNode, ...]:
-        """Return the kinds of nodes that topology spread passes, those that lack least first.
+        """Return the kinds of nodes that topology spread admits, smallest shortage first.
 
-        If no node is rejected by topology spread alone, all nodes are considered, because relaxing it would not help.
+        If topology spread alone rejects no node, return the kinds of all nodes: a looser constraint would not help.
         """
         spread = self.rejected_by(SPREAD)
         return self.nearest(None, ~spread if np.any(spread & (self.count == 1)) else None)
@@ -236,10 +242,10 @@ class RejectionsPerNode:
     def nearest(
         self, most: int | None, among: Bools | None = None, by_details: tuple[str, ...] = ()
     ) -> tuple[NearestNode, ...]:
-        """Return the nodes with the fewest rejections, those that lack least first; one node for each kind of
-        rejections. ``by_details``: plugins whose details make a kind of their own.
+        """Return one node for each kind of rejections: fewest rejections first, then smallest shortage.
 
-        Nodes that PreFilter excluded come last, because no change of these nodes makes them feasible.
+        Nodes that PreFilter excluded come last, because no change of these nodes makes them feasible. ``by_details``:
+        plugins whose details distinguish kinds.
         """
         positions = np.flatnonzero(self.count > 0 if among is None else (self.count > 0) & among)
         if not len(positions):

@@ -6,7 +6,8 @@ every run, if the options have any.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 
 import numpy as np
 
@@ -18,16 +19,16 @@ from topospread.controllers.planned import QueuedPod
 from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.placing import Progress, place_all
-from topospread.simulation.run import Run, as_served
+from topospread.simulation.run import PodOutcome, Run, as_served
 from topospread.simulation.scaling import PoolScaler
 from topospread.simulation.virtual_queue import VirtualQueue
 
 Look = Callable[[Scheduler, Verdict, str], None]
-"""Shown the scheduler, the verdict and the nominated node just before the pod is bound."""
+"""Receives the scheduler, the verdict and the nominated node just before the pod is bound."""
 
 
 class RepeatedSimulation:
-    """The start of a run and the way back to it.
+    """A prepared run, and the savepoint to restore it.
 
     Attributes:
         run: the prepared run, which is never placed itself.
@@ -49,17 +50,40 @@ class RepeatedSimulation:
         progress: Progress | None = None,
         later: Sequence[QueuedPod] = (),
     ) -> Run:
-        """Place a queue from the start, or from the state that `placement_without_constraint` or `with_node` made.
+        """Place a queue, from the start or after `without`, `withdraw`, `with_node` and `with_objects`.
 
-        The state is left as the run leaves it, until `restore`. ``later``: pods that are created once all other pods
+        The state keeps the result until `restore`. ``later``: pods that are created once all other pods
         have been attempted.
         """
         return self._place(self.run.scheduler, self.queue if queue is None else queue, progress, later)
 
-    def watch(self, key: str, pod: Pod, look: Look, progress: Progress | None = None) -> Run:
-        """Place the queue and call `look` before each binding of the pod."""
+    def watch(
+        self, key: str, pod: Pod, look: Look, progress: Progress | None = None, known: Mapping[str, str] | None = None
+    ) -> Run:
+        """Place the queue and call `look` before each binding of the pod.
+
+        ``known``: pod key → node, in the order in which the queue is placed. If it has the pod, only the pods before it
+        are bound, and only the pod itself is scheduled.
+        """
         witness = _Witness(self.run, key, pod, look)
+        if known and key in known and (again := self._as_known(witness, key, known)) is not None:
+            return again
         return self._place(witness, self.queue, progress)
+
+    def _as_known(self, witness: Scheduler, key: str, known: Mapping[str, str]) -> Run | None:
+        """Return a run with the known nodes of the workload. If the pod gets another node, restore and return None."""
+        run, cluster = self.run, self.run.cluster
+        queued = {pod_key(each.namespace, each.name): each for each in self.queue}
+        for each in takewhile(lambda each: each != key, known):
+            run.scheduler.bind(each, cluster.shared_class(queued[each].pod), cluster.nodes.row_of[known[each]])
+        placement = witness.schedule(queued[key].pod, queued[key].name)
+        if placement.node != known[key]:
+            self.restore()
+            return None
+        own = {name: each for name, each in queued.items() if each.workload is queued[key].workload}
+        outcomes = {id(each): PodOutcome(Placement(name, known.get(name))) for name, each in own.items()}
+        outcomes[id(queued[key])] = PodOutcome(placement)
+        return Run(run.plan, witness, run.options, [*own.values()], outcomes)
 
     def _place(
         self,
@@ -99,22 +123,22 @@ class RepeatedSimulation:
             self.run.cluster.withdraw(pod_key(each.namespace, each.name))
 
     def node(self, name: str) -> Node:
-        """The node of a name as it now is."""
+        """Return the current state of a node."""
         nodes = self.run.cluster.nodes
         node = nodes.nodes[nodes.row_of[name]]
         assert node is not None, "only nodes that are there are changed"
         return node
 
     def with_node(self, node: Node) -> None:
-        """Put a node there, new or in place of the one of its name, until `restore`."""
+        """Add a node, or replace the node with its name, until `restore`."""
         self.run.cluster.put_node(as_served(node))
 
     def with_objects(self, objects: Sequence[KubeObject]) -> None:
-        """Put claims and StorageClasses there, new or in place of those of their names, until `restore`."""
+        """Add claims and StorageClasses, or replace those with the same name, until `restore`."""
         self.run.cluster.objects.add(objects)
 
     def restore(self) -> None:
-        """Put everything back to the beginning."""
+        """Restore the state of the start."""
         self._beginning.rollback()
         self.run.plan.inventory.nodes = self._nodes
         for workload in self.run.plan.workloads:
@@ -122,13 +146,13 @@ class RepeatedSimulation:
 
 
 def tried_pods(run: Run) -> list[QueuedPod]:
-    """Return the pods that were to be placed, without those that DaemonSets have for new nodes of pools."""
+    """Return the queued pods, without DaemonSet pods for new nodes of pools."""
     planned = {id(each) for each in run.plan.queue}
     return [each for each in run.queue if each.workload.kind != "DaemonSet" or id(each) in planned]
 
 
 class _Witness(Scheduler):
-    """A scheduler that shows what it sees just before it binds one pod."""
+    """A scheduler that calls `look` just before it binds one pod."""
 
     def __init__(self, run: Run, key: str, pod: Pod, look: Look) -> None:
         super().__init__(run.cluster, run.scheduler.frameworks)

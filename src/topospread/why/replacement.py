@@ -17,19 +17,19 @@ from .result import Means
 from .target import unbound
 
 MADE_OF_TEMPLATE = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
-"""Kinds whose pods are all alike."""
+"""Kinds whose pods are all equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """The pods of a workload, made anew.
+    """The queue with a workload's recreated pods.
 
     Attributes:
-        queue: the pods to be placed at first.
-        later: the pods created when the others have been placed.
-        made: the workload's pods among both.
-        gone: pods that are taken off their nodes for it.
-        kept: how many pods stay on their nodes.
+        queue: pods to place first.
+        later: pods to create once `queue` has been attempted.
+        made: the workload's pods in `queue` and `later`.
+        gone: existing pods to remove from their nodes.
+        kept: number of pods that stay on their nodes.
     """
 
     queue: tuple[QueuedPod, ...]
@@ -46,11 +46,11 @@ def replaced(
     of_pod: Callable[[Pod], Pod],
     means: Means,
 ) -> Replacement:
-    """The queue with the workload's pods as a changed spec makes them.
+    """Return the queue with the workload's pods created from a changed spec.
 
-    A Deployment's replicas are equal; pods of other kinds differ and are recreated one by one. Where the spec is
-    changed in place, or a ReplicaSet's template, pods on nodes stay. Recreated pods come last, because other pending
-    pods may use their room first.
+    A Deployment's replicas are equal. Pods of other kinds may differ, so each pod is changed by itself. If the change
+    is in place or only for new pods, pods on nodes stay. Recreated pods come last, because other pending pods may use
+    their room first.
     """
     stay = means in ("new pods", "in place")
     waiting = [each for each in queue if each.workload is workload]
@@ -71,7 +71,7 @@ def replaced(
 
 
 def _alike(workload: Workload, pod: Pod, count: int) -> list[QueuedPod]:
-    """Replicas of one template; no pod of an API server has a name like theirs."""
+    """Return equal replicas. Their names contain ``~``, which no name in an API server has."""
     priority = pod.spec.priority or 0
     return [QueuedPod(pod, f"{workload.name}~{i}", workload, priority) for i in range(count)]
 
@@ -79,7 +79,7 @@ def _alike(workload: Workload, pod: Pod, count: int) -> list[QueuedPod]:
 def _one_by_one(
     workload: Workload, gone: Sequence[Pod], waiting: Sequence[QueuedPod], of_pod: Callable[[Pod], Pod]
 ) -> list[QueuedPod]:
-    """Return the pods one by one; pods of an OrderedReady StatefulSet stay in order."""
+    """Return a changed copy of each pod. Pods of an OrderedReady StatefulSet stay in order."""
     in_order = workload.kind == "StatefulSet" and any(each.after is not None for each in waiting)
     pods = [(pod.name, unbound(pod)) for pod in gone] + [(each.name, each.pod) for each in waiting]
     if workload.kind == "StatefulSet":

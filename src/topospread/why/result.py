@@ -21,8 +21,8 @@ from topospread.simulation.result import PendingGroup
 from .attempts import Attempts
 
 PodState = Literal["pending", "placed", "bound", "waiting"]
-"""Pending: no node takes it. Placed: the simulation found it a node. Bound: it was on a node before. Waiting:
-kube-scheduler is not asked (scheduling gates, a StatefulSet's pod before it)."""
+"""Pending: no node accepts the pod. Placed: the simulation found a node. Bound: it was on a node before. Waiting: it
+does not reach kube-scheduler (scheduling gates, or an earlier pod of the StatefulSet is missing)."""
 
 Means = Literal["create", "rollout", "new pods", "recreate", "in place", "template", "cluster"]
 """How a change takes effect: create a new object; roll out every replica from the template; use the template for new
@@ -63,7 +63,7 @@ class ConstraintTable(msgspec.Struct, frozen=True):
     Attributes:
         domains: eligible domains, by name.
         counted: owners of the counted pods, ``Deployment/web`` → pods; empty if the workload owns all of them.
-        own: domain of the pod's node; "" without a node.
+        own: domain of the pod's node; "" for a pod without a node.
     """
 
     arithmetic: ConstraintArithmetic
@@ -78,24 +78,26 @@ class NodeObstacle(Base, frozen=True):
     plugin: Annotated[str, Meta(description="Name of the filter plugin.")]
     code: Annotated[str, Meta(description="kube-scheduler's status code.")]
     reasons: Annotated[tuple[str, ...], Meta(description="kube-scheduler's reasons.")]
-    details: Annotated[tuple[str, ...], Meta(description="Numbers or names behind the reasons.")]
+    details: Annotated[tuple[str, ...], Meta(description="Numbers or names that explain the reasons.")]
 
 
 class PluginVerdict(Base, frozen=True):
-    """The nodes that one plugin rejects, whatever the plugins before it say."""
+    """The nodes that one plugin rejects, including nodes that an earlier plugin rejects."""
 
     plugin: Annotated[str, Meta(description="Name of the filter plugin.")]
     nodes: Annotated[int, Meta(description="Nodes that it rejects.")]
     alone: Annotated[int, Meta(description="Nodes that no other plugin rejects.")]
     reasons: Annotated[dict[str, int], Meta(description="Reason → nodes.")]
-    details: Annotated[tuple[str, ...], Meta(description="Taints, or labels that the pod asks for; commonest first.")]
+    details: Annotated[
+        tuple[str, ...], Meta(description="Taints, or labels that the pod requires; most frequent first.")
+    ]
 
 
 class CoreObstacle(msgspec.Struct, frozen=True):
     """A reason of one plugin, or a hard constraint.
 
     Attributes:
-        nodes: how many nodes it rejects.
+        nodes: number of nodes that it rejects.
         topology_key, max_skew: of the constraint; "" and 0 otherwise.
     """
 
@@ -111,7 +113,7 @@ class NearestNode(Base, frozen=True):
 
     node: Annotated[str, Meta(description="Name of the node.")]
     domains: Annotated[dict[str, str], Meta(description="Topology key of a constraint → domain of the node.")]
-    alike: Annotated[int, Meta(description="Further nodes with the same obstacles.")]
+    alike: Annotated[int, Meta(description="Number of further nodes with the same obstacles.")]
     obstacles: Annotated[tuple[NodeObstacle, ...], Meta(description="All rejections of the node.")]
 
 
@@ -131,17 +133,18 @@ class Suggestion(msgspec.Struct, frozen=True):
         kind: ``maxSkew``, ``whenUnsatisfiable``, ``nodeTaintsPolicy``, ``nodeAffinityPolicy``, ``minDomains``,
             ``toleration``, ``requests``, ``rollout`` (of a template that changed already), ``restart``, ``deletePod``,
             ``uncordon``, ``strategy``, ``free``, ``newNode``, ``storageClassName``, ``newClaim``, ``newStorageClass``,
-            ``quota``; several with ``+`` between.
+            ``quota``, ``budget``; several with ``+`` between.
         title: the change in words.
         object: target of the patch: apiVersion, kind, namespace and name; for a new node the list of nodes. For an
             owner of an unknown kind (``template``), paths are those of its pods.
-        patch: the change as RFC 6902 operations; one that removes "" deletes the object.
+        patch: the change as RFC 6902 operations. Removing the path "" deletes the object.
         means: how the change takes effect.
         placed, wanted: the workload's pods with a node after the change, and its desired pods.
         lets_in: pods of the workload that are pending without the change and placed with it.
         newly_pending: pods of other workloads that are placed without the change and pending with it.
         evicted: pods that preemption evicts with the change.
-        exceeds: hard constraints whose maxSkew without the change is exceeded with it.
+        exceeds: hard constraints that exceed their unchanged maxSkew after the change, the workload's first.
+        uncounted: domains that the workload's hard constraints count only without the change.
         file: file of the object; "" if unknown.
         further: changes of other objects, all of which are needed.
     """
@@ -157,28 +160,29 @@ class Suggestion(msgspec.Struct, frozen=True):
     newly_pending: tuple[str, ...] = ()
     evicted: int = 0
     exceeds: tuple[ExceededSkew, ...] = ()
+    uncounted: tuple[str, ...] = ()
     file: str = ""
     further: tuple[Further, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """True if every pod of the workload has a node then."""
+        """True if every pod of the workload has a node after the change."""
         return self.placed >= self.wanted
 
     @property
     def worse(self) -> tuple[int, int]:
-        """Sort key: pods without a node then, and the largest excess of a skew over the maxSkew without the change."""
+        """Sort key: pods without a node after the change, then the largest excess over an unchanged maxSkew."""
         excess = max((each.skew - each.max_skew for each in self.exceeds), default=0)
         return self.wanted - self.placed + len(self.newly_pending), excess
 
 
 class ScoredNode(Base, frozen=True):
-    """A feasible node and its weighted points."""
+    """A feasible node and its weighted scores."""
 
     node: Annotated[str, Meta(description="Name of the node.")]
-    total: Annotated[int, Meta(description="Sum of the points.")]
+    total: Annotated[int, Meta(description="Sum of the weighted scores.")]
     points: Annotated[dict[str, int], Meta(description="Plugin → weighted points.")]
-    alike: Annotated[int, Meta(description="Further nodes with the same points.")]
+    alike: Annotated[int, Meta(description="Number of further nodes with the same scores.")]
 
 
 class SpreadPoints(Base, frozen=True):
@@ -186,7 +190,7 @@ class SpreadPoints(Base, frozen=True):
 
     topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
     domain: Annotated[str | None, Meta(description="Domain of the node; null if it lacks the key.")]
-    matching: Annotated[int, Meta(description="Pods that count there; for the hostname those on the node.")]
+    matching: Annotated[int, Meta(description="Counted pods in the domain; for the hostname, on the node.")]
     domains: Annotated[int, Meta(description="Distinct domains among the scored nodes.")]
     weight: Annotated[float, Meta(description="ln(domains + 2)")]
     max_skew: Annotated[int, Meta(description="maxSkew of the constraint.")]
@@ -206,27 +210,32 @@ class SpreadNodeScore(Base, frozen=True):
 
 
 class ChoiceWithout(Base, frozen=True):
-    """The choice if a constraint did not exist."""
+    """The chosen node if a constraint did not exist."""
 
     topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
     when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` or `ScheduleAnyway`.")]
-    position: Annotated[int, Meta(description="Its place in its list, from 0.")]
+    position: Annotated[int, Meta(description="Index of the constraint in its list, from 0.")]
     origin: Annotated[str, Meta(description="`pod`, `profile` or `system`: source of the constraint.")]
-    instead: Annotated[str | None, Meta(description="Default constraints that apply then: `system` or `profile`.")]
-    node: Annotated[str | None, Meta(description="Best node by name; null if there is none.")]
-    total: Annotated[int, Meta(description="Its total.")]
+    instead: Annotated[
+        str | None,
+        Meta(description="Origin of the default constraints that apply instead: `system` or `profile`; else null."),
+    ]
+    node: Annotated[str | None, Meta(description="First of the best nodes; null if no node is feasible.")]
+    total: Annotated[int, Meta(description="Total score of that node.")]
     equals: Annotated[int, Meta(description="Number of nodes with that total.")]
 
 
 class NodeScores(Base, frozen=True):
-    """The chosen node and its best rivals."""
+    """The scores of the chosen node and of the best other nodes."""
 
     chosen: Annotated[str, Meta(description="Node of the pod.")]
     feasible: Annotated[int, Meta(description="Number of feasible nodes. A single node is not scored.")]
     best: Annotated[tuple[str, ...], Meta(description="Nodes with the highest total.")]
     draws: Annotated[bool, Meta(description="Whether kube-scheduler draws one of them.")]
     weights: Annotated[dict[str, int], Meta(description="Score plugin → its weight.")]
-    nodes: Annotated[tuple[ScoredNode, ...], Meta(description="The chosen node first if it is feasible, then rivals.")]
+    nodes: Annotated[
+        tuple[ScoredNode, ...], Meta(description="The chosen node, if it is feasible, then the best other nodes.")
+    ]
     spread: Annotated[tuple[SpreadNodeScore, ...], Meta(description="PodTopologySpread's arithmetic of these nodes.")]
 
 
@@ -251,29 +260,30 @@ class Explanation:
     Attributes:
         workload: ``Deployment/web``, or ``Pod/NAME`` for a bare pod; "" if unknown.
         exists: whether the pod exists in the API server.
+        created: creationTimestamp of a pending pod; "" for a pod that does not exist.
+        age: seconds from then to the latest timestamp in the input; ``None`` if unknown.
         node: the pod's node; ``None`` if it has none.
         message: kube-scheduler's message for a pending pod, or why it waits; ``preemption`` has preemption's message.
         pending: pods of the workload without a node, out of ``wanted`` replicas.
-        nodes: how many nodes the cluster has.
-        constraints: those in force, hard ones first.
-        plugins: rejections by each plugin; for a pod with a node, of the other nodes as well.
-        nearest: for a pod that fits nowhere, the nodes that lack least; the node of a bound pod that would be rejected.
-        core: the fewest obstacles that reject every node together; empty if more than a few are needed.
-        admitted: kinds of nodes that hard constraints admit, or of all nodes if other plugins close all that
-            constraints reject; for a pod that fits nowhere.
+        nodes: number of nodes of the cluster.
+        constraints: constraints in force, hard constraints first.
+        plugins: rejections of nodes by each plugin, also for a pod that has a node.
+        nearest: nodes with the fewest obstacles; for a bound pod, its own node if it would now reject the pod.
+        core: a smallest set of obstacles that together reject every node; empty if more than four are needed.
+        admitted: for a pod that fits nowhere, kinds of nodes that hard constraints admit; kinds of all nodes if other
+            plugins reject every node that constraints reject.
         suggestions: simulated changes that place the pod, smallest first.
         searched: whether changes were searched.
         untried: number of changes that exceeded the simulation budget.
-        scores: for a pod that has a node.
+        scores: scores of the chosen node and the best other nodes; ``None`` for a pod without a node.
         without: the chosen node without each of the first 32 constraints.
         verdict: kube-scheduler's verdict; ``None`` if the pod does not reach kube-scheduler.
         evictions: pods that were evicted for this pod.
-        from_batch: whether it got the next best node of the equal pods before it, without scoring.
+        from_batch: whether kube-scheduler reused the scores of an equal pod before it (OpportunisticBatching).
         tries: attempts of kube-scheduler for a pending pod of a live cluster; else ``None``.
         unjudged: parts of the pod and of other pending pods that topospread does not model.
-        situations: all pods of the workload by situation, if the question was about a workload.
-        assumed: the explanation as if filters that topospread does not model let every node pass; ``None`` if every
-            pod is judged.
+        situations: all pods of the workload by situation, if the target is a workload.
+        assumed: the explanation if unmodelled filters admit every node; ``None`` if every pod is judged.
     """
 
     namespace: str
@@ -282,6 +292,8 @@ class Explanation:
     state: PodState
     exists: bool
     node: str | None
+    created: str = ""
+    age: float | None = None
     message: str = ""
     preemption: str = ""
     pending: int = 0

@@ -25,10 +25,10 @@ class RollingUpdate:
     """A rolling update under way.
 
     Attributes:
-        old: pods of old revisions on nodes, first the one that is removed first.
-        old_pending: pods of old revisions that wait.
-        refused: pods of the new revision that the API server refuses, as they exceed a quota.
-        waiting: pods of the new revision that wait.
+        old: pods of old revisions on nodes, in the order of removal.
+        old_pending: pending pods of old revisions.
+        refused: pods of the new revision that the API server refuses because of a quota.
+        waiting: pending pods of the new revision.
         placed: pods of the new revision on nodes.
     """
 
@@ -51,10 +51,9 @@ class RollingUpdate:
         self.template = _of_a_new_revision(self.template)
 
     def play(self) -> int | None:
-        """Run until nothing changes. Return the new pods with a node if the update gets stuck, ``None`` if it
-        completes.
+        """Run the update. Return ``None`` if it completes, else the number of new pods with a node.
 
-        The state must be at the simulation's start and is left as the update leaves it.
+        The state must be at the simulation's start. It keeps the result.
         """
         self.simulation.carry_out([each for each in self.simulation.queue if each.workload is not self.workload])
         before = None
@@ -96,7 +95,7 @@ class RollingUpdate:
 
 
 def _of_a_new_revision(template: Pod) -> Pod:
-    """The pod with another ``pod-template-hash``, in its label and in the selectors that matchLabelKeys wrote it to."""
+    """Return the pod with another ``pod-template-hash``, in its label and in selectors merged from matchLabelKeys."""
     revision = template.labels.get(TEMPLATE_HASH_LABEL)
     if not revision:
         return template

@@ -24,7 +24,7 @@ RIVALS = 3
 
 
 def score_table(view: View, verdict: Verdict, chosen: str, *, draws: bool) -> NodeScores:
-    """Return the scores of the chosen node and of the best others; without the chosen node if it is not feasible."""
+    """Return the scores of the chosen node, if it is feasible, and of the best other nodes."""
     total = verdict.total
     rivals = _distinct(verdict, chosen)
     shown = ([chosen] if chosen in total else []) + list(rivals)
@@ -42,7 +42,7 @@ def score_table(view: View, verdict: Verdict, chosen: str, *, draws: bool) -> No
 
 
 def _distinct(verdict: Verdict, chosen: str) -> dict[str, int]:
-    """Return the other feasible nodes, best first, one of each score → number of further nodes with equal scores."""
+    """Return node → number of further nodes with equal scores, for the other feasible nodes, best first."""
     columns = np.stack(list(verdict.points.values())) if verdict.points else np.zeros((1, len(verdict.total)), np.int64)
     found: dict[bytes, list[str]] = {}
     for name, points in zip(verdict.total, columns.T, strict=True):
@@ -92,7 +92,7 @@ def _spread_score(
 
 
 def _parts(soft: SoftConstraints, rows: Ints) -> dict[int, tuple[SpreadPoints, ...]]:
-    """Row of a scored node → what each soft constraint adds."""
+    """Return row of a scored node → the points from each soft constraint."""
     scored = soft.scored(rows)
     left = np.arange(len(rows)) if scored is None else np.flatnonzero(scored)
     parts: dict[int, list[SpreadPoints]] = {row: [] for row in rows[left].tolist()}

@@ -1,4 +1,4 @@
-"""The changes that let a pending pod be placed, smallest first: single changes, or the smallest sets that suffice.
+"""Search for changes with which a pending pod is placed: single changes, or the smallest sufficient sets.
 
 Every change is simulated from the beginning (`what_if`), and only changes that help are suggested.
 """
@@ -37,9 +37,9 @@ _OF_A_KIND = 2
 _TOGETHER = 3
 """Largest number of changes in one suggestion."""
 _SETS = 6
-"""Largest number of sets of changes; of sets with the same kinds of changes only the first is kept."""
+"""Maximum number of sets of changes. Of sets with the same kinds of changes, only the first is kept."""
 _REQUESTS = 3
-"""Number of smaller requests that are tried with other changes, and of resource combinations that are searched."""
+"""Maximum number of smaller requests to try with other changes, and of resource combinations to search."""
 _SHARE = 10
 """Largest number of pods that share a node's room when requests are reduced."""
 _WITH_TEMPLATE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
@@ -58,7 +58,12 @@ def suggestions(
     """
     workload = subject.workload
     allowed = {each.position: each.max_skew for each in found.constraints if each.when_unsatisfiable == "DoNotSchedule"}
-    search = WhatIf(simulation, workload, found.baseline, workload.template or subject.pod, allowed)
+    counted = {
+        (each.arithmetic.position, each.arithmetic.topology_key): each.arithmetic.domains
+        for each in found.tables
+        if each.arithmetic.hard
+    }
+    search = WhatIf(simulation, workload, found.baseline, workload.template or subject.pod, allowed, counted)
     owner = owned(inventory, subject, found.constraints, has_pods=_has_pods(workload, simulation, inventory))
     kept: list[Worked] = []
     items = list(spec_changes(owner, found)) if owner is not None else []
@@ -85,8 +90,12 @@ def suggestions(
         # The claim of one pod is no fix for the others.
         if tried is not None and (tried.complete or change.kind != "storageClassName"):
             worked.append((change, tried))
+    # A node that one change opens is preferred to a node that needs several.
+    opening = [*kept, *by_kind.get("uncordon", ()), *by_kind.get("free", ())]
+    most = max((one.placed for each, one in opening if each.kind in ("toleration", "uncordon", "free")), default=0)
     for worked in by_kind.values():
-        kept += sorted(worked, key=lambda each: not each[1].complete)[:_OF_A_KIND]
+        better = (each for each in worked if not each[0].parts or each[1].placed > most)
+        kept += sorted(better, key=lambda each: not each[1].complete)[:_OF_A_KIND]
     if not any(tried.complete for change, tried in kept if not change.parts):
         single = [each for each in found.cluster_changes if not each.parts]
         kept[:0] = _together(search, owner, found, [*items, *single], some=not kept)
@@ -123,7 +132,7 @@ def hard_constraints(owner: Owned, found: PendingPodFacts) -> list[Constraint]:
 
 
 def _control(search: WhatIf, owner: Owned, workload: Workload, found: PendingPodFacts) -> Iterator[Worked]:
-    """Yield the unchanged template if pods created from it find nodes: then no other change is needed."""
+    """Yield a restart with the unchanged template if its pods find nodes. Then no other change is needed."""
     if workload.template is not None and workload.kind in _WITH_TEMPLATE and owner.means in ("rollout", "new pods"):
         yield from _helping(search, [as_in_template(owner, workload.template, older=found.older)])
 
@@ -146,10 +155,11 @@ def _least_skews(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterat
 
 
 def _largest_requests(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterator[Worked]:
-    """Yield for each combination of short resources the largest requests that place as many pods as the smallest.
+    """Yield, for each combination of short resources, the largest requests that place as many pods
+    as the smallest requests do.
 
-    Where ``old`` pods of the workload are on a node, and it is to take ``old + more`` then, each may have a share of
-    its room.
+    If a node has ``old`` pods of the workload and must take ``more``, each may request an equal share
+    of the node's room.
     """
     by_resources: dict[tuple[str, ...], set[tuple[Shortage, ...]]] = {}
     most = min(found.baseline.wanted, _SHARE)
@@ -218,7 +228,7 @@ def _smallest(search: WhatIf, now: int, most: int, tried: Attempt) -> tuple[int,
 
 
 def _as_good(one: Suggestion | None, largest: Suggestion) -> bool:
-    """Return whether as many pods are placed, with the strategy that the largest value needs."""
+    """Return whether a change places as many pods as the largest value, with the same strategy."""
     return one is not None and one.placed >= largest.placed and len(one.patch) <= len(largest.patch)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from msgspec.structs import replace
 
@@ -16,6 +15,7 @@ from topospread.controllers.planned import QueuedPod, Workload
 from topospread.controllers.scale import KIND_OF
 from topospread.errors import UsageError
 from topospread.simulation.run import Run
+from topospread.text import did_you_mean
 
 _POD_KINDS = frozenset({"po", "pod", "pods"})
 _SHOWN = 5
@@ -24,7 +24,7 @@ _ANOTHER = "another"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target as asked for.
+    """A parsed target.
 
     Attributes:
         kind: ``Pod`` or a controller's kind.
@@ -37,19 +37,19 @@ class Target:
 
     @property
     def shown(self) -> str:
-        """As kubectl would put it: ``pod "web-0" in namespace "shop"``."""
+        """The target in kubectl's words: ``pod "web-0" in namespace "shop"``."""
         where = f' in namespace "{self.namespace}"' if self.namespace else ""
         return f'{self.kind.lower() if self.kind == "Pod" else self.kind} "{self.name}"{where}'
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPod:
-    """The pod to explain, or the workload one of whose pods it will be.
+    """The pod to explain, or the workload from which a pod is chosen.
 
     Attributes:
-        workload: ``None`` for a pod on a node whose owner nobody knows.
+        workload: the workload; ``None`` for a bound pod without a known owner.
         bound: the pod on a node, after admission.
-        queued: the pod that waits.
+        queued: the pending pod.
     """
 
     workload: Workload | None = None
@@ -75,7 +75,7 @@ def parse_target(text: str, namespace: str | None) -> Target:
         raise UsageError(f'"{text}": write [NAMESPACE/]POD or [NAMESPACE/]KIND/NAME, for example deploy/web')
     own = before[0] if before else ""
     if own and namespace and own != namespace:
-        raise UsageError(f'"{text}" is in another namespace than -n {namespace}')
+        raise UsageError(f'"{text}" and -n {namespace} name different namespaces; leave one out')
     return Target(kind, own or namespace or "", name)
 
 
@@ -83,16 +83,16 @@ def find(run: Run, target: Target) -> ExplainedPod:
     """Return the pod or workload that the target names.
 
     Raises:
-        UsageError: if the name is missing, with similar names, or is in several namespaces.
+        UsageError: if the name does not exist (the message has similar names) or is in several namespaces.
     """
     found = _pods(run, target) if target.kind == "Pod" else _workloads(run, target)
     if not found and target.kind == "Pod":
         found = _named_so(run, target)
     namespaces = sorted({namespace for namespace, _ in found})
     if len(namespaces) > 1:
-        raise UsageError(f"there is a {target.shown} in several namespaces: {', '.join(namespaces)}; choose with -n")
+        raise UsageError(f"{target.shown} exists in several namespaces: {', '.join(namespaces)}; choose one with -n")
     if not found:
-        raise UsageError(f"there is no {target.shown}{_near(run, target)}")
+        raise UsageError(f"{target.shown} not found{_near(run, target)}")
     return found[0][1]
 
 
@@ -111,7 +111,7 @@ def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
     for pod in () if found else run.plan.inventory.pods:
         if meant(pod.namespace, pod.name) and (pod.phase in FINISHED_PHASES or pod.terminating):
             state = "is terminating" if pod.terminating else f"has finished ({pod.phase})"
-            raise UsageError(f"pod {pod.namespace}/{pod.name} {state}: kube-scheduler does not look at it")
+            raise UsageError(f"pod {pod.namespace}/{pod.name} {state}: kube-scheduler ignores it")
     return found
 
 
@@ -124,10 +124,10 @@ def _workloads(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
 
 
 def _named_so(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
-    """Return the only workload of a name, which needs no kind.
+    """Return (namespace, workload) for a name without a kind; empty if no workload has it.
 
     Raises:
-        UsageError: if there are several.
+        UsageError: if several workloads have it.
     """
     found = [
         each
@@ -140,23 +140,17 @@ def _named_so(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
 
 
 def _near(run: Run, target: Target) -> str:
-    """``; did you mean …?``: the same name elsewhere or of another kind, else what is spelt alike."""
+    """Return ``; did you mean …?`` with the same name elsewhere or of another kind, else similar names."""
     pods = [(each.namespace, each.name) for each in run.queue]
     pods += [(each.namespace, each.name) for each in run.plan.bound]
     names: dict[str, str] = {f"{namespace}/{name}": name for namespace, name in pods}
     names |= {_shown(each): each.name for each in run.plan.workloads if each.kind != "Pod"}
     same = [shown for shown, name in names.items() if name == target.name]
-    close = same or _spelt_alike(target.name, names)
-    if close:
-        return f"; did you mean {' or '.join(close[:2])}?"
+    if same:
+        return f"; did you mean {' or '.join(same[:2])}?"
     others = [_shown(each) for each in run.plan.workloads if each.kind != "Pod"]
-    return f"; there is {_listed(others)}" if others else ""
-
-
-def _spelt_alike(name: str, names: dict[str, str]) -> list[str]:
-    """Names that are spelt alike."""
-    near = get_close_matches(name, set(names.values()), n=2, cutoff=0.6)
-    return [next(shown for shown, each in names.items() if each == found) for found in near]
+    known = {name: shown for shown, name in reversed(names.items())}
+    return did_you_mean(target.name, known, f"the input has {_listed(others)}" if others else "", most=2)
 
 
 def _listed(names: Collection[str]) -> str:
@@ -176,7 +170,7 @@ def one_more(run: Run, workload: Workload) -> QueuedPod:
     """
     template = workload.template
     if template is None or workload.kind == "DaemonSet":
-        raise UsageError(f"{workload}: there is no pod of it that could be explained")
+        raise UsageError(f"{workload}: it has no pod to explain")
     queued = QueuedPod(template, f"{workload.name}-{_ANOTHER}", workload, priority=template.spec.priority or 0)
     workload.replicas += 1
     run.queue.append(queued)
@@ -184,13 +178,13 @@ def one_more(run: Run, workload: Workload) -> QueuedPod:
 
 
 def candidates(run: Run, workload: Workload) -> tuple[list[QueuedPod], list[Pod]]:
-    """The pods of a workload: those that are queued, and those on nodes by name."""
+    """Return the workload's queued pods, and its pods on nodes, sorted by name."""
     queued = [each for each in run.queue if each.workload is workload]
     return queued, sorted(workload.existing, key=lambda pod: pod.name)
 
 
 def gated_of(run: Run, workload: Workload) -> Iterable[QueuedPod]:
-    """Its pods that wait for scheduling gates."""
+    """Return the workload's pods that have scheduling gates or are refused."""
     return (each for each in run.plan.gated if each.workload is workload)
 
 

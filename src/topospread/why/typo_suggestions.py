@@ -1,4 +1,4 @@
-"""Corrections of likely typos in a pod's spec: a label that nodes have, another namespace, a preference.
+"""Corrections of likely mistakes in a pod's spec: misspelled labels, a wrong namespace, too strict anti-affinity.
 
 `suggest` finds the changes that help. `meant_by` compares with the nodes and pods at the end of the run.
 """
@@ -56,7 +56,7 @@ class Meant:
 
 
 def meant_by(obstacles: RejectionsPerNode) -> Meant:
-    """Return what the pod of these obstacles probably means, in the state at the end."""
+    """Return the likely intended values of the pod, in the final state."""
     labels: dict[str, set[str]] = {}
     for node in obstacles.cluster.nodes.nodes:
         for key, value in node.labels.items() if node is not None else ():
@@ -98,7 +98,7 @@ def _selected(wanted: Mapping[str, str], labels: Mapping[str, set[str]]) -> Iter
 
 
 def _elsewhere(obstacles: RejectionsPerNode) -> Iterator[tuple[int, str]]:
-    """Required terms of the pod's own namespace that match pods of other namespaces alone."""
+    """Yield (position, namespace) of required affinity terms that only match pods of another namespace."""
     for position, term in enumerate(_required(obstacles.pod.spec, "pod_affinity")):
         if term.namespaces or term.namespace_selector is not None:
             continue
@@ -115,7 +115,7 @@ def _elsewhere(obstacles: RejectionsPerNode) -> Iterator[tuple[int, str]]:
 
 
 def meant_changes(owner: Owned, meant: Meant) -> Iterator[Change]:
-    """Everything but the topology keys of spread constraints, which are changed as the other fields of those."""
+    """Yield the corrections, except of topology keys in spread constraints (see `changes.topology_key_change`)."""
     for (key, value), label in meant.selected.items():
         if (owner.spec.node_selector or {}).get(key) == value:
             yield _selector_change(owner, (key, value), label)
@@ -138,7 +138,7 @@ def meant_changes(owner: Owned, meant: Meant) -> Iterator[Change]:
 
 
 def keeps_away(spec: PodSpec) -> bool:
-    """Return whether pods of a spec must not be near to pods of some labels."""
+    """Return whether a spec has required pod anti-affinity."""
     return bool(_required(spec, "pod_anti_affinity"))
 
 
@@ -162,7 +162,7 @@ def _selector_change(owner: Owned, asked: Label, meant: Label) -> Change:
 
 
 def _term_change(owner: Owned, position: int, title: str, put: tuple[str, Any], changed: PodAffinityTerm) -> Change:
-    """A field set in one required term of the affinity to pods."""
+    """Return a change that sets a field in one required pod affinity term."""
     path = f"{owner.path}/affinity/podAffinity/{_REQUIRED}/{position}"
     patch = ({"op": "add", "path": f"{path}/{put[0]}", "value": put[1]},)
 
@@ -176,7 +176,7 @@ def _term_change(owner: Owned, position: int, title: str, put: tuple[str, Any], 
 
 
 def _preferred(owner: Owned) -> Change:
-    """All required anti-affinity as a preference of the greatest weight."""
+    """Return a change that makes all required anti-affinity preferred, with the highest weight."""
     path = f"{owner.path}/affinity/podAntiAffinity"
     terms = _weighted(_required(owner.spec, "pod_anti_affinity"))
     there = _side_of(owner.spec, "pod_anti_affinity").preferred_during_scheduling_ignored_during_execution or []

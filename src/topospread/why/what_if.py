@@ -1,11 +1,11 @@
-"""Simulation of a change: it places the whole queue again, and compares the result with that of the unchanged queue.
+"""Simulate a change: place the whole queue again, and compare the result with that of the unchanged queue.
 
 `suggest` chooses the changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace as with_fields
@@ -17,9 +17,9 @@ from topospread.api.rollout import Strategy
 from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.cluster.cluster import pod_key
 from topospread.controllers.planned import QueuedPod, Workload
-from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
 from topospread.plugins.spread_constraints import Constraint
-from topospread.simulation.run import Run, spread_of
+from topospread.simulation.run import Run, spread_of, spreads
 
 from .changes import TAINTS_OF_HEALTH, Change, strategy_change
 from .cluster_changes import cluster_changes, short_nodes, surplus_pods
@@ -33,10 +33,12 @@ from .rolling_update import RollingUpdate
 from .typo_suggestions import Meant, keeps_away, meant_by
 
 EFFORT = 20_000
-"""Number of pods that simulations of changes may place in all: a few seconds' work."""
+"""Total number of pods that simulations of changes may place: a few seconds' work."""
 _OVERHEAD = 20
-"""Fixed cost of a simulation, in pods; of a pod with more constraints, one for each."""
+"""Fixed cost of a simulation, in pods. For a pod with more constraints, the cost is their number."""
 _TAINT_SETS = 4
+_SPREADS = 10
+"""Workloads whose constraints are counted in the time in which a pod is placed."""
 
 
 class OutOfEffortError(Exception):
@@ -51,15 +53,17 @@ class Baseline:
         placed: number of the workload's pods that have a node.
         wanted: desired number of the workload's pods.
         nodes: keys of all queued pods that have a node.
+        skews: skews of each workload's hard constraints by position, by the workload's ``id``; empty if unknown.
     """
 
     placed: int
     wanted: int
     nodes: frozenset[str]
+    skews: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Run, workload: Workload) -> Baseline:
-        """Return the result of a run, while its state exists."""
+        """Return the result of a run, whose state must still exist."""
         nodes: set[str] = set()
         placed = wanted = len(workload.existing)
         for queued in tried_pods(run):
@@ -86,6 +90,7 @@ class WhatIf:
     Attributes:
         pod: a pod of the workload without changes.
         allowed: position of a hard constraint of this pod → its maxSkew.
+        counted: position and topology key of a hard constraint → the domains that it counts without changes.
         untried: number of changes that were skipped to limit the effort.
         rolled_out: number of the workload's pods with a node if all are recreated unchanged; 0 if that does not help.
     """
@@ -95,6 +100,7 @@ class WhatIf:
     baseline: Baseline
     pod: Pod
     allowed: Mapping[int, int]
+    counted: Mapping[tuple[int, str], Sequence[Domain]] = field(default_factory=dict)
     untried: int = 0
     rolled_out: int = 0
     _tried: dict[tuple[str, str], Suggestion | None] = field(default_factory=dict)
@@ -102,10 +108,10 @@ class WhatIf:
     def try_out(self, change: Change, *, must: bool = False) -> Suggestion | None:
         """Simulate a change. Return a suggestion if it places more pods than before, else ``None``.
 
-        Once the effort is used up, changes are not simulated: ``None`` as well.
+        Return ``None`` without a simulation if `EFFORT` is spent.
 
         Raises:
-            OutOfEffortError: instead of that, if ``must`` is True.
+            OutOfEffortError: if `EFFORT` is spent and ``must`` is True.
         """
         known = (change.title, str([each.patch for each in change.each]))
         if known not in self._tried:
@@ -121,7 +127,7 @@ class WhatIf:
         return self._tried[known]
 
     def _rolled_out(self, change: Change, suggestion: Suggestion) -> Suggestion | None:
-        """Return the suggestion if its rolling update completes, else with a strategy with which it does.
+        """Return the suggestion if its rolling update completes, else with a strategy that lets it complete.
 
         Pods with default constraints are not simulated: their selector depends on a ReplicaSet that does not exist
         yet.
@@ -204,6 +210,8 @@ class WhatIf:
         lets_in = self.baseline.pending - (wanted - placed)
         if lets_in <= 0:
             return None
+        after = self._spread(change, run)
+        own_skews = exceeded((self.allowed.get(each.position), each) for each in after)
         return Suggestion(
             kind=change.kind,
             title=change.title,
@@ -215,10 +223,35 @@ class WhatIf:
             lets_in=lets_in,
             newly_pending=tuple(sorted(self.baseline.nodes - there - own)),
             evicted=len(run.evictions),
-            exceeds=tuple(exceeded((self.allowed.get(each.position), each) for each in self._spread(change, run))),
+            exceeds=(*own_skews, *self._of_others(change, run)),
+            uncounted=tuple(self._uncounted(after)),
             file=change.file,
             further=tuple(Further(each.kind, each.title, each.object, each.patch) for each in change.parts[1:]),
         )
+
+    def _of_others(self, change: Change, run: Run) -> Iterator[ExceededSkew]:
+        """Yield constraints of other workloads whose skew grows beyond their maxSkew."""
+        of_nodes = run.evictions or any(each.of_node or each.nodes or each.deleted for each in change.each)
+        known, own = self.baseline.skews, self.workload
+        rows = [
+            each
+            for each in run.plan.workloads
+            if id(each) in known and each is not own and (of_nodes or each.namespace == own.namespace)
+        ]
+        self.simulation.placed += len(rows) // _SPREADS
+        found = spreads(run, rows)
+        for row in rows:
+            before = known[id(row)]
+            grown = (each for each in found.get(id(row), ()) if each.skew > before.get(each.position, each.skew))
+            for each in exceeded((one.max_skew if one.hard else None, one) for one in grown):
+                yield with_fields(each, workload=f"{row.namespace}/{row.name}")
+
+    def _uncounted(self, after: Iterable[ConstraintArithmetic]) -> Iterator[str]:
+        """Yield domains without pods of a hard constraint that it counts only without the change."""
+        for each in after:
+            counted = {one.name for one in each.domains}
+            before = self.counted.get((each.position, each.topology_key), ())
+            yield from (one.name for one in before if one.name not in counted)
 
     def _spread(self, change: Change, run: Run) -> tuple[ConstraintArithmetic, ...]:
         """Return the counts of the changed pods' constraints."""
@@ -227,7 +260,7 @@ class WhatIf:
 
 
 def exceeded(constraints: Iterable[tuple[int | None, ConstraintArithmetic]]) -> Iterator[ExceededSkew]:
-    """Yield the constraints whose skew is above the given maxSkew, which is ``None`` for a constraint without one."""
+    """Yield the constraints whose skew exceeds the given maxSkew; ``None`` stands for no limit."""
     for most, each in constraints:
         if most is not None and each.skew > most:
             yield ExceededSkew(topology_key=each.topology_key, max_skew=most, skew=each.skew)
@@ -270,15 +303,16 @@ def looked_at(
     short: dict[tuple[tuple[str, int], ...], list[Shortage]] = {}
     for _, lacks, _ in short_nodes(newest):
         short.setdefault(tuple((each.resource, each.missing) for each in lacks), lacks)
+    tables = constraint_tables(obstacles)
     return PendingPodFacts(
         baseline,
         tuple(in_force(newest.view)),
-        constraint_tables(newest),
+        tables if newest is obstacles else constraint_tables(newest),
         tuple(_taint_sets(newest)),
         tuple(short.values()),
         older,
         meant_by(newest),
-        tuple(cluster_changes(obstacles, constraint_tables(obstacles), surplus)),
+        tuple(cluster_changes(obstacles, tables, surplus)),
     )
 
 

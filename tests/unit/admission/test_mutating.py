@@ -92,15 +92,33 @@ LAST = '[JSONPatch{op: "add", path: "/metadata/labels/last", value: "%s"}]'
     ("objects", "reason"),
     [
         (policy(ELSEWHERE, matchConditions=[{"name": "c", "expression": "request.userInfo.username == 'a'"}]), "user"),
-        ([*policy(LAST % "a"), *policy(LAST % "b", name="q")], "their order, which is not known, matters"),
+        ([*policy(LAST % "a"), *policy(LAST % "b", name="q")], "depends on their order, which is unknown"),
         (policy("Object{metadata: Object.metadata{labels: {'a': object.metadata.name}}}", rule=WORKLOADS), "name"),
-        (policy('[JSONPatch{op: "add", path: "/metadata/name", value: "a"}]'), "a patch of metadata is not evaluated"),
+        (policy('[JSONPatch{op: "add", path: "/metadata/name", value: "a"}]'), "its patch changes metadata, which"),
         (policy(IN_TEMPLATE, rule={**WORKLOADS, "resources": ["replicasets"]}), "it changes the ReplicaSet"),
     ],
 )
 def test_what_is_not_known_leaves_the_pods_open(objects: list[Json], reason: str) -> None:
     verdict, because = found_by(*objects, deployment())
     assert (verdict, reason in because) == ("unknown", True), because
+
+
+KEYED: Json = {
+    "maxSkew": 1,
+    "topologyKey": "zone",
+    "whenUnsatisfiable": "ScheduleAnyway",
+    "labelSelector": {"matchLabels": {"app": "web"}},
+    "matchLabelKeys": ["pod-template-hash"],
+}
+
+
+@pytest.mark.parametrize("reinvocation", ["Never", "IfNeeded"])
+def test_label_keys_are_merged_once_after_the_policies(reinvocation: str) -> None:
+    hostname = '[JSONPatch{op: "add", path: "/spec/hostname", value: "h"}]'
+    merged = "has(object.spec.topologySpreadConstraints[0].labelSelector.matchExpressions)"
+    sees_keys = f"Object{{spec: Object.spec{{subdomain: {merged} ? object.nosuch : 's'}}}}"
+    policies = policy(hostname, sees_keys, reinvocationPolicy=reinvocation)
+    assert found_by(*policies, deployment(topologySpreadConstraints=[KEYED])) == ("yes", "")
 
 
 def test_before_the_version_that_has_them_on_they_are_open() -> None:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from tests.unit.controllers.manifests import Json, container, inventory, pod
+from topospread.admission.label_keys import invalid_label_keys
 from topospread.admission.new_pods import NewPodRules
 from topospread.admission.pod_admission import Admission
 from topospread.api.inventory import Inventory
@@ -104,7 +105,7 @@ class TestPriority:
     def test_unknown_class_beside_a_priority(self):
         judge = admission()
         assert judge.admit(typed(priorityClassName="gone", priority=5)).spec.priority == 5
-        assert list(judge.warnings) == ["no PriorityClass with name gone was found: pods keep the priority they give"]
+        assert list(judge.warnings) == ["no PriorityClass with name gone was found: pods keep their own priority"]
 
     def test_priority_without_a_class_is_taken_with_a_warning(self):
         judge = admission()
@@ -269,3 +270,11 @@ def test_keys_that_the_selector_has_already_are_refused_once_the_pods_value_is_m
         judge = admission()
         judge.admit(item)
         assert not judge.made_invalid
+
+
+@pytest.mark.parametrize(("version", "refused"), [("1.26", False), ("1.27", True), ("1.33", True)])
+def test_keys_that_the_selector_has_already_are_refused_before_they_were_merged(version, refused):
+    gates = gates_for(version, component="apiserver")
+    selected = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "p"}}, "matchLabelKeys": ["app"]}
+    found = list(invalid_label_keys(typed(topologySpreadConstraints=[CONSTRAINT | selected]).spec, gates))
+    assert [each.field for each in found] == ["spec.topologySpreadConstraints[0].matchLabelKeys[0]"] * refused

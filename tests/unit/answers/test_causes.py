@@ -34,7 +34,7 @@ CLOSED_ZONE = [*zones("ab"), node("c1", "zone-c", cordoned=True), node("c2", "zo
 FULL = pod("filler", "c2", spec(cpu="800m"), labels={"app": "filler"})
 TERM = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": HOST}
 GONE = (
-    "zone-b takes no pod but still sets the minimum, 0 pods (nodeTaintsPolicy: Ignore); "
+    "zone-b takes no pod, but its 0 pods are still the minimum (nodeTaintsPolicy: Ignore); "
     "in every other zone the skew would be 1 + 1 − 0 = 2 > maxSkew 1"
 )
 REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
@@ -47,16 +47,16 @@ REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
             OF,
             [*CLOSED_ZONE, FULL, web("a"), web("b")],
             (["spread-domain-full", "cordoned", "cpu-short"], "any-of"),
-                        "maxSkew 1 over zones admits it to zone-c alone, where c1 is cordoned and c2 lacks 300m cpu",
-            "maxSkew 1 over zones admits it to zone-c alone, where c1 is cordoned and c2 lacks cpu",
+                        "maxSkew 1 over zones admits only zone-c, where c1 is cordoned and c2 lacks 300m cpu",
+            "maxSkew 1 over zones admits only zone-c, where c1 is cordoned and c2 lacks cpu",
             id="the only admitted zone is closed",
         ),
         pytest.param(
             spec(constraint(minDomains=4)),
             [*zones(), *map(web, "abc")],
             (["min-domains"], ""),
-                        "3 zones are fewer than minDomains 4, so the minimum counts as 0: "
-            "1 + 1 in every zone is skew 2 > maxSkew 1",
+                        "3 zones are fewer than minDomains 4, so the minimum counts as 0; "
+            "in every zone the skew would be 1 + 1 − 0 = 2 > maxSkew 1",
             None,
             id="minDomains",
         ),
@@ -128,7 +128,7 @@ def test_two_constraints_that_admit_no_common_node() -> None:
     assert (
         why_words(of_pod)
         == why_words(of_group)
-        == ("maxSkew 1 over zones admits it to zone-b alone, and maxSkew 1 over nodes admits it to a2 alone")
+        == ("maxSkew 1 over zones admits only zone-b, and maxSkew 1 over nodes admits only a2")
     )
 
 
@@ -231,7 +231,7 @@ def test_a_zone_whose_counted_node_lacks_room_is_not_closed_by_the_taint_of_anot
     nodes = [node("a", "zone-a", cpu="8"), node("c", "zone-c", cpu="1"), node("t", "zone-c", taints=[GPU])]
     for found in causes(of, *nodes, pod("there", "a", of)):
         assert "zone-gone-counts" not in [each.code for each in found]
-        assert found[0].says == "maxSkew 1 over zones admits it to zone-c alone"
+        assert found[0].says == "maxSkew 1 over zones admits only zone-c"
 
 
 def test_no_obstacle_is_said_to_block_alone_if_two_do() -> None:

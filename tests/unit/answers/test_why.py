@@ -58,15 +58,15 @@ def large() -> Why:
 def test_a_pending_pod() -> None:
     assert pending().text() == snapshot("""\
 no: shop/web-2 finds no node; 2 of the 3 pods of StatefulSet web have one
-why: maxSkew 1 over zones admits it to zone-c alone, where c1 is cordoned and c2
-     lacks 300m cpu
+why: maxSkew 1 over zones admits only zone-c, where c1 is cordoned and c2 lacks
+     300m cpu
 fix: kubectl uncordon c1
-     tried: places it
+     tried: the pod finds a node
 
 topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, pods with app=web
 ZONE    PODS  AFTER  SKEW, MAX 1
-zone-a     1      2            2  ██  refused
-zone-b     1      2            2  ██  refused
+zone-a     1      2            2  ██  rejected
+zone-b     1      2            2  ██  rejected
 zone-c     0      1            1  █   admitted; no node takes it
 skew: pods + 1 (self) − 0 (minimum: zone-c)
 5 more fixes, each plugin's verdict and kube-scheduler's messages: -o wide
@@ -79,7 +79,7 @@ def test_everything_on_a_pending_pod() -> None:
         "Fix 5: maxSkew 2 instead of 1 on topology.kubernetes.io/zone\nrun: kubectl -n shop patch statefulset" in text
     )
     assert "once the pending one is deleted (unless managed in parallel)" in " ".join(text.split())
-    assert "NodeResourcesFit: 1 node, it alone: Insufficient cpu" in text
+    assert "NodeResourcesFit: 1 node, which no other plugin rejects: Insufficient cpu" in text
     assert "c2: NodeResourcesFit: 300m cpu short" in text
     assert "kube-scheduler: 0/4 nodes are available: 1 Insufficient cpu" in text
     assert '"op": "add", "path": "/items/-"' in text
@@ -89,18 +89,18 @@ def test_everything_on_a_pending_pod() -> None:
 def test_a_placed_pod() -> None:
     assert placed().text() == snapshot("""\
 yes: shop/web goes to b
-why: maxSkew 1 over nodes admits it to b, bare, c, gpu alone; of 3 feasible
-     nodes b scores 651, c 637 (NodeResourcesFit 79 to 66)
+why: maxSkew 1 over nodes admits only b, bare, c and gpu; of 3 feasible nodes, b
+     scores highest: 651; c scores 637 (NodeResourcesFit: 79 against 66)
 2 constraints, the scores and each plugin's verdict: -o wide
 """)
     assert placed().text(wide=True) == snapshot("""\
 yes: shop/web goes to b
-why: maxSkew 1 over nodes admits it to b, bare, c, gpu alone; of 3 feasible
-     nodes b scores 651, c 637 (NodeResourcesFit 79 to 66)
+why: maxSkew 1 over nodes admits only b, bare, c and gpu; of 3 feasible nodes, b
+     scores highest: 651; c scores 637 (NodeResourcesFit: 79 against 66)
 
 kubernetes.io/hostname, DoNotSchedule, maxSkew 1, pods with app=web
 NODE  PODS  AFTER  SKEW, MAX 1
-a        1      2            2  ██  refused
+a        1      2            2  ██  rejected
 b        0      1            1  █   admitted; its node is here
 bare     0      1            1  █   admitted
 c        0      1            1  █   admitted
@@ -114,11 +114,11 @@ zone-c     0      1            1  █
 zone-d     0      1            1  █   its node is tainted
 not counted: bare (no label topology.kubernetes.io/zone)
 
-What rejects the 5 nodes, each plugin asked about every node
-TaintToleration: 1 node, it alone: node(s) had untolerated taint(s)
-                (dedicated=gpu:NoSchedule)
-PodTopologySpread: 1 node, it alone: node(s) didn't match pod topology spread
-                constraints
+Plugins that reject nodes, each evaluated on all 5
+TaintToleration: 1 node, which no other plugin rejects: node(s) had untolerated
+                taint(s) (dedicated=gpu:NoSchedule)
+PodTopologySpread: 1 node, which no other plugin rejects: node(s) didn't match
+                pod topology spread constraints
 
 Weighted points of 3 feasible nodes
 A: b; chosen
@@ -141,10 +141,10 @@ B: zone-c: 0 × ln(2 + 2) + 1 = 1.000; 1.000 → 1; 100 × (1 + 1 − 1) ÷ 1 = 
    = 200
 C: lacks a key: not scored; 0 × 2 = 0
 
-Without a constraint
-KEY                          WHEN            BEST NODE  SCORE
-kubernetes.io/hostname       DoNotSchedule   b            651  the same node
-topology.kubernetes.io/zone  ScheduleAnyway  bare         463
+Best node without one of the constraints
+WITHOUT                      WHEN UNSATISFIABLE  BEST NODE  SCORE
+kubernetes.io/hostname       DoNotSchedule       b            651  the same node
+topology.kubernetes.io/zone  ScheduleAnyway      bare         463
 """)
 
 
@@ -153,27 +153,27 @@ def test_a_pod_in_a_large_cluster() -> None:
     assert text == snapshot("""\
 no: shop/web-749c9b4fbb-mtjbx finds no node; 2 of the 12 pods of Deployment web
   have one
-why: maxSkew 1 over zones admits it to zone-c alone, and maxSkew 1 over nodes
-     admits it to node-2, node-3, node-4 and 2995 more, where all 1000 nodes are
+why: maxSkew 1 over zones admits only zone-c, and maxSkew 1 over nodes admits
+     only node-2, node-3, node-4 and 2995 more, where all 1000 nodes are
      cordoned
 block together: 1000 nodes are cordoned and 2000 nodes are excluded by maxSkew 1
-                over zones
+                over zones: together all 3000 nodes
 fix: nodeTaintsPolicy: Honor on topology.kubernetes.io/zone
 tried: a new revision of Deployment web replaces every pod: all 12 pods have a
-       node
+       node; its skew no longer counts zone-c
 
 topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, pods with app=web
 ZONE    PODS  AFTER  SKEW, MAX 1
-zone-a     1      2            2  ██  refused
-zone-b     1      2            2  ██  refused
+zone-a     1      2            2  ██  rejected
+zone-b     1      2            2  ██  rejected
 zone-c     0      1            1  █   admitted; no node takes it
 skew: pods + 1 (self) − 0 (minimum: zone-c)
 
 kubernetes.io/hostname, DoNotSchedule, maxSkew 1, pods with app=web
 NODES       PODS  SKEW
-1998 nodes     0     1  admitted; another constraint refuses it
+1998 nodes     0     1  admitted; another constraint rejects the pod
 1000 nodes     0     1  admitted; no node takes it
-2 nodes        1     2  refused
+2 nodes        1     2  rejected
 skew: pods + 1 (self) − 0 (minimum: node-2, node-3 and 2996 more)
 4 more fixes, each plugin's verdict and kube-scheduler's messages: -o wide
 """)
@@ -191,8 +191,33 @@ def test_a_bound_pod_that_its_node_would_reject_now() -> None:
     there = [pod(f"web-{i}", on, OF) for i, on in enumerate("aaab")]
     answer = why("web-0", *zones("ab"), *there)
     assert (answer.verdict, answer.says) == ("yes", "shop/web-0 runs on a; scheduled now, it would go to b")
-    assert [each.code for each in answer.causes] == ["one-domain", "node-rejects", "only-node"]
+    assert [each.code for each in answer.causes] == ["one-domain", "node-rejects", "only-node", "uneven"]
     assert answer.causes[1].says == "a would reject it now: it exceeds maxSkew (zone-a: skew 2 > maxSkew 1)"
+    assert answer.causes[3].says == (
+        "zone-a has 3 of 4 pods: maxSkew 1 over zones permits up to 2; "
+        "pods or nodes have changed since they were placed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("of", "closed", "says"),
+    [
+        (constraint(maxSkew=3), False, "maxSkew 3 over zones permits up to 4; zone-b is open too, so scores chose"),
+        (constraint(when="ScheduleAnyway"), False, "ScheduleAnyway over zones forbids nothing; zone-b is open too, so"),
+        (constraint(when="ScheduleAnyway"), True, "ScheduleAnyway over zones forbids nothing; filters close every"),
+    ],
+)
+def test_a_constraint_that_permits_an_uneven_spread_is_told_from_filters_and_scores(
+    of: dict[str, Any], closed: bool, says: str
+) -> None:
+    there = [pod(f"web-{i}", on, spec(of)) for i, on in enumerate("aaab")]
+    answer = why("web-0", node("a", "zone-a"), node("b", "zone-b", cordoned=closed), *there)
+    assert f"\nspread: zone-a has 3 of 4 pods: {says}" in answer.text(width=200)
+
+
+def test_an_even_spread_over_open_domains_is_not_explained() -> None:
+    there = [pod(f"web-{i}", on, spec(constraint(when="ScheduleAnyway"))) for i, on in enumerate("aabb")]
+    assert "spread:" not in why("web-0", *zones("ab"), node("c", "zone-c", cordoned=True), *there).text()
 
 
 def test_a_bound_pod_that_comes_back() -> None:
@@ -213,8 +238,8 @@ def test_a_pod_that_is_not_judged_is_unknown() -> None:
     assert answer.text() == snapshot("""\
 unknown: shop/web may find a node
 not judged: resource claims need ResourceSlices, which the input lacks
-            (spec.resourceClaims); all else admits each of the 3 nodes
-know it by: kubectl get resourceslices,resourceclaims -A
+            (spec.resourceClaims); all other filters admit each of the 3 nodes
+to judge it, add: kubectl get resourceslices,resourceclaims -A
 """)
 
 
@@ -284,8 +309,27 @@ def test_json_is_the_struct() -> None:
         "patch": [{"op": "remove", "path": "/spec/unschedulable"}, {"op": "remove", "path": "/spec/taints/0"}],
         "object": {"apiVersion": "v1", "kind": "Node", "namespace": "", "name": "c1"},
         "further": [],
-        "tried": {"verdict": "yes", "places": 3, "of": 3, "evicts": 0, "newlyPending": [], "exceeds": []},
+        "tried": {
+            "verdict": "yes",
+            "places": 3,
+            "of": 3,
+            "evicts": 0,
+            "newlyPending": [],
+            "exceeds": [],
+            "uncounted": [],
+        },
         "means": "cluster",
         "file": None,
         "letsIn": 1,
     }
+
+
+def test_the_age_of_a_pending_pod_is_said() -> None:
+    waiting = pod("web", of=spec(nodeSelector={"no": "node"}))
+    waiting["metadata"]["creationTimestamp"] = "2026-11-27T04:00:00Z"
+    later = pod("other", "a", spec())
+    later["metadata"]["creationTimestamp"] = "2026-11-27T05:30:00Z"
+    answer = why("web", node("a"), waiting, later)
+    assert (answer.created, answer.age) == ("2026-11-27T04:00:00Z", 5400)
+    assert "\npending since: 2026-11-27T04:00:00Z, at least 1h30m0s ago\n" in answer.text()
+    assert why("other", node("a"), waiting, later).created is None

@@ -44,7 +44,7 @@ def test_what_is_required_and_what_is_default_agree_with_the_type():
     assert FIELDS["nodeAffinityPolicy"].default == empty.effective_node_affinity_policy
     assert FIELDS["nodeTaintsPolicy"].default == empty.effective_node_taints_policy
     for name in ("maxSkew", "whenUnsatisfiable"):
-        assert FIELDS[name].default == "none (leaving it out is refused)"
+        assert FIELDS[name].default == "none (the API server refuses a constraint without it)"
 
 
 def test_a_field_is_explained_as_kubectl_would():
@@ -110,11 +110,11 @@ def test_paths_that_mean_the_same(path, same):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("minDomain", 'field "minDomain" does not exist in topologySpreadConstraints; did you mean "minDomains"?'),
+        ("minDomain", 'field "minDomain" does not exist in topologySpreadConstraints; did you mean minDomains?'),
         ("topologySpreadConstraints.MAXSKEW", 'field "MAXSKEW" does not exist in topologySpreadConstraints; did you'),
-        ("labelSelector.matchLabel", 'field "matchLabel" does not exist in labelSelector; did you mean "matchLabels"?'),
+        ("labelSelector.matchLabel", 'field "matchLabel" does not exist in labelSelector; did you mean matchLabels?'),
         ("matchLabelKeys.x", 'field "x" does not exist: matchLabelKeys has no fields'),
-        ("spec.containers", 'field "containers" does not exist in topologySpreadConstraints; there are topologySp'),
+        ("spec.containers", 'field "containers" does not exist in topologySpreadConstraints; fields: topologySp'),
     ],
 )
 def test_a_field_that_is_not_there_names_the_nearest(path, message):

@@ -53,7 +53,7 @@ def test_what_kubectl_takes_is_taken(text: str, printed: str) -> None:
     ],
 )
 def test_what_kubectl_refuses_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is no label selector"):
+    with pytest.raises(UsageError, match="is not a label selector"):
         parse_selector(text)
 
 

@@ -156,7 +156,7 @@ def test_bad_json_is_refused(text):
 def test_bad_yaml_is_refused():
     with pytest.raises(DecodeError, match=r"^f\.yaml:1:10: not YAML"):
         TopologySpreadConstraint.from_yaml("maxSkew: @", Place("f.yaml"))
-    with pytest.raises(DuplicateError, match=r"^f\.yaml:2:1: the key 'maxSkew' stands twice"):
+    with pytest.raises(DuplicateError, match=r"^f\.yaml:2:1: the key 'maxSkew' occurs twice"):
         TopologySpreadConstraint.from_yaml("maxSkew: 1\nmaxSkew: 2\n", Place("f.yaml"))
 
 

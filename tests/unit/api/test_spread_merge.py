@@ -159,7 +159,7 @@ class TestApplyLists:
             merge_constraints([], [HARD_ZONE.to_dict() | {"maxSkew": 1.5}], strategy="apply")
 
     def test_there_is_no_element_order(self):
-        with pytest.raises(UsageError, match="element order"):
+        with pytest.raises(UsageError, match="element_order"):
             merge_constraints([], [], strategy="apply", element_order=["zone"])
 
 

@@ -69,7 +69,7 @@ def test_hostile_text_is_refused(text):
 def test_a_key_twice_is_refused():
     with pytest.raises(DuplicateError) as caught:
         parse_yaml("a: 1\nb: 2\na: 3\n", Place("f.yaml"))
-    assert str(caught.value) == "f.yaml:3:1: the key 'a' stands twice in one mapping"
+    assert str(caught.value) == "f.yaml:3:1: the key 'a' occurs twice in one mapping"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_text_that_looks_like_something_else_is_written_so_that_it_stays_text(te
 def test_without_a_file_the_place_is_told_in_words():
     with pytest.raises(DuplicateError) as caught:
         parse_yaml("a: 1\na: 2\n")
-    assert str(caught.value) == "line 2, column 1: the key 'a' stands twice in one mapping"
+    assert str(caught.value) == "line 2, column 1: the key 'a' occurs twice in one mapping"
 
 
 SCALAR_LIKE = st.text("-+.0123456789eExXoObByYnNaAiIfFtTrRuUlLsS~_:<=", max_size=8)

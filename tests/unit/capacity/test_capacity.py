@@ -46,7 +46,7 @@ def test_the_emptiest_zone_ends_it_where_the_skew_is_hard() -> None:
     found = asked([*small, workload("Deployment", spec=SPREAD)])
     assert found.capacity.targets[0].more == 8
     assert more(found) == {"a": 3, "b": 3, "c": 2}
-    assert ends(found) == "maxSkew 1 over zones admits it to c alone, where c1 lacks cpu"
+    assert ends(found) == "maxSkew 1 over zones admits only c, where c1 lacks cpu"
 
 
 def test_without_a_constraint_room_ends_it() -> None:
@@ -66,7 +66,13 @@ def test_a_missing_replica_comes_before_more() -> None:
     target = found.capacity.targets[0]
     assert (target.missing, target.more, target.placed) == (1, 0, 0)
     answer = capacity_answer(found)
-    assert (answer.verdict, answer.says) == ("no", "1 replica of shop/web finds no node")
+    assert (answer.verdict, answer.says) == ("no", "1 current replica of shop/web finds no node")
+
+
+def test_missing_replicas_of_one_of_two_workloads() -> None:
+    closed = workload("Deployment", "api", 3, {"nodeSelector": {"disk": "ssd"}})
+    found = asked([*nodes("a"), workload("Deployment", replicas=1), closed], "deploy/web", "deploy/api")
+    assert capacity_answer(found).says.startswith("3 current replicas of shop/api find no node")
 
 
 def test_several_come_in_rounds() -> None:
@@ -81,7 +87,7 @@ def test_the_limit_is_said() -> None:
     assert found.capacity.pending is None
     assert not found.purchases
     answer = capacity_answer(found)
-    assert (answer.verdict, answer.says) == ("yes", "at least 2 more of shop/web fit")
+    assert (answer.verdict, answer.says) == ("yes", "at least 2 more replicas of shop/web fit")
 
 
 def test_the_limit_is_at_least_what_is_asked_for() -> None:
@@ -143,6 +149,50 @@ def test_a_quota_ends_the_room_whatever_is_not_judged() -> None:
     assert (found.may_change, verdict(found)) == (True, "no")
 
 
+def quota(**hard: str) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "shop"},
+        "spec": {"hard": hard},
+    }
+
+
+def test_a_quota_is_shared_in_the_ratio_whatever_the_order_of_the_workloads() -> None:
+    both = [workload("Deployment", "web", 2), workload("StatefulSet", "api", 2)]
+    others = workload("Deployment", "other", 2)
+    for objects in ([*both, others], [others, *both[::-1]]):
+        found = asked([*nodes("a", "b"), *objects, quota(pods="10")], "deploy/web", "sts/api", more=5)
+        assert found.capacity.rounds == 2
+        assert not found.capacity.waiting
+        assert "exceeded quota: q" in ends(found)
+
+
+def test_no_nodes_are_searched_for_pods_that_a_quota_denies() -> None:
+    found = asked([*nodes("a"), workload("Deployment", replicas=2), quota(pods="12")], more=12)
+    assert (found.capacity.rounds, found.capacity.created, found.sizing) == (8, 10, None)
+    assert "a1 lacks cpu and ResourceQuotas admit 10 of 12 more: FailedCreate: " in why_words(
+        capacity_answer(found).causes
+    )
+    enough = asked([*nodes("a"), workload("Deployment", replicas=2), quota(pods="14")], more=12)
+    assert "ResourceQuotas" not in why_words(capacity_answer(enough).causes)
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
+def test_a_constraint_that_honors_taints_needs_no_node(kind: str) -> None:
+    gpu = {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}
+    tainted = node("c1", "c")
+    tainted["spec"] = tainted.get("spec", {}) | gpu
+    objects = [*nodes("a", "b"), tainted, workload(kind, replicas=2, spec=SPREAD)]
+    found = asked(objects, f"{kind.lower()}/web", more=4)
+    answer = capacity_answer(found)
+    assert (found.capacity.rounds, verdict(found)) == (0, "no")
+    assert answer.remedies[0].says == "nodeTaintsPolicy: Honor in shop/web"
+    assert "\nfix: nodeTaintsPolicy: Honor in shop/web, without a new node; tried: all fit\n" in answer.text()
+    small = asked([*nodes("a", "b"), workload(kind, replicas=2, spec=SPREAD)], f"{kind.lower()}/web", more=40)
+    assert all(each.code != "nodeTaintsPolicy" for each in capacity_answer(small).remedies)
+
+
 def test_nothing_is_evicted_and_it_is_said_what_would_be() -> None:
     own = {"priorityClassName": "high"}
     found = asked([*nodes("a"), PRIORITY, workload("Deployment", "low", 4), workload("Deployment", spec=own)])
@@ -163,11 +213,11 @@ def test_as_many_as_are_asked_for_have_to_fit_after_each_loss_too() -> None:
     shop = [*nodes("a", "b", "c"), workload("Deployment", replicas=10)]
     assert verdict(asked(shop, each_zone=True, more="100%")) == "yes"
     found = capacity_answer(asked(shop, each_zone=True, more="101%"))
-    assert (found.verdict, found.says) == ("no", "20 more of shop/web fit, 10 after the loss of a")
+    assert (found.verdict, found.says) == ("no", "20 more replicas of shop/web fit, 10 of 11 after the loss of a")
     assert verdict(asked(shop, more="200%")) == "yes"
     assert verdict(asked(shop, more="200.1%")) == "no"
     assert verdict(asked(shop, more=20)) == "yes"
-    assert capacity_answer(asked(shop, more=21)).says == "20 of 21 more of shop/web fit"
+    assert capacity_answer(asked(shop, more=21)).says == "20 of 21 more replicas of shop/web fit"
 
 
 def test_a_node_that_is_enough_is_the_fix() -> None:
@@ -181,11 +231,14 @@ def test_a_node_that_is_enough_is_the_fix() -> None:
 
 def test_several_nodes_like_those_that_exist_are_the_fix_if_one_is_too_few() -> None:
     short = capacity_answer(asked([*nodes("a"), workload("Deployment")], more=20, seconds=300.0))
-    assert (short.says, short.purchases[0].gain) == ("7 of 20 more of shop/web fit; 2 more nodes are enough", 10)
+    assert (short.says, short.purchases[0].gain) == (
+        "7 of 20 more replicas of shop/web fit; 2 more nodes are enough",
+        10,
+    )
     assert [(each.says, each.tried.places) for each in short.remedies] == [("+2 like a1 (a)", 23)]
     lost = capacity_answer(asked([*nodes("a", "b"), workload("Deployment")], more=50, each_zone=True))
     assert (lost.sizing, lost.remedies) == (None, ())
-    assert "fix: none of the 2 nodes tried is enough alone; 1 like a1 in a takes 10 more" in lost.text()
+    assert "fix: no single node is enough (2 tried); 1 like a1 in a makes room for 10 more" in lost.text()
 
 
 CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
@@ -193,7 +246,7 @@ CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}
 
 def test_more_of_what_cannot_be_judged_is_between_none_and_what_other_filters_admit() -> None:
     found = capacity_answer(asked([*nodes("a", "b"), workload("Deployment", spec=CLAIMS)]))
-    assert (found.verdict, found.says) == ("unknown", "0–17 more of shop/web fit")
+    assert (found.verdict, found.says) == ("unknown", "0–17 more replicas of shop/web fit")
     assert [each.what for each in found.unjudged] == ["resourceClaims"]
     assert (found.remedies, found.purchases, found.causes) == ((), (), ())
     crowded = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "11"}}}]
@@ -204,7 +257,7 @@ def test_more_of_what_cannot_be_judged_is_between_none_and_what_other_filters_ad
 def test_neighbours_that_cannot_be_judged_are_bracketed() -> None:
     shop = [*nodes("a"), workload("Deployment"), workload("Deployment", "gpu", 4, CLAIMS)]
     found = capacity_answer(asked(shop))
-    assert (found.verdict, found.says) == ("yes", "3–7 more of shop/web fit")
+    assert (found.verdict, found.says) == ("yes", "3–7 more replicas of shop/web fit")
     assert found.assumed
     assert capacity_answer(asked(shop, more=7)).verdict == "unknown"
     assert capacity_answer(asked(shop, more=8)).verdict == "no"
@@ -268,16 +321,16 @@ def test_a_label_that_goes_with_the_zone_makes_no_sort_of_nodes_and_is_the_zones
     ("of", "besides", "says"),
     [
         (("deploy/wep",), {}, "did you mean shop/deployment/web"),
-        (("ds/log",), {}, "a DaemonSet has no replicas"),
+        (("ds/log",), {}, "a DaemonSet cannot get more replicas"),
         (("deploy/web=0",), {}, "KIND/NAME"),
         (("deploy/web", "deploy/web=2"), {}, "given twice"),
         (("deploy/web", "shop/deploy/web"), {}, "given twice"),
-        (("deploy/web",), {"pod": "pod.yaml"}, "say what is to fit"),
-        ((), {}, "say what is to fit"),
+        (("deploy/web",), {"pod": "pod.yaml"}, "give either workloads or a pod's file"),
+        ((), {}, "name the workload to scale up"),
         (("deploy/web",), {"more": "lots"}, "percentage"),
         (("deploy/web",), {"more": "0"}, "from 1 to"),
         ((), {"more": "20%", "pod": "pod.yaml"}, "no replicas"),
-        (("deploy/web",), {"shapes": ["zones=3,cpu=1"]}, "this is one node"),
+        (("deploy/web",), {"shapes": ["zones=3,cpu=1"]}, "describes a cluster, not a node"),
         (("deploy/web",), {"shapes": ["cpu=lots"]}, "cpu=lots"),
         (("deploy/gated",), {}, "scheduling gates"),
     ],
@@ -318,7 +371,7 @@ def test_pods_of_stateful_sets_that_are_not_replaced_after_a_loss_are_named() ->
     assert sorted(each.not_replaced for each in found.losses) == [("shop/db-0",), ("shop/db-1",)]
     said = " ".join(capacity_answer(found).text().split())
     assert "shop/db-0" in said
-    assert "note: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said
+    assert "note: a StatefulSet replaces a pod only after the old one is deleted" in said
 
 
 def test_no_node_is_bought_in_a_zone_without_a_node_that_is_reachable() -> None:
@@ -328,7 +381,26 @@ def test_no_node_is_bought_in_a_zone_without_a_node_that_is_reachable() -> None:
     found = asked([*nodes("a", "b"), dead, workload("Deployment", replicas=2, spec=SPREAD)])
     assert {each.zone for each in found.purchases} == {"a", "b"}
     answer = capacity_answer(found)
-    assert not answer.remedies
-    assert answer.says == "0 more of shop/web fit; no set of such nodes is enough"
+    assert [each.code for each in answer.remedies] == ["nodeTaintsPolicy"], "nodes do not help"
+    assert answer.says == "0 more replicas of shop/web fit; no set of such nodes is enough"
     all_dead = asked([dead, workload("Deployment", replicas=2, spec=SPREAD)])
     assert {each.zone for each in all_dead.purchases} == {"c"}
+
+
+def test_a_no_names_the_required_rounds_of_several_workloads() -> None:
+    both = [*nodes("a"), workload("Deployment"), workload("Deployment", "api", 1)]
+    found = capacity_answer(asked(both, "deploy/web=2,deploy/api", more=9))
+    assert (found.verdict, found.says.partition(";")[0]) == (
+        "no",
+        "2 of 9 more rounds of 2 shop/web and 1 shop/api fit",
+    )
+
+
+def test_a_no_for_pods_that_are_not_judged_has_a_cause_and_its_rows_claim_nothing() -> None:
+    found = capacity_answer(asked([*nodes("a", "b"), workload("Deployment", spec=CLAIMS)], more=99))
+    assert (found.verdict, [each.code for each in found.causes]) == ("no", ["cpu-short"])
+    text = found.text(wide=True)
+    assert "why: " in text
+    assert [line.split()[1] for line in text.splitlines() if line.startswith(("a1 ", "b1 "))] == ["?", "?"]
+    assert "not judged\n" in text
+    assert "no node takes it" not in text

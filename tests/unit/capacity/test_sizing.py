@@ -129,7 +129,7 @@ def test_pools_that_cannot_help_say_why() -> None:
         "a new node is tainted",
         "it has all the nodes it may have",
     ]
-    assert answer.says == "7 of 9 more of shop/web fit; no set of nodes of the pools is enough"
+    assert answer.says == "7 of 9 more replicas of shop/web fit; no set of nodes of the pools is enough"
     assert not answer.remedies
 
 
@@ -139,7 +139,7 @@ def test_a_pool_that_takes_the_next_pod_and_is_not_enough_says_how_many_fit_with
     for few in (pool("a", "a", most=3), pool("a", "a")):
         found = sizing(objects, few, pool("other", "b", cpu=1, most=1), more=9)
         assert found.verdict == "no"
-        assert [each.why_not for each in found.pools] == ["maxSkew does not admit a", "with +1 of it alone 3 more fit"]
+        assert [each.why_not for each in found.pools] == ["maxSkew does not admit a", "with only +1 of it, 3 more fit"]
 
 
 def test_limits_that_pools_share_hold_for_the_set() -> None:
@@ -237,8 +237,8 @@ def test_other_pending_pods_take_part_of_the_new_nodes_and_are_named() -> None:
     assert found.sizing is not None
     assert (added(found.sizing), found.room.waiting, found.sizing.taken) == ({"large": 1}, 2, {"shop/fill": 1})
     text = found.text()
-    assert "note: part of the new nodes goes to other pending pods: 1 pod of shop/fill\n" in text
-    assert "note: 1 other pod has no node, before and afterwards\n" in text
+    assert "note: other pending pods take part of the new nodes: 1 pod of shop/fill\n" in text
+    assert "note: 1 other pod is pending, before and afterwards\n" in text
 
 
 def test_domains_have_pods_where_a_quota_or_the_limit_ends_the_room() -> None:

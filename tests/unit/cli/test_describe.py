@@ -36,7 +36,7 @@ def test_one_zone_is_a_single_point_of_failure() -> None:
 def test_a_workload_that_does_not_exist_is_refused() -> None:
     done = run("deploy/none", "-f", WEB, *SIX)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "there is no Deployment none" in done.stderr
+    assert "Deployment none not found" in done.stderr
 
 
 def test_the_table_marks_what_is_not_decided_and_says_what_its_marks_mean() -> None:

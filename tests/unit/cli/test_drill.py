@@ -49,6 +49,26 @@ def test_a_namespace_is_where_workloads_are_scaled() -> None:
     assert found == [Scale("shop/deploy/web", 3), Scale("other/deploy/web", 4)]
 
 
+def test_a_changed_template_that_no_step_rolls_out_is_said(tmp_path: Path) -> None:
+    shop = ROOT / "docs/how-to/shop.json"
+    named = {(each["kind"], each["metadata"]["name"]): each for each in json.loads(shop.read_text())["items"]}
+    web = named["Deployment", "web"]
+    web["metadata"] = {"name": "web", "namespace": "shop"}
+    web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:2"
+    path = tmp_path / "web.json"
+    path.write_text(json.dumps(web))
+
+    def warnings(*words: str) -> list[str]:
+        done = forked("drill", "--on", str(shop), "-o", "json", *words)
+        return list(json.loads(done.stdout)["warnings"])
+
+    (said,) = warnings("-f", str(path), "--cordon", "node-a1")
+    assert said.startswith("shop/web: the template changed: 6 existing pods stay of the old revision")
+    assert said.endswith("; --rollout shop/deployment/web rolls it out")
+    assert not warnings("-f", str(path), "--rollout", "shop/deploy/web")
+    assert not warnings("--cordon", "node-a1")
+
+
 def test_nodes_are_like_what_stands_behind() -> None:
     found = steps(
         "--add-nodes", "2", "--zone", "b", "--like", "n1", "--cordon", "node=n1", "--add-nodes=1", "--like=n2"
@@ -65,7 +85,7 @@ def test_nodes_are_like_what_stands_behind() -> None:
         (["--scale", "deploy/web"], "REPLICAS"),
         (["--wait", "5"], "whole seconds"),
         (["--wait", "5ms"], "whole seconds"),
-        (["--like", "n1"], "stands behind --add-nodes"),
+        (["--like", "n1"], "must follow --add-nodes"),
         (["--add-nodes", "0", "--like", "n1"], "from 1"),
         (["--add-nodes", "9" * 5000, "--like", "n1"], "from 1"),
         (["--scale", "deploy/web=" + "9" * 5000], "KIND/NAME=REPLICAS"),
@@ -114,7 +134,7 @@ def test_the_timeline_is_drawn(tmp_path: Path) -> None:
     assert picture.read_text().startswith("<svg ")
     missing = run("--fail", "zone=zone-a", "-o", f"svg={tmp_path / 'no' / 'drill.svg'}")
     assert (missing.returncode, "cannot be written" in missing.stderr) == (2, True)
-    assert "not --each" in run("--each", "zone", "-o", f"svg={picture}").stderr
+    assert "combined with --each" in run("--each", "zone", "-o", f"svg={picture}").stderr
 
 
 def test_parts_are_put_together(tmp_path: Path) -> None:
@@ -151,7 +171,7 @@ def test_what_a_drill_leaves_is_saved_and_mended_by_what_follows(tmp_path: Path)
     words += ["--recover", "zone=zone-a", "--save", str(after)]
     done = forked(*words)
     assert done.stderr == f"{after}: 6 nodes, 9 pods and 6 other objects\n"
-    foretold = " ".join(done.stdout[done.stdout.index("The skew that stays is removed") :].split())
+    foretold = " ".join(done.stdout[done.stdout.index("the remaining skew, in this order") :].split())
     found = forked("rebalance", "-f", after, "-o", "json")
     moves = json.loads(found.stdout)["evictions"]
     assert moves
@@ -171,7 +191,7 @@ def test_ctrl_c_while_evictions_are_looked_for_shows_the_drill() -> None:
     words += ["--recover", "zone=zone-a"]
     done = subprocess.run([sys.executable, "-c", press + MAIN, *words], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "")
-    assert "The skew that stays" not in done.stdout
+    assert "the remaining skew" not in done.stdout
     assert "; partial: ended while fixes were tried\n" in done.stdout.replace("\n  ", " ")
 
 
@@ -196,11 +216,11 @@ def test_what_was_ended_is_not_saved(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--fail", "zone=zone-a", "--save", "-"), "--save names a file"),
+        (("--fail", "zone=zone-a", "--save", "-"), "--save requires a file"),
         (("--fail", "zone=zone-a", "--save", "after.yaml"), "ends in .json.gz"),
         (("--each", "zone", "--save", "after.json"), "--save cannot be combined with --each"),
-        (("--check", "--save", "after.json"), "--check plays drills of files"),
-        (("--merge", "--save", "after.json"), "--merge puts parts together that were played; --save plays"),
+        (("--check", "--save", "after.json"), "--check cannot be combined with --save"),
+        (("--merge", "--save", "after.json"), "--merge cannot be combined with --save: it runs no drill"),
     ],
 )
 def test_what_cannot_be_saved_is_refused(words: tuple[str, ...], said: str) -> None:
@@ -272,7 +292,7 @@ def test_skew_that_stays_is_shown_with_the_evictions_that_mend_it() -> None:
     words = ["drill", "-f", honor, *SIX, "--fail", "zone=zone-a", "--recover", "zone=zone-a"]
     done = forked(*words)
     assert "stays skewed: nothing moves pods that are placed" in done.stdout
-    assert "The skew that stays is removed by 2 evictions, in this order:" in done.stdout
+    assert "2 evictions remove the remaining skew, in this order:" in done.stdout
     even = forked(*words[:-2], "-o", "wide")
     assert "is removed by" not in even.stdout
 

@@ -124,7 +124,7 @@ class TestOutcome:
         done = run(plan, "-f", app, "--kube-version", "1.26", "--to-kube-version", "1.37", "-o", "wide")
         text = " ".join(done.stdout.split())
         assert "warning: minDomains is dropped" in text
-        assert "no: 1 pod newly pending" in text
+        assert "no: 1 pod is newly pending" in text
         assert done.return_value == 1
 
 

@@ -75,8 +75,8 @@ def test_the_exit_code_is_the_verdicts(words: tuple[str, ...], verdict: Word, co
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("-o", "jsn"), "-o jsn: json?"),
-        (("-o", "pdf"), "-o pdf: there are text, wide, json, yaml, md, html, svg, name"),
+        (("-o", "jsn"), "-o jsn: did you mean json?"),
+        (("-o", "pdf"), "-o pdf: formats are text, wide, json, yaml, md, html, svg, name"),
         (("-o", "json="), "-o json=: name a file, or write -o json"),
         (("-o", "json", "-o", "md"), "-o json and -o md both print: write one to a file, -o md=FILE"),
     ],

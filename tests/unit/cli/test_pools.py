@@ -20,12 +20,12 @@ def run(*words: str) -> str:
 def test_lint_says_whether_min_domains_can_be_met(tmp_path: Path) -> None:
     lint = ["lint", str(AT_ZERO / "web.yaml"), *TWO, "--select", "min-domains-over-cluster"]
     assert "scale-up" not in run(*lint)
-    assert "is met only after a scale-up: 2 domains are there, new nodes of the pools would add zone-c" in run(
+    assert "is met only after a scale-up: 2 domains exist, new nodes of the pools would add zone-c" in run(
         *lint, "--pools", str(AT_ZERO / "pools.yaml")
     )
     few = tmp_path / "pools.yaml"
     few.write_text((AT_ZERO / "pools.yaml").read_text().split("  - name: web-c")[0])
-    assert "can never be met: 2 domains are there, no pool could add another" in run(*lint, "--pools", str(few))
+    assert "can never be met: 2 domains exist, no pool could add another domain" in run(*lint, "--pools", str(few))
 
 
 def test_explain_says_it_of_the_pod() -> None:

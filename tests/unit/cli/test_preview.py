@@ -51,7 +51,7 @@ def test_pods_that_are_placed_anew_leave_no_tainted_domain_with_pods() -> None:
 @pytest.mark.parametrize(
     ("command", "words", "says"),
     [
-        (plan, ("--to-kube-version", "preview:KEP-1"), 'unknown preview "preview:KEP-1"; there is preview:KEP-5980'),
+        (plan, ("--to-kube-version", "preview:KEP-1"), 'unknown preview "preview:KEP-1"; previews: preview:KEP-5980'),
         (plan, ("--kube-version", PREVIEW, "--to-kube-version", "1.37"), "is not a Kubernetes version"),
         (status, ("--kube-version", PREVIEW), "is not a Kubernetes version"),
     ],

@@ -48,7 +48,7 @@ def test_settings_do_not_read_standard_input(folder: Path) -> None:
     (folder / "below" / ".topospread.yaml").write_text('lint: {cluster: "-"}')
     done = run("lint", APP)
     assert isinstance(done.exception, InputError)
-    assert "./- is neither a file" in str(done.exception)
+    assert "./-: file not found" in str(done.exception)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,15 @@ def test_without_a_repository_paths_stay_in_the_folder(folder: Path, name: str) 
     done = run("simulate", "-f", APP)
     assert isinstance(done.exception, ConfigError)
     assert "on: this path leaves the folder of this file; give it on the command line" in str(done.exception)
+
+
+def test_a_link_out_of_the_repository_does_not_show_whether_its_target_exists(folder: Path) -> None:
+    for target in ("/etc/hostname", "/no/such/file"):
+        (folder / "topospread.toml").unlink(missing_ok=True)
+        (folder / "topospread.toml").symlink_to(target)
+        done = run("config", "show", "--project")
+        assert isinstance(done.exception, InputError)
+        assert "leaves" in str(done.exception)
 
 
 def test_without_a_repository_a_file_further_up_counts_for_nothing(folder: Path) -> None:
@@ -135,7 +144,7 @@ def test_a_stranger_cannot_reach_out_with_it(folder: Path, text: str, said: str)
 def test_a_path_becomes_no_word_for_a_cluster(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(folder)
     (folder / "topospread.toml").write_text(f'on = "{name}"')
-    with pytest.raises(InputError, match=f"--on ./{name[-1] if name == './-' else 'live'} is neither a file"):
+    with pytest.raises(InputError, match=f"--on ./{name[-1] if name == './-' else 'live'}: file not found"):
         CliRunner().invoke(command, ["simulate", "-f", APP], standalone_mode=False, catch_exceptions=False)
 
 

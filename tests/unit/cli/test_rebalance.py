@@ -31,8 +31,22 @@ def run(*words: str) -> Done:
 def test_the_table_says_what_is_proved() -> None:
     done = run("-f", SHOP)
     assert done.returncode == 0, done.stderr
-    assert "mends: shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0\n" in done.stdout
-    assert done.stdout.startswith("yes: 1 eviction mends 1 constraint; fewer do not (by an integer program)\n")
+    assert "fixes: shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0\n" in done.stdout
+    assert done.stdout.startswith(
+        "yes: 1 eviction restores 1 constraint; fewer are not enough (proved by an\n  integer program)\n"
+    )
+
+
+def test_targets_choose_the_workloads() -> None:
+    def constraints(*words: str) -> list[str]:
+        return [
+            each["name"]
+            for each in json.loads(run("-f", SHOP, "--max-skew", "1", *words, "-o", "json").stdout)["constraints"]
+        ]
+
+    assert constraints() == ["web", "payments"]
+    assert constraints("deploy/web") == constraints("shop/deploy/web") == ["web"]
+    assert constraints("deploy", "payments") == ["payments"]
 
 
 def test_json_has_the_documented_form() -> None:
@@ -55,7 +69,7 @@ def test_commands_evict_and_wait_and_never_delete() -> None:
 def test_nothing_to_do_is_said(tmp_path: Path) -> None:
     done = run("-f", str(ROOT / "examples/demo/shop.yaml"), "--on", "zones=3,nodes=9")
     assert done.returncode == 0
-    assert done.stdout.startswith("yes: every checked constraint holds, no pod has to move\n")
+    assert done.stdout.startswith("yes: every checked constraint holds, so no pod has to move\n")
     assert "# There is nothing to evict." in run("-f", SHOP, "-l", "app=cache", "-o", "commands").stdout
 
 
@@ -70,7 +84,7 @@ def test_what_is_left_makes_the_exit_code_1(tmp_path: Path) -> None:
     path.write_text(json.dumps(objects))
     done = run("-f", str(path))
     assert done.returncode == 1
-    assert done.stdout.startswith("no: no evictions help, 1 constraint not mended")
+    assert done.stdout.startswith("no: no evictions help: 1 constraint is not restored")
     found = json.loads(run("-f", str(path), "-o", "json").stdout)
     jsonschema.validate(found, schema_of("Rebalance"))
 
@@ -79,7 +93,7 @@ def test_what_is_left_makes_the_exit_code_1(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("-f", SHOP, "--max-skew", "0"), "--max-skew"),
-        (("-f", SHOP, "-n", "nowhere"), "no workload in the namespace"),
+        (("-f", SHOP, "-n", "nowhere"), "no workload found in namespace"),
         (("-f", SHOP, "-l", "a in"), "-l"),
         ((), "no cluster: add --on"),
     ],
@@ -95,7 +109,7 @@ def test_status_names_the_command_to_type() -> None:
     def said(*words: str) -> str:
         return " ".join(forked(*words).stdout.split())
 
-    assert f"fix: topospread rebalance -f {SHOP} tried: 1 eviction lets every hard" in said("status", "-f", SHOP)
+    assert f"fix: topospread rebalance -f {SHOP} tried: after 1 eviction every hard" in said("status", "-f", SHOP)
     assert "topospread rebalance" not in said("status", "-f", SHOP, "-l", "app=cache")
 
 
@@ -144,10 +158,10 @@ def test_ctrl_c_shows_the_evictions_that_were_found(at: tuple[str, str, int], mo
 def test_a_partial_plan_is_said_to_be_one_in_every_form() -> None:
     at = ("search", "_best_step", 2)
     table = " ".join(ended(*at).stdout.split())
-    assert table.count("mends:") == 1
+    assert table.count("fixes:") == 1
     assert table.startswith(
-        "unknown: 1 eviction mends 1 constraint, 1 not yet mended; at least 2 are needed to mend all (by an integer "
-        "program); ended while evictions were looked for"
+        "unknown: 1 eviction restores 1 constraint, 1 is not yet restored; at least 2 are needed to restore all "
+        "(proved by an integer program); ended while evictions were looked for"
     )
     script = ended(*at, "-o", "commands").stdout
     assert "# partial: ended while evictions were looked for; these are the evictions that were found.\n" in script
@@ -163,8 +177,8 @@ def test_evictions_that_mend_nothing_whole_are_said_to_bring_it_nearer() -> None
     change = ConstraintChange("ReplicaSet", "shop", "web", zone, "DoNotSchedule", 1, 1, *counts, 8, 4, 4)
     found = Rebalance(2, moves, (change,), (), 4, "counts", partial="ended while evictions were looked for")
     assert rebalance_answer(found).says == (
-        "2 evictions bring 1 constraint nearer, none is mended; at least 4 are needed to mend all (by the counts of "
-        "each constraint); ended while evictions were looked for"
+        "2 evictions bring 1 constraint nearer to maxSkew, but none is restored; at least 4 are needed to restore all "
+        "(proved by the counts of each constraint); ended while evictions were looked for"
     )
 
 
@@ -236,4 +250,4 @@ def test_ctrl_c_while_evictions_are_carried_out_says_which_were(tmp_path: Path) 
     ]
     assert (found["applied"]["partial"], found["applied"]["surprise"]) == ("ended in eviction 2 of 2", "")
     assert found["applied"]["begun"] == "shop/payments-6f7d8c5b4-2xk4p"
-    assert told == "evicted shop/web-5b8c7d9f6-2xk4p on node-a1; web-new is on node-c1\n"
+    assert told.startswith("evicted shop/web-5b8c7d9f6-2xk4p on node-a1; web-new is on node-c1\n")

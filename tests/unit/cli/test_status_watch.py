@@ -116,5 +116,5 @@ def test_it_follows_a_live_cluster_and_nothing_else() -> None:
     check_watch(given)
     outputs = [{"outputs": (each,)} for each in (("html", "a.html"), ("svg", ""))]
     for more in ({"paths": ("a.json",)}, {"cluster": "zones=3"}, *outputs):
-        with pytest.raises(UsageError, match=r"--watch shows|cannot be combined with --watch"):
+        with pytest.raises(UsageError, match=r"--watch requires|cannot be combined with --watch"):
             check_watch(given | more)

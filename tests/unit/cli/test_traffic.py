@@ -27,7 +27,7 @@ def test_a_simulation_tells_what_crosses_zones() -> None:
     assert shares == {"api": 0.666667, "api-close": 0}
     assert json.loads(run("simulate", "-f", SHOP, *SIX, "-o", "json").stdout)["traffic"] is None
     text = run("simulate", "-f", SHOP, *SIX, "--traffic", "--price", "0.02").stdout
-    assert "shop/api  67%       13.33    0%               3  1.00× mean  Cluster, clients" in text
+    assert "shop/api 67% 13.33 0% 3 1.00× mean Cluster, clients" in " ".join(text.split())
 
 
 def test_a_status_tells_it_of_pods_as_they_are(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_drill_tells_it_after_each_step() -> None:
     assert [round(each["api"]["crossing"], 2) if each else None for each in told] == [0.67, 0.5, None]
     assert [zone["clients"] for zone in told[1]["api"]["zones"]] == [0.5, 0.5], "a zone that is down asks nothing"
     text = run(*words).stdout
-    assert "after 1    50%       10.00    0%               3" in text
+    assert "after 1 50% 10.00 0% 3" in " ".join(text.split())
     assert "after 2" in text
     assert max(map(len, text.splitlines())) <= 80
     plain = json.loads(run("drill", "-f", SHOP, *SIX, "--wait", "1s", "-o", "json").stdout)

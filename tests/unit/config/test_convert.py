@@ -209,7 +209,7 @@ def test_address_that_serves_nothing_is_dropped() -> None:
             ),
             "v1beta3",
             "profiles",
-            "percentageOfNodesToScore cannot be expressed: v1beta3 has one for all profiles, and here they differ",
+            "percentageOfNodesToScore cannot be expressed: v1beta3 has one value for all profiles, but they differ",
         ),
         (
             configuration(
@@ -217,7 +217,7 @@ def test_address_that_serves_nothing_is_dropped() -> None:
             ),
             "v1alpha2",
             "profiles",
-            "plugins.postFilter cannot be expressed: v1alpha2 has one for all profiles, and here they differ",
+            "plugins.postFilter cannot be expressed: v1alpha2 has one value for all profiles, but they differ",
         ),
         (
             configuration(),

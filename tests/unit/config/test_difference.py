@@ -31,11 +31,12 @@ def test_same_configuration_has_none() -> None:
 def test_weight_and_plugins_off() -> None:
     plugins = {
         "multiPoint": {"enabled": [{"name": "TaintToleration", "weight": 7}]},
-        "filter": {"disabled": [{"name": "NodePorts"}]},
+        "filter": {"disabled": [{"name": "NodePorts"}, {"name": "DynamicResources"}]},
     }
     found = differences(default_configuration(), loaded({"schedulerName": DEFAULT, "plugins": plugins}))
     assert settings(found) == {
         "filter NodePorts": ("on", ""),
+        "filter DynamicResources": ("on", ""),
         "score TaintToleration": ("weight 3", "weight 7"),
     }
     assert {each.profile for each in found} == {DEFAULT}

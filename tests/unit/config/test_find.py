@@ -64,14 +64,14 @@ def test_finds(documents: list[Any], place: str) -> None:
 def test_none(documents: list[Any]) -> None:
     with pytest.raises(ConfigError) as caught:
         find_configuration(documents, Place("f.yaml"))
-    assert str(caught.value) == "f.yaml: there is no KubeSchedulerConfiguration here, nor a ConfigMap that holds one"
+    assert str(caught.value) == "f.yaml: no KubeSchedulerConfiguration found, also not in a ConfigMap"
 
 
 def test_several() -> None:
     with pytest.raises(ConfigError) as caught:
         find_configuration([PLAIN, config_map(config=TEXT)], Place("f.yaml"))
     assert caught.value.message == (
-        "there are 2 of kind KubeSchedulerConfiguration, and one is wanted: f.yaml: document 1; "
+        "expected one KubeSchedulerConfiguration, found 2: f.yaml: document 1; "
         "f.yaml: document 2: ConfigMap kube-system/scheduler data[config]"
     )
 

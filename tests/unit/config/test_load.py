@@ -208,5 +208,5 @@ def test_an_empty_file_is_the_default_of_its_version(version: str) -> None:
 
 def test_profiles_are_a_thousand_at_most() -> None:
     data = configuration() | {"profiles": [{"schedulerName": f"a{number}"} for number in range(1001)]}
-    with pytest.raises(ConfigError, match="1001 profiles, and the most is 1000"):
+    with pytest.raises(ConfigError, match="1001 profiles; at most 1000 are allowed"):
         load_configuration(data)

@@ -98,7 +98,10 @@ def test_of_two_on_one_target_the_first_by_name_is_heeded_and_both_are_told_of()
 def test_one_of_what_is_not_there_is_told_of() -> None:
     rollout = autoscaler(4, name="r", kind="Rollout", apiVersion="argoproj.io/v1alpha1")
     planned = plan(inventory(node("n"), workload("Deployment", "other"), autoscaler(4), rollout))
-    assert planned.notes[0] == "1 HorizontalPodAutoscaler scales what is not there: default/web (Deployment web)"
+    assert (
+        planned.notes[0]
+        == "1 HorizontalPodAutoscaler has a scale target that does not exist: default/web (Deployment web)"
+    )
     assert not any(
         "HorizontalPod" in each
         for each in plan(inventory(node("n"), workload("Deployment", "web"), autoscaler(4))).notes
@@ -116,7 +119,7 @@ def test_pods_beyond_the_most_are_removed() -> None:
     [
         (1, {}, "HorizontalPodAutoscaler web keeps 6 to 9 replicas: 6 instead of 1"),
         (1, {"scale": {"deploy/web": 2}}, "HorizontalPodAutoscaler web keeps 6 to 9 replicas; --scale says 2"),
-        (0, {}, "HorizontalPodAutoscaler web keeps 6 to 9 replicas, and is off while replicas are 0"),
+        (0, {}, "HorizontalPodAutoscaler web keeps 6 to 9 replicas, but is disabled while replicas are 0"),
         (7, {}, None),
     ],
 )
@@ -137,8 +140,13 @@ def test_the_old_versions_are_read(tmp_path: Any) -> None:
         head % ("v1", "a") + target + "  targetCPUUtilizationPercentage: 80\n---\n"
         + head % ("v2beta1", "b") + target
         + "  metrics: [{type: Resource, resource: {name: cpu, targetAverageUtilization: 80}}]\n---\n"
+        + head % ("v2beta1", "d") + target
+        + "  minReplicas: 0\n  metrics: [{type: External, external: {metricName: m, targetAverageValue: 1}}]\n---\n"
         + head % ("v2beta2", "c") + target
         + "  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]\n"
     )  # fmt: skip
     found = topospread.load(str(file), cluster="nodes=1", strict=True).horizontal_pod_autoscalers
-    assert [(each.name, each.spec.max_replicas) for each in found] == [("a", 9), ("b", 9), ("c", 9)]
+    assert [(each.name, each.spec.max_replicas) for each in found] == [("a", 9), ("b", 9), ("d", 9), ("c", 9)]
+    file.write_text(head % ("v1", "a") + target + "  targetCPUUtilizationPercentage: 0\n")
+    with pytest.raises(topospread.InputError, match="averageUtilization"):
+        topospread.load(str(file), cluster="nodes=1")

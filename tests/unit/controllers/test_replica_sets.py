@@ -85,7 +85,7 @@ class TestNewDeployment:
         ("replicas", "words"),
         [
             (-1, "Invalid value: -1: must be greater than or equal to 0"),
-            (2**31 - 1, "2147483647 pods are more than can be simulated (150000; 1000 for each node)"),
+            (2**31 - 1, "2147483647 pods are more than can be simulated (150000, or 1000 for each node)"),
         ],
     )
     def test_numbers_nobody_means(self, replicas, words):
@@ -98,7 +98,7 @@ class TestNewDeployment:
         with pytest.raises(InvalidError) as caught:
             plan(inventory(*(workload("Deployment", name, replicas=100_000) for name in ("web", "db"))))
         assert caught.value.message == (
-            "100000 pods, with 100000 of others before, are more than can be simulated (150000; 1000 for each node)"
+            "100000 pods and 100000 of earlier workloads are more than can be simulated (150000, or 1000 for each node)"
         )
         assert str(caught.value.place) == "app.yaml: document 1: Deployment default/db: spec.replicas"
 
@@ -168,7 +168,9 @@ class TestDeploymentWithPods:
         assert made.name == "web-abc"
         assert [each.startswith("web-abc-") for each in names(result)] == [True]
         assert len(row(result, "web").existing) == 2
-        assert result.notes == ["ReplicaSet default/web-abc was not read: its pods are taken as Deployment web's"]
+        assert result.notes == [
+            "ReplicaSet default/web-abc is not in the input: its pods are assumed to be of Deployment web"
+        ]
 
     def test_pods_of_another_owner_are_not_counted(self):
         web = workload("Deployment", "web", replicas=2)
@@ -319,11 +321,36 @@ class TestReplicaSet:
         assert [each.name for each in result.bound] == ["web-a"]
 
 
+def roomy(**allocatable: str) -> Json:
+    return node("n1") | {"status": {"allocatable": {"pods": "110", "cpu": "4"} | allocatable}}
+
+
 def test_template_bound_to_a_node_bypasses_kube_scheduler():
-    result = plan(inventory(node("n1"), workload("Deployment", "web", replicas=2, pod={"nodeName": "n1"})))
+    result = plan(inventory(roomy(), workload("Deployment", "web", replicas=2, pod={"nodeName": "n1"})))
     assert result.queue == []
     assert len({each.name for each in result.bound}) == 2
     assert row(result, "web").existing == result.bound
+
+
+@pytest.mark.parametrize(
+    ("allocatable", "requests", "admitted", "short"),
+    [
+        ({}, {"cpu": "1"}, 3, "cpu"),
+        ({"cpu": "8"}, {"cpu": "1"}, 6, ""),
+        ({"pods": "3"}, {}, 2, "pods"),
+        ({}, {"memory": "1"}, 0, "memory"),
+        ({}, {"example.com/gpu": "1"}, 6, ""),
+        ({"example.com/gpu": "1"}, {"example.com/gpu": "1"}, 1, "example.com/gpu"),
+    ],
+)
+def test_a_kubelet_refuses_pods_that_its_node_has_no_room_for(allocatable, requests, admitted, short):
+    there = pod("other", node_name="n1", containers=[container(requests={"cpu": "1"})])
+    bound = {"nodeName": "n1", "containers": [container(requests=requests, limits=requests)]}
+    result = plan(inventory(roomy(**allocatable), there, workload("Deployment", "web", replicas=6, pod=bound)))
+    assert (len(row(result, "web").existing), len(result.queue)) == (admitted, 6 - admitted)
+    assert {each.pod.spec.preemption_policy for each in result.queue} == ({"Never"} if short else set())
+    refusal = [f"nodeName is n1, whose kubelet refuses its pods: OutOf{short}"] if short else []
+    assert [each for each in row(result, "web").notes if "kubelet" in each] == refusal
 
 
 def test_template_bound_to_a_missing_node_has_pods_that_wait():

@@ -41,16 +41,17 @@ def test_targets(target, key):
 @pytest.mark.parametrize(
     ("scale", "words"),
     [
-        ({"deploy/web": 3}, "there are several, name one of shop/deployment/web, blog/deployment/web"),
-        ({"deploy/chekout": 3}, "there is no Deployment chekout; did you mean shop/deployment/checkout?"),
+        ({"deploy/web": 3}, "several workloads match; use one of shop/deployment/web, blog/deployment/web"),
+        ({"deploy/chekout": 3}, "Deployment chekout not found; did you mean shop/deployment/checkout?"),
         (
             {"blog/deploy/checkout": 3},
-            "no Deployment checkout in namespace blog; did you mean shop/deployment/checkout?",
+            "Deployment checkout not found in namespace blog; did you mean shop/deployment/checkout?",
         ),
-        ({"sts/zzz": 3}, "there is no StatefulSet zzz; there is shop/statefulset/db"),
+        ({"sts/zzz": 3}, "StatefulSet zzz not found; the input has shop/statefulset/db"),
         ({"web": 3}, "web is shop/deployment/web and blog/deployment/web: say which"),
-        ({"nope": 3}, "there is no workload nope; there is shop/deployment/"),
-        ({"pod/web": 3}, "there is no workload web in namespace pod; did you mean shop/deployment/web?"),
+        ({"nope": 3}, "workload nope not found; the input has shop/deployment/"),
+        ({"blog/zzz": 3}, "workload zzz not found in namespace blog; the input has blog/deployment/web$"),
+        ({"pod/web": 3}, "workload web not found in namespace pod; did you mean shop/deployment/web?"),
         ({"a/b/deploy/web": 3}, "write"),
         ({"deploy/": 3}, "write"),
         ({"ds/agent": 3}, "a DaemonSet has a pod on each node it selects and cannot be scaled"),
@@ -65,5 +66,5 @@ def test_refused(scale, words):
 
 
 def test_none_of_the_kind():
-    with pytest.raises(UsageError, match="there is no Job sum; there is none of this kind"):
+    with pytest.raises(UsageError, match="Job sum not found; the input has no Job"):
         scaled({"job/sum": 3}, THERE[:2])

@@ -84,7 +84,9 @@ def test_terminating_ordinal_is_not_made_again_yet():
     result = plan(inventory(workload("StatefulSet", "db", replicas=3), replica(0), leaving))
     assert names(result) == ["db-2"]
     assert [each.name for each in row(result, "db").terminating] == ["db-1"]
-    assert row(result, "db").notes == ["terminating, to be made again when they are gone, which is not simulated: db-1"]
+    assert row(result, "db").notes == [
+        "the controller recreates terminating pods once they are gone; not simulated: db-1"
+    ]
 
 
 def test_finished_ordinal_is_made_again():
@@ -136,9 +138,7 @@ class TestClaims:
         assert [each.name for each in result.inventory.persistent_volume_claims] == ["data-db-0", "data-db-1"]
         (volume,) = result.queue[1].pod.spec.volumes
         assert (volume.name, volume.persistent_volume_claim.claim_name) == ("data", "data-db-1")
-        assert row(result, "db").notes == [
-            "2 claims that do not exist yet get a volume that is there, or a new one where the StorageClass provides it"
-        ]
+        assert row(result, "db").notes == ["2 claims do not exist yet: assumed to get an existing or a new volume"]
 
     def test_of_a_class_that_does_not_exist_no_volume_is_announced(self):
         given = inventory(workload("StatefulSet", "db", replicas=2, volumeClaimTemplates=[TEMPLATE]))

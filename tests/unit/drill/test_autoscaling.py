@@ -70,9 +70,9 @@ def test_what_is_not_there_is_refused() -> None:
     there = [*nodes("a"), workload("Deployment"), hpa(1, 2), hpa(1, 2, namespace="other")]
     with pytest.raises(UsageError, match="did you mean web"):
         told(there, Autoscale("hpa/wep"))
-    with pytest.raises(UsageError, match="several, in the namespaces other, shop"):
+    with pytest.raises(UsageError, match="several exist, in the namespaces other, shop"):
         told(there, Autoscale("hpa/web"))
-    with pytest.raises(UsageError, match="Deployment web, which is not there"):
+    with pytest.raises(UsageError, match="its target Deployment web does not exist"):
         told(there, Autoscale("other/hpa/web"))
     with pytest.raises(UsageError, match="for example hpa/web"):
         read_autoscale("deploy/web", "--autoscale")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from topospread.answers.drill import drill_answer
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.result import StepOutcome, WorkloadState
 from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Uncordon, Wait
@@ -79,7 +80,7 @@ def test_where_every_node_is_silent_nobody_is_evicted() -> None:
     objects = [*nodes("a", "b"), workload("Deployment", replicas=2)]
     at_once = told(objects, Fail(at("zone=a")), Wait(0), Fail(at("zone=b")))
     assert "evicted" not in {each.kind for step in at_once.steps for each in step.events}
-    assert any("every node is silent" in each for each in at_once.steps[3].remarks)
+    assert any("every node is NotReady" in each for each in at_once.steps[3].remarks)
 
 
 def test_of_pods_that_are_there_the_beginning_does_not_tell() -> None:
@@ -115,10 +116,18 @@ def test_a_dead_zone_is_still_a_domain_unless_taints_are_honoured() -> None:
 @pytest.mark.parametrize(
     ("replicas", "zones", "says"),
     [
-        (3, "a", "yes: 2 pods are ready after 1 step, and no pod is newly pending; 1 pod of StatefulSets stays lost: "),
-        (3, "ab", "no: 2 pods of StatefulSets stay lost: shop/db has 1 of 3"),
-        (2, "a", "yes: 1 pod is ready after 1 step, and no pod is newly pending; 1 pod of StatefulSets stays lost: "),
-        (1, "a", "no: 1 pod of StatefulSets stays lost: shop/db has 0 of 1"),
+        (
+            3,
+            "a",
+            "yes: 2 pods are ready after 1 step, and no pod is newly pending; 1 pod of a StatefulSet is not replaced: ",
+        ),
+        (3, "ab", "no: 2 pods of StatefulSets are not replaced: shop/db has 1 of 3"),
+        (
+            2,
+            "a",
+            "yes: 1 pod is ready after 1 step, and no pod is newly pending; 1 pod of a StatefulSet is not replaced: ",
+        ),
+        (1, "a", "no: 1 pod of a StatefulSet is not replaced: shop/db has 0 of 1"),
         (0, "a", "yes: 0 pods are ready after 1 step, and no pod is newly pending"),
     ],
 )
@@ -152,7 +161,7 @@ def test_ordinals_come_back_in_order() -> None:
 def test_pods_of_daemon_sets_stay_on_silent_nodes() -> None:
     found = told([*nodes("a", "b"), workload("DaemonSet", "log")], Fail(at("node=a1"))).steps[1]
     assert "evicted" not in {each.kind for each in found.events}
-    assert any("DaemonSets tolerate" in each for each in found.remarks)
+    assert any("DaemonSet pods tolerate" in each for each in found.remarks)
 
 
 def test_a_job_replaces_its_pod_at_once_or_when_it_is_gone() -> None:
@@ -213,6 +222,9 @@ def test_what_a_budget_forbids_is_named() -> None:
         "The disruption budget shop/web needs 2 healthy pods and has 2 currently"
     ]
     assert not found.holds
+    forced = told(objects, Drain(at("node=a1"), forced=True))
+    assert not forced.steps[1].not_evicted
+    assert [each.budget for each in forced.breaches] == ["shop/web"]
 
 
 def test_a_drain_gets_stuck_when_replacements_find_no_place() -> None:
@@ -235,12 +247,17 @@ def test_a_drain_leaves_daemon_pods_and_refuses_a_node_with_a_bare_one() -> None
     assert {pod.workload for each in clean.events if each.kind == "evicted" for pod in each.pods} == {"Deployment/web"}
     refused = told([*objects, bare], Drain(at("node=a1"))).steps[1]
     assert "evicted" not in {each.kind for each in refused.events}
-    assert {each.name for each in refused.not_evicted if "declares no controller, which" in each.why} == {"bare"}
+    assert {each.name for each in refused.not_evicted if "no controller would recreate it" in each.why} == {"bare"}
+    forced = told([*objects, bare], Drain(at("node=a1"), forced=True)).steps[1]
+    assert {pod.name for each in forced.events if each.kind == "evicted" for pod in each.pods} > {"bare"}
+    assert (forced.not_evicted, forced.replaced) == ((), 1)
 
 
 def test_nothing_moves_back_after_an_uncordon() -> None:
     objects = [*nodes("a", "b"), workload("Deployment", replicas=4)]
-    found = told(objects, Drain(at("node=a1")), Uncordon(at("node=a1")))
+    found = told(objects, Drain(at("node=a1")), Uncordon(at("zone=a")), Uncordon(at("node=b1")))
+    assert [each.nodes for each in found.steps[2].events] == [("a1",)]
+    assert not found.steps[3].events
     assert [each.kind for each in found.steps[2].events] == ["uncordoned"]
 
 
@@ -262,7 +279,7 @@ def test_scaling_down_to_no_fewer_is_an_error() -> None:
     objects = [*nodes("a", "b"), workload("Deployment", replicas=5)]
     found = told(objects, Scale("deploy/web", 4, down=True), Scale("deploy/web", 2, down=True))
     assert state(found.steps[2]).ready == 2
-    with pytest.raises(UsageError, match="scale-down deploy/web=5: it has 5, and --scale gives it more"):
+    with pytest.raises(UsageError, match="scale-down deploy/web=5: it already has 5; use --scale to add replicas"):
         told(objects, Scale("deploy/web", 5, down=True))
 
 
@@ -289,6 +306,8 @@ def test_new_nodes_get_daemon_pods_and_what_waited() -> None:
     placed = {pod.workload: pod.node for each in found.steps[1].events for pod in each.pods}
     assert found.steps[1].events[0].nodes == ("a1-new-1", "a1-new-2")
     assert set(placed) == {"Deployment/web", "DaemonSet/log"}
+    waited = [len(each.pods) for each in found.steps[0].pending]
+    assert drill_answer(found).says.endswith(f"; {sum(waited)} of {sum(waited)} pods that were pending now have a node")
 
 
 def test_a_drill_begins_with_nodes_that_are_silent_already() -> None:
@@ -320,11 +339,11 @@ def test_preemption_counts_as_an_eviction() -> None:
 @pytest.mark.parametrize(
     ("choice", "words"),
     [
-        (NodeChoice("zone", "q"), "no node has topology.kubernetes.io/zone=q; there is a, b"),
-        (NodeChoice("node", "a11"), "no node is called a11; did you mean a1?"),
+        (NodeChoice("zone", "q"), "no node has topology.kubernetes.io/zone=q; the cluster has a, b"),
+        (NodeChoice("node", "a11"), "no node has the name a11; did you mean a1?"),
         (
             NodeChoice("kubernetes.io/hostnam", "a1"),
-            "no node has a label kubernetes.io/hostnam; did you mean kubernetes.io/hostname?",
+            "no node has the label kubernetes.io/hostnam; did you mean kubernetes.io/hostname?",
         ),
     ],
 )
@@ -403,7 +422,7 @@ def test_what_follows_an_eviction_may_be_done_before_the_next() -> None:
 
 def test_one_pod_that_is_terminating_is_said_of_one() -> None:
     found = told([*nodes("a", "b"), workload("Deployment", "web", 1)], Fail(at("node=a1")))
-    said = "1 pod is terminating on a silent node: it holds its resources there, and no constraint counts it"
+    said = "1 pod is terminating on a NotReady node: it keeps its resources there, but no constraint counts it"
     assert said in found.steps[-1].remarks
 
 

@@ -87,9 +87,9 @@ def test_pods_of_stateful_sets_that_are_not_replaced_are_named() -> None:
     lost = {outcome.target: outcome.not_replaced for outcome in found.outcomes}
     assert lost in ({"a": ("shop/db-0",), "b": ()}, {"a": (), "b": ("shop/db-0",)})
     said = " ".join(found.answer().text().split())
-    assert "stay lost: shop/db has 0 of 1; no pod left of shop/db; not replaced: shop/db-0" in said
-    assert said.startswith("no: 1 of 2 zone failures ends with harm: up to 1 StatefulSet without a quorum")
-    assert "not replaced: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said
+    assert "too few left: shop/db has 0 of 1; no pod left of shop/db; not replaced: shop/db-0" in said
+    assert said.startswith("no: 1 of 2 zone failures does harm: up to 1 StatefulSet without a quorum")
+    assert "not replaced: a StatefulSet replaces a pod only after the old one is deleted" in said
 
 
 def test_drills_share_the_steps_of_searches_for_devices(monkeypatch: pytest.MonkeyPatch) -> None:

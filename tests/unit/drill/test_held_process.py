@@ -76,7 +76,7 @@ def test_a_process_that_takes_too_much_memory_says_so(
 
 
 def test_a_process_that_dies_is_an_error_and_no_wait_for_ever(process: HeldProcess[list[int]]) -> None:
-    with pytest.raises(UsageError, match="process that worked on this ended"):
+    with pytest.raises(UsageError, match="process that computed this answer ended early"):
         process.ask(leave, lambda: False, print)
 
 

@@ -46,8 +46,8 @@ def test_no_target_is_in_two_parts() -> None:
         ("1", "write INDEX/NUMBER"),
         ("a/4", "write INDEX/NUMBER"),
         ("-1/4", "write INDEX/NUMBER"),
-        ("4/4", "from 0/4 to 3/4"),
-        ("0/0", "no such part"),
+        ("4/4", "the parts are 0/4 to 3/4"),
+        ("0/0", "this part does not exist"),
     ],
 )
 def test_a_part_that_is_none_is_refused(text: str, says: str) -> None:

@@ -59,7 +59,7 @@ def test_what_is_written_is_read(annotation: str, text: str, rules: tuple[object
         (HIERARCHY, " > ".join(f"key-{number}" for number in range(17)), "it has 17 levels; at most 16"),
         (COUNTED, ",".join(f"key-{number}" for number in range(65)), "it has 65 values; at most 64"),
         (COUNTED, f"app in ({','.join(map(str, range(65)))})", "it has 65 values; at most 64"),
-        (COUNTED, "app in", "is no label selector"),
+        (COUNTED, "app in", "is not a label selector"),
         (COUNTED, "app=web", "nothing is asked"),
     ],
 )

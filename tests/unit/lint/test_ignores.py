@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from topospread.lint import ignores
 from topospread.lint.rule import Finding
 from topospread.lint.run import Question, lint, run
 
@@ -88,8 +89,8 @@ def test_an_annotation_covers_its_object_in_json_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("comment", "words"),
     [
-        ("selector-emtpy", "there is no rule 'selector-emtpy'; did you mean 'selector-empty'?"),
-        ("", "no rule is named"),
+        ("selector-emtpy", "unknown rule 'selector-emtpy'; did you mean selector-empty?"),
+        ("", "the comment names no rule"),
     ],
 )
 def test_an_ignore_that_names_no_rule_is_reported(tmp_path: Path, comment: str, words: str) -> None:
@@ -133,6 +134,25 @@ def test_what_is_ignored_is_counted(tmp_path: Path) -> None:
     file = tmp_path / "pod.yaml"
     file.write_text(POD.format(IGNORE, "", ""))
     outcome = run(Question(paths=[str(file)]))
-    assert outcome.ignored == 2
+    assert len(outcome.ignored) == 2
     findings: list[Finding] = outcome.findings
     assert all(each.rule != "selector-empty" for each in findings)
+
+
+def test_ignores_beyond_the_limit_suppress_nothing_and_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each ignore takes time and memory, and hundreds of thousands fit into a file."""
+    monkeypatch.setattr(ignores, "MOST_IGNORES", 3)
+    others = "# topospread: ignore beta-topology-key x\n" * 3
+    wanted = [("unused-ignore", 1), ("unused-ignore", 2), ("unused-ignore", 3)]
+    wanted += [("selector-empty", 13), ("unknown-ignore", 13), ("selector-empty", 17)]
+    assert found(tmp_path, others + POD.format("", "", IGNORE)) == wanted
+
+
+def test_an_ignore_covers_no_file_whose_name_is_escaped_alike(tmp_path: Path) -> None:
+    (tmp_path / "x\u200b.yaml").write_text(POD.format("", "", ""))
+    (tmp_path / "x\\u200b.yaml").write_text(POD.format("", "", IGNORE + "\n" * 2))
+    found = [each for each in lint(str(tmp_path)) if each.rule == "selector-empty"]
+    assert len({each.place.source for each in found}) == 2
+    assert len(found) == 3

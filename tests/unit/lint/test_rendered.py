@@ -49,8 +49,10 @@ def chart(tmp_path: Path, programs: FakePrograms) -> Path:
     return folder
 
 
-def judged(*paths: Path, rules: tuple[str, ...] = (RULE,)) -> LintReport:
-    return run(Question(paths=[str(path) for path in paths], settings=Settings(select=frozenset(rules))))
+def judged(*paths: Path, rules: tuple[str, ...] = (RULE,), ignored: str = "") -> LintReport:
+    per_file = {ignored.lstrip("/"): frozenset(rules)} if ignored else {}
+    settings = Settings(select=frozenset(rules), per_file_ignores=per_file, folder="/")
+    return run(Question(paths=[str(path) for path in paths], settings=settings))
 
 
 def overlays(tmp_path: Path, programs: FakePrograms, texts: dict[str, str]) -> None:
@@ -97,7 +99,7 @@ def test_comments_in_a_template_ignore_what_they_cover(chart: Path, programs: Fa
     comment = f"    # topospread: ignore {RULE} why\n    topologyKey"
     programs.install("helm", "---\n# Source: web/templates/pod.yaml\n" + POD.replace("    topologyKey", comment))
     outcome = judged(chart)
-    assert (outcome.findings, outcome.ignored) == ([], 1)
+    assert (outcome.findings, len(outcome.ignored)) == ([], 1)
 
 
 def test_an_ignore_that_is_of_no_use_stands_in_the_template(chart: Path, programs: FakePrograms) -> None:
@@ -108,22 +110,47 @@ def test_an_ignore_that_is_of_no_use_stands_in_the_template(chart: Path, program
     assert (finding.rule, finding.place.source) == ("unused-ignore", f"{chart}/templates/pod.yaml")
 
 
-def test_what_two_overlays_have_of_one_base_is_one_finding(tmp_path: Path, programs: FakePrograms) -> None:
+def claiming(origin: str, name: str = "web") -> str:
+    """The pod as kustomize makes it, with an annotation of its origin."""
+    head = "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    config.kubernetes.io/origin: |\n"
+    said = f"      {origin}\n  name: {name}\n  labels: {{app: web}}\n"
+    return head + said + POD.partition("labels: {app: web}}\n")[2]
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
     (tmp_path / ".git").mkdir()
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "pod.yaml").write_text(POD)
-    built = (
-        "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    config.kubernetes.io/origin: |\n      path: "
-        + "../" * 12
-        + str(tmp_path / "base" / "pod.yaml").lstrip("/")
-        + "\n  name: web\n  labels: {app: web}\n"
-        + POD.partition("labels: {app: web}}\n")[2]
-    )
+    (tmp_path / "base" / "kustomization.yaml").write_text("resources: [pod.yaml]\n")
+    return tmp_path / "base"
+
+
+def test_what_two_overlays_have_of_one_base_is_one_finding(tmp_path: Path, base: Path, programs: FakePrograms) -> None:
+    built = claiming(f"path: {base}/pod.yaml")
     overlays(tmp_path, programs, {"dev": built, "prod": built})
     for name in ("dev", "prod"):
         (tmp_path / name / "kustomization.yaml").write_text("resources: [../base]\n")
     (finding,) = judged(tmp_path / "dev", tmp_path / "prod").findings
     assert (finding.place.source, finding.place.line) == (f"{tmp_path}/base/pod.yaml", 8)
+    for glob, count in (("dev/*", 1), ("prod/*", 1), ("*/kustomization.yaml", 0), ("base/*", 0)):
+        assert len(judged(tmp_path / "dev", tmp_path / "prod", ignored=f"{tmp_path}/{glob}")) == count
+
+
+@pytest.mark.parametrize("said", ["path", "configuredIn"])
+@pytest.mark.parametrize("resources", ["[pod.yaml]", "[pod.yaml, ../base]"])
+def test_an_origin_that_a_patch_wrote_hides_nothing(
+    tmp_path: Path, base: Path, programs: FakePrograms, said: str, resources: str
+) -> None:
+    forged = claiming(f"{said}: {base}/{'pod' if said == 'path' else 'kustomization'}.yaml")
+    own = claiming(f"path: {base}/pod.yaml", "old-web")
+    overlays(tmp_path, programs, {"app": forged + ("---\n" + own if "base" in resources else "")})
+    (tmp_path / "app" / "pod.yaml").write_text(POD)
+    (tmp_path / "app" / "kustomization.yaml").write_text(f"resources: {resources}\n")
+    found = judged(tmp_path / "app", ignored=f"{base}/*").findings
+    assert "Pod default/web" in {each.place.object for each in found}
+    if "base" not in resources:
+        assert {each.place.source for each in found} == {f"{tmp_path}/app/kustomization.yaml"}
 
 
 def test_overlays_of_one_base_are_not_one_cluster(tmp_path: Path, programs: FakePrograms) -> None:
@@ -143,6 +170,24 @@ def test_plain_files_and_what_is_made_once_belong_to_every_overlay(tmp_path: Pat
     outcome = judged(tmp_path)
     assert sorted(each.item.metadata.name or "" for each in outcome.given.manifests) == ["other", "web", "web"]
     assert len(outcome.read.manifests) == 4
+
+
+def test_overlays_that_share_only_equal_objects_are_one_cluster_too(tmp_path: Path, programs: FakePrograms) -> None:
+    other = POD.replace("name: web", "name: other")
+    overlays(tmp_path, programs, {"a": POD + "---\n" + BUDGET, "b": other + "---\n" + BUDGET})
+    outcome = judged(tmp_path, rules=(RULE, "object-twice"))
+    assert sorted(each.item.metadata.name or "" for each in outcome.given.manifests) == ["other", "web", "web"]
+    assert [each.rule for each in outcome.findings] == [RULE, RULE]
+    assert not [each for each in outcome.read.notes if "alternatives" in each]
+
+
+def test_overlays_that_differ_in_one_object_are_told(tmp_path: Path, programs: FakePrograms) -> None:
+    """A change could hide a finding about objects of two kustomizations so."""
+    texts = {"a": POD + "---\n" + BUDGET, "b": BUDGET.replace("1,", "2,"), "c": POD.replace("name: web", "name: c")}
+    overlays(tmp_path, programs, texts)
+    (note,) = (each for each in judged(tmp_path).read.notes if "alternatives" in each)
+    because = "because they differ in PodDisruptionBudget default/web"
+    assert note == f"{tmp_path}/a, {tmp_path}/b: linted as alternatives, {because}"
 
 
 def test_a_chart_that_cannot_be_rendered_does_not_end_the_rest(chart: Path, programs: FakePrograms) -> None:
@@ -165,7 +210,31 @@ def test_a_missing_program_is_an_error_unless_the_chart_is_excluded(chart: Path,
 def test_raw_leaves_templates_out_and_says_so(chart: Path) -> None:
     outcome = run(Question(paths=[str(chart)], rendering=RAW))
     assert outcome.findings == []
-    assert any("a chart's template, left out: lint the chart's folder" in note for note in left_out(outcome.read))
+    assert any("a chart's template, skipped: lint the chart's folder" in note for note in left_out(outcome.read))
+
+
+def test_of_the_files_that_were_named_every_one_left_out_is_told(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text(f"patches: {[{'path': f'{name}.yaml'} for name in 'abcdefg']}\n")
+    files = [tmp_path / f"{name}.yaml" for name in "abcdefg"]
+    for each in files:
+        each.write_text(POD)
+    paths = list(map(str, files))
+    (note,) = left_out(run(Question(paths=paths)).read, paths)
+    assert all(each in note for each in paths)
+
+
+@pytest.mark.parametrize("kind", ["Kustomization", "Component"])
+def test_manifests_that_a_kustomization_leaves_out_are_counted_in_the_first_line(
+    tmp_path: Path, base: Path, programs: FakePrograms, kind: str
+) -> None:
+    programs.install("kustomize", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    (base / "kustomization.yaml").write_text(f"apiVersion: kustomize.config.k8s.io/v1\nkind: {kind}\nresources: []\n")
+    (base / "values.yaml").write_text("a: 1\n")
+    (tmp_path / "a.yaml").write_text(BUDGET)
+    says = lint_answer(judged(tmp_path)).says
+    assert says.endswith("; 1 file with manifests left out")
+    (base / "kustomization.yaml").write_text("resources: [pod.yaml]\n")
+    assert "left out" not in lint_answer(judged(tmp_path)).says
 
 
 def test_what_was_rendered_is_told(chart: Path) -> None:

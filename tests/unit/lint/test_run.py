@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.unit.sources.test_load import HIDDEN
 from topospread.errors import InputError
@@ -88,6 +89,20 @@ def test_a_list_is_taken_apart_and_validation_does_not_end_the_reading(tmp_path:
     empty = {**without("matchLabelKeys"), "labelSelector": {}}
     items = [deployment({**GOOD, "maxSkew": 0}), deployment(empty, name="api")]
     assert found(tmp_path, {"apiVersion": "v1", "kind": "List", "items": items}) == ["validation", "selector-empty"]
+
+
+@pytest.mark.parametrize("of_json", [False, True])
+@pytest.mark.parametrize("empty", [None, "", 3])
+def test_a_list_gives_its_type_to_items_with_an_empty_one(tmp_path: Path, empty: object, of_json: bool) -> None:
+    item = {
+        **deployment({**GOOD, "labelSelector": {"matchLabels": {"app": "wbe"}}}),
+        "apiVersion": empty,
+        "kind": empty,
+    }
+    listed = {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [item]}
+    file = tmp_path / ("a.json" if of_json else "a.yaml")
+    file.write_text(json.dumps(listed) if of_json else yaml.safe_dump(listed))
+    assert "selector-not-own" in {each.rule for each in lint([str(file)])}
 
 
 def test_what_the_api_server_added_is_not_held_against_a_stored_object(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from topospread.errors import InputError
+from topospread.lint import settings as settings_module
 from topospread.lint.run import lint
 from topospread.lint.settings import Settings, find_settings, read_settings
 from topospread.sources.custom_kinds import find_kinds
@@ -88,9 +90,9 @@ def test_without_settings_every_rule_is_asked(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("ignore: [selector-empty]", ".topospread.yaml: ignore: there is no field 'ignore'; there are lint"),
-        ("lint: {selects: []}", "lint.selects: there is no field 'selects'; did you mean 'select'?"),
-        ("lint: {ignore: [selector-emtpy]}", "lint.ignore[0]: there is no rule 'selector-emtpy'; did you mean"),
+        ("ignore: [selector-empty]", ".topospread.yaml: ignore: unknown field 'ignore'; fields: lint"),
+        ("lint: {selects: []}", "lint.selects: unknown field 'selects'; did you mean select?"),
+        ("lint: {ignore: [selector-emtpy]}", "lint.ignore[0]: unknown rule 'selector-emtpy'; did you mean"),
         ("lint: {ignore: selector-empty}", "lint.ignore: expected a list"),
         ("lint: {kube-version: 1.30}", "lint.kube-version: expected a string, got a number; put it in quotes"),
         ("lint: {kube-version: '1.99'}", "lint.kube-version: Kubernetes 1.99 is not supported"),
@@ -130,5 +132,25 @@ def test_settings_that_nobody_named_are_no_link_out_of_their_folder(
 @pytest.mark.parametrize("globs", ["exclude: [{}]", "per-file-ignores: {{{}}}"])
 def test_each_file_is_compared_with_a_thousand_globs_at_most(tmp_path: Path, globs: str) -> None:
     value = ", ".join(f"a{number}: []" if "per" in globs else f"a{number}" for number in range(1001))
-    with pytest.raises(InputError, match="1001 globs, and the most is 1000"):
+    with pytest.raises(InputError, match="1001 globs, but at most 1000 are allowed"):
         written(tmp_path / ".topospread.yaml", f"lint: {{{globs.format(value)}}}\n")
+
+
+def test_a_path_is_resolved_once_for_all_globs(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolved, relpath = list[str](), os.path.relpath
+    monkeypatch.setattr(os.path, "relpath", lambda path, start: resolved.append(path) or relpath(path, start))
+    settings = Settings(exclude=tuple(f"a{at}.yaml" for at in range(100)))
+    assert not settings.excludes("k8s/b.yaml")
+    assert settings.excludes("k8s/a99.yaml")
+    assert resolved == ["k8s/b.yaml", "k8s/a99.yaml"]
+
+
+def test_globs_and_paths_have_a_limit_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long glob takes time in proportion to its length, for each character of each path. A path is compared once."""
+    monkeypatch.setattr(settings_module, "MOST_COMPARED", 100)
+    settings = Settings(exclude=("a" * 5,), per_file_ignores={"b" * 5: frozenset({"no-spread"})}, source="own.yaml")
+    for _ in range(9):
+        assert not settings.excludes("c" * 10)
+        assert settings.wants("no-spread", "c" * 10)
+    with pytest.raises(InputError, match=r"^own.yaml: the globs are too long for so many files"):
+        settings.excludes("d")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from io import BytesIO
 
 import pytest
 
 from topospread.answers.lint import lint_answer
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput
 from topospread.lint.reading import Question
@@ -14,6 +18,9 @@ from topospread.lint.run import run
 from topospread.lint.settings import Settings
 from topospread.lint.template_on_nodes import templates_on_nodes
 from topospread.lint.trial_placement import TrialPlacements, simulated
+from topospread.sources.collection import Collection
+from topospread.sources.load import load
+from topospread.sources.objects import ReadObject
 
 ZONES = constraint("labelSelector:\n  matchLabels: {app: web}")
 
@@ -115,3 +122,30 @@ def test_pods_there_that_a_template_counts_make_a_difference() -> None:
     there += "spec: {nodeName: node-1, containers: [{name: c, image: i}]}\n"
 
     assert views(there, named("free", "free"), named("full", "full"), named("empty", "empty")) == 2
+
+
+def test_rules_share_one_cluster_and_its_pods_are_not_collected_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    pods = "".join(
+        f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{number}, namespace: default, uid: u{number}}}\n"
+        "spec: {nodeName: node-1, containers: [{name: c, image: c}]}\n"
+        for number in range(5)
+    )
+    there = load(["-"], cluster="zones=3,nodes=3", stdin=BytesIO(pods.encode()))
+    counts: Counter[str] = Counter()
+    add_pod, add_path = Cluster.add_pod, Collection.add_path
+
+    def counted_pod(self: Cluster, pod: Pod, key: str = "") -> bool:
+        counts["pods"] += 1
+        return add_pod(self, pod, key)
+
+    def counted_path(self: Collection, found: Iterable[ReadObject]) -> None:
+        counts["collected"] += 1
+        add_path(self, found)
+
+    monkeypatch.setattr(Cluster, "add_pod", counted_pod)
+    monkeypatch.setattr(Collection, "add_path", counted_path)
+    manifest = deployment(ZONES + "nodeSelector: {topology.kubernetes.io/zone: zone-a}\n", replicas=2)
+    found = run(Question(paths=["-"]), stdin=BytesIO(manifest.encode()), cluster=there)
+    assert found.given.inventory.pods == there.pods
+    assert found.given.inventory.places[("Pod", "default", "p0")] == there.places[("Pod", "default", "p0")]
+    assert counts == {"pods": 5, "collected": len(list(there.objects())) - 5 + 1}

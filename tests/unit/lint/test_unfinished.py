@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from topospread.answers.lint import lint_answer
 from topospread.lint.reading import Question
 from topospread.lint.run import LintReport, run
+from topospread.lint.unfinished import FolderContext
 from topospread.sources.rendering import RAW
 
 PARTIAL = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3}\n"
@@ -54,6 +56,29 @@ def test_a_chart_above_the_linted_folder_leaves_nothing_out(tmp_path: Path) -> N
         assert rules(judged(whole)) == set()
 
 
+def test_a_patch_of_a_file_that_is_not_a_kustomization_is_linted(tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(PARTIAL)
+    kustomization = tmp_path / "kustomization.yaml"
+    for version, found in (("kustomize.config.k8s.io/v1beta1", set()), ("example.com/v1", {"validation"})):
+        kustomization.write_text(
+            f"apiVersion: {version}\nkind: A\nmetadata: {{name: a}}\npatches: [{{path: web.yaml}}]"
+        )
+        assert rules(judged(tmp_path)) == found
+
+
+def test_only_the_kustomization_that_is_built_names_patches(tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(PARTIAL)
+    (tmp_path / "kustomization.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    (tmp_path / "Kustomization").write_text("patches: [{path: web.yaml}]\n")
+    assert rules(judged(tmp_path)) == {"validation"}
+
+
+def test_a_file_is_linted_with_any_folder_above_it(tmp_path: Path) -> None:
+    context = FolderContext([str(tmp_path / "a"), str(tmp_path / "a" / "b" / "c.yaml")])
+    assert [context._is_linted(str(tmp_path / each)) for each in ("a", "a/b/c", "ab", "")] == [True, True, False, False]
+    assert FolderContext(["/"])._is_linted(str(tmp_path))
+
+
 def test_a_folder_of_templates_without_a_chart_holds_manifests(tmp_path: Path) -> None:
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates" / "app.yaml").write_text(PARTIAL)
@@ -77,6 +102,7 @@ def test_a_kustomizations_patches_are_left_out(tmp_path: Path, how: str) -> None
         outcome = judged(*paths)
         assert rules(outcome) == set()
         assert outcome.read.left_out[str(patch)] == "patch"
+        assert ("1 file with manifests left out" in lint_answer(outcome).says) == (paths == (patch,))
 
 
 @pytest.mark.parametrize("how", ["patches: [{path: k8s/prod/app.yaml}]", "resources: [k8s/prod/app.yaml]\nvars: [a]"])

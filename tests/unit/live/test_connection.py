@@ -301,32 +301,32 @@ def _refused(*args: Any, **named: Any) -> str:
 
 
 def test_nothing_at_all_says_what_to_give() -> None:
-    assert "give --kubeconfig FILE or set KUBECONFIG" in _refused()
+    assert "add --kubeconfig FILE or set KUBECONFIG" in _refused()
     assert "in-cluster configuration" in _refused(in_cluster=True)
 
 
 def test_files_that_are_no_kubeconfig_are_refused_by_name(tmp_path: Path) -> None:
-    assert _refused(str(tmp_path / "none")) == f"{tmp_path / 'none'}: there is no such kubeconfig"
+    assert _refused(str(tmp_path / "none")) == f"{tmp_path / 'none'}: this kubeconfig does not exist"
     (tmp_path / "k").write_text("a: [")
-    assert "no YAML" in _refused(str(tmp_path / "k"))
+    assert "not YAML" in _refused(str(tmp_path / "k"))
     (tmp_path / "k").write_text("kind: Pod")
-    assert "no kubeconfig (kind Config)" in _refused(str(tmp_path / "k"))
+    assert "not a kubeconfig (kind Config)" in _refused(str(tmp_path / "k"))
     (tmp_path / "k").write_text("kind: Config\nusers: {a: b}")
     assert "users: must be a list" in _refused(str(tmp_path / "k"))
     (tmp_path / "k").write_text("kind: Config\n")
-    assert "no current-context is set; there are none" in _refused(str(tmp_path / "k"))
+    assert "no current-context is set; add --context with one of: none" in _refused(str(tmp_path / "k"))
 
 
 def test_what_a_context_names_has_to_be_there(tmp_path: Path) -> None:
     path = _kubeconfig(tmp_path / "k", {})
-    assert 'there is no context "there"; there are here' in _refused(path, "there")
+    assert 'context "there" not found; contexts: here' in _refused(path, "there")
     data = yaml.safe_load(Path(path).read_text())
     data["contexts"][0]["context"]["user"] = "nobody"
     Path(path).write_text(yaml.safe_dump(data))
-    assert 'there is no user "nobody"' in _refused(path)
+    assert 'user "nobody" is missing' in _refused(path)
     data["clusters"] = []
     Path(path).write_text(yaml.safe_dump(data))
-    assert 'there is no cluster "c" with a server' in _refused(path)
+    assert 'cluster "c" is missing or has no server' in _refused(path)
 
 
 def test_bad_certificates_are_named(tmp_path: Path, certificate: Path) -> None:
@@ -344,9 +344,7 @@ def test_bad_certificates_are_named(tmp_path: Path, certificate: Path) -> None:
 def test_plugins_that_fail_say_so(tmp_path: Path) -> None:
     version = "client.authentication.k8s.io/v1"
     gone = {"exec": {"apiVersion": version, "command": "no-such-plugin", "installHint": "get it at x"}}
-    assert "exec plugin no-such-plugin: there is no such program; get it at x" in _refused(
-        _kubeconfig(tmp_path / "k", gone)
-    )
+    assert "exec plugin no-such-plugin: program not found; get it at x" in _refused(_kubeconfig(tmp_path / "k", gone))
     fails = {"exec": {"apiVersion": version, "command": "false"}}
     assert "exec: process returned 1" in _refused(_kubeconfig(tmp_path / "k", fails))
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from tests.drawn import drawn
 from topospread.api.kinds import KINDS
+from topospread.api.workload import KEEP_SPREAD
 from topospread.controllers.removal import removal_order
-from topospread.live.scale_in_plan import KEEP, ScaleInPlans
+from topospread.live.scale_in_plan import ScaleInPlans
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
@@ -30,7 +31,7 @@ def constraint(max_skew: int = 1, key: str = ZONE, when: str = "DoNotSchedule", 
 class DrillState:
     """What a watch says of a cluster, and what a ReplicaSet's controller would remove there."""
 
-    def __init__(self, zones: str = "abc", wish: str | None = KEEP) -> None:
+    def __init__(self, zones: str = "abc", wish: str | None = KEEP_SPREAD) -> None:
         self.plans = ScaleInPlans()
         self.pods: dict[str, Json] = {}
         self.known: dict[tuple[str, str], Any] = {}
@@ -163,7 +164,7 @@ def test_only_who_opted_in_is_planned() -> None:
     world.pod("p0", "n0")
     assert world.plans.kept == []
     assert not world.plans.changed
-    world.put("Deployment", DrillState.meta("web", annotations={ANNOTATION: KEEP}))
+    world.put("Deployment", DrillState.meta("web", annotations={ANNOTATION: KEEP_SPREAD}))
     assert world.plans.changed == {RS}
     world.put("Deployment", DrillState.meta("web"))
     assert world.plans.kept == []
@@ -172,7 +173,7 @@ def test_only_who_opted_in_is_planned() -> None:
 
 def test_a_replica_set_without_a_deployment_opts_in_itself() -> None:
     world = DrillState(wish=None)
-    world.put("ReplicaSet", DrillState.meta("alone", annotations={ANNOTATION: KEEP}))
+    world.put("ReplicaSet", DrillState.meta("alone", annotations={ANNOTATION: KEEP_SPREAD}))
     assert world.plans.kept == [("shop", "alone")]
     world.delete("ReplicaSet", "alone")
     assert world.plans.kept == []

@@ -323,7 +323,7 @@ def test_standard_output_takes_plain_json() -> None:
 def test_where_it_cannot_be_written_is_said_before_anything_is_asked(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"\.json\.gz"):
         check_path("cluster.yaml")
-    with pytest.raises(InputError, match="no such folder"):
+    with pytest.raises(InputError, match="folder not found"):
         check_path(str(tmp_path / "nope" / "c.json"))
     (tmp_path / "d.json").mkdir()
     with pytest.raises(InputError, match="this is a folder"):

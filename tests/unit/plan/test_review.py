@@ -40,8 +40,19 @@ def test_nothing_is_worse_when_nothing_changes() -> None:
 
 def test_a_pod_of_a_new_workload_that_is_pending_is_worse() -> None:
     found = review(simulation([]), state({"web-0": None}))
-    assert found.reasons == ["1 pod newly pending"]
+    assert found.reasons == ["1 pod is newly pending"]
     assert found.worse
+
+
+def test_the_moved_pods_of_several_workloads_are_counted() -> None:
+    def of_two(node: str) -> Simulation:
+        sides = [state({f"{name}-0": node, f"{name}-1": node}, name=name) for name in ("web", "api")]
+        rows, pods = ([*getattr(sides[0], each), *getattr(sides[1], each)] for each in ("workloads", "placements"))
+        return simulation(rows, placements=tuple(pods))
+
+    told = plan_answer(review(of_two("n1"), of_two("n2"))).text(wide=True)
+    assert "moved: 4 pods of 2 workloads to other nodes" in told
+    assert "moved:" not in plan_answer(review(state({"web-0": "n1"}), state({"web-0": "n2"}))).text(wide=True)
 
 
 def test_a_pod_that_is_pending_in_both_is_not() -> None:
@@ -56,12 +67,12 @@ def test_a_skew_that_grows_is_worse_when_it_exceeds_max_skew() -> None:
         (1, False),
         (1, True),
     ]
-    assert review(before, beyond).reasons == ["1 skew grown beyond maxSkew"]
+    assert review(before, beyond).reasons == ["1 skew newly exceeds maxSkew"]
     assert not review(beyond, before).worse
 
 
 def test_a_new_workload_that_is_skewed_is_worse() -> None:
-    assert review(simulation([]), state({"web-0": "n1"}, (4, 1))).reasons == ["1 skew grown beyond maxSkew"]
+    assert review(simulation([]), state({"web-0": "n1"}, (4, 1))).reasons == ["1 skew newly exceeds maxSkew"]
 
 
 @pytest.mark.parametrize(("severity", "worse"), [("error", True), ("warning", True), ("hint", False)])
@@ -105,7 +116,7 @@ def test_markdown_says_what_moves_and_nothing_is_taken_for_a_sign() -> None:
     bad = replace(A, message="a|b <i> `c` [d] *e*")
     answer = plan_answer(review(state({"web-0": "n1"}), state({"web-0": None}, (4, 1)), new=(bad,)))
     text = answer.markdown()
-    assert text.startswith("### ❌ 1 pod newly pending; 1 skew grown beyond maxSkew; 1 new warning\n")
+    assert text.startswith("### ❌ 1 pod is newly pending; 1 skew newly exceeds maxSkew; 1 new warning\n")
     assert "| shop/web | 1 → 0 |" in text
     assert "**0 → 3 (max 1, zone)**" in text
     assert "a\\|b &lt;i\\> \\`c\\` \\[d\\] \\*e\\*" in text

@@ -16,9 +16,11 @@ from click.testing import CliRunner
 from tests.answer_schema import schema_of
 from tests.parted import parted
 from tests.unit.drill.builders import ZONE, inventory, node, nodes, rolling, spread, workload
+from topospread.answers.promise_check import promise_check
 from topospread.answers.promise_design import promise_design
 from topospread.cli.main import topospread as command
-from topospread.errors import UsageError
+from topospread.errors import Place, UsageError
+from topospread.lint.settings import DeclaredPromise
 from topospread.promise.design import Design, design
 from topospread.promise.design_rules import DesignRules
 from topospread.render.blocks import Code, Section
@@ -56,9 +58,13 @@ def test_a_rollout_is_bounded_by_counting_each_revision_alone_and_no_promise_is_
     objects = [*nodes("d", "b", "a", "a", "a", "b"), workload("Deployment", replicas=4)]
     found = designed(*objects, survive=["zone"], left=[2])
     assert spreads(found)[ZONE]["matchLabelKeys"] == ["pod-template-hash"]
-    old = designed(*objects, survive=["zone"], left=[2], kube_version="1.24")
+    counted = designed(*objects, survive=["zone"], left=[2], kube_version="1.24")
+    assert counted.promises, "by counting, no zone holds more than two of four after any rollout"
+    three = [*objects[:-1], workload("Deployment", replicas=3)]
+    assert designed(*three, survive=["zone"], left=[2]).promises
+    old = designed(*three, survive=["zone"], left=[2], kube_version="1.24")
     assert not old.promises
-    assert any("old pods count beside new ones" in each for each in old.unmet)
+    assert any("after a rollout the loss of zone a can leave 1 of 3" in each for each in old.unmet)
 
 
 def scaler(least: int) -> Json:
@@ -123,7 +129,7 @@ def test_a_smaller_min_domains_is_tried_where_it_keeps_pods_pending() -> None:
 def test_too_few_zones_cannot_promise_it() -> None:
     found = designed(*nodes("a", "b"), workload("Deployment", replicas=4), survive=["zone"], left=[3])
     assert (found.promises, found.manifest, found.lines) == (False, "", ())
-    assert found.unmet[0] == "2 zones: one holds 2 or more of 4, however they are spread, so its loss leaves 2 at most"
+    assert found.unmet[0] == "2 zones: one of them always holds at least 2 of 4 pods, so its loss leaves at most 2"
     assert f"the loss of zone a can leave 2 of 4, with topologySpreadConstraints: {ZONE}, maxSkew 1" in found.unmet
     assert any(each.startswith("the loss of zone a can leave 0 of 4, with nothing added") for each in found.unmet)
 
@@ -131,7 +137,7 @@ def test_too_few_zones_cannot_promise_it() -> None:
 def test_nothing_is_counted_out_where_pods_may_be_outside_of_every_zone() -> None:
     outside = node("x1", None)
     found = designed(*nodes("a", "b"), outside, workload("Deployment", replicas=4), survive=["zone"], left=[3])
-    assert not any("however they are spread" in each for each in found.unmet)
+    assert not any("one of them always holds" in each for each in found.unmet)
 
 
 def test_a_cluster_without_room_cannot_promise_it() -> None:
@@ -161,13 +167,13 @@ def test_other_replicas_stand_in_the_manifest() -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        ({}, "say what is wanted"),
-        ({"survive": ["zone"]}, "as many of each"),
-        ({"survive": ["zone"], "left": [3]}, "of 3 replicas a loss can leave 1 to 2"),
+        ({}, "no promise given"),
+        ({"survive": ["zone"]}, "each --survive needs one --left"),
+        ({"survive": ["zone"], "left": [3]}, "with 3 replicas, a loss can leave 1 to 2"),
         ({"survive": ["zone", "zone"], "left": [1, 2]}, "twice"),
         ({"survive": ["rack"], "left": [1]}, 'no node has the label "rack"'),
-        ({"survive": ["zone"], "left": [1], "replicas": 1}, "of 1 replica a loss can leave nothing; ask for more"),
-        ({"unnoticed": True, "replicas": 1}, "a single pod"),
+        ({"survive": ["zone"], "left": [1], "replicas": 1}, "with 1 replica, a loss can leave nothing; ask for more"),
+        ({"unnoticed": True, "replicas": 1}, "at least two replicas"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(wanted: Json, said: str) -> None:
@@ -205,18 +211,54 @@ def test_the_command_writes_yaml_that_can_be_applied_and_data_of_the_documented_
     assert {each["kind"] for each in yaml.safe_load_all(text)} == {"Deployment", "PodDisruptionBudget"}
 
 
+NAMES = (("a", "b-c"), ("a-b", "c"))
+
+
+def test_no_file_of_a_design_replaces_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = Path(WEB).read_text()
+    own = [
+        text.replace("name: web, namespace: shop", f"name: {name}, namespace: {namespace}") for namespace, name in NAMES
+    ]
+    Path("a-b-c.yaml").write_text("---\n".join(own))
+    words = [
+        "promise",
+        "design",
+        "-f",
+        "a-b-c.yaml",
+        "--on",
+        "zones=3,nodes=6,cpu=8",
+        "--all",
+        "--want",
+        "zone-loss>=2",
+        "--out",
+    ]
+    done = CliRunner().invoke(command, [*words, "out"], standalone_mode=False)
+    assert done.exception is None
+    written = {each.name: yaml.safe_load_all(each.read_text()) for each in Path("out").iterdir()}
+    named = {name: next(iter(found))["metadata"] for name, found in written.items()}
+    assert all(each.pop("annotations") for each in named.values())
+    assert named == {
+        f"{namespace}_deployment_{name}.yaml": {"name": name, "namespace": namespace} for namespace, name in NAMES
+    }
+    Path("a-b-c.yaml").write_text(own[0])
+    done = CliRunner().invoke(command, [*words, "."], standalone_mode=False)
+    assert "the design would replace a manifest; name another folder" in str(done.exception)
+    assert Path("a-b-c.yaml").read_text() == own[0]
+
+
 def test_the_exit_code_is_1_when_no_design_keeps_it() -> None:
     words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=1,nodes=3", "--want", "zone-loss>=4"]
     done = CliRunner().invoke(command, words, standalone_mode=False)
     assert done.return_value == 1
     assert done.stdout.startswith("no: no design ")
-    assert "why: 1 zone: one holds 6 or more of 6" in done.stdout
+    assert "why: 1 zone: one of them always holds at least 6 of 6" in done.stdout
 
 
 def test_a_search_that_ends_early_decides_nothing() -> None:
     found = promise_design(inventory(*nodes("a", "b", "c"), workload("Deployment", replicas=3)), tries=1)
     assert found.verdict == "unknown"
-    assert found.unjudged[0].because == "1 checked design (--tries) did not suffice, and more are possible"
+    assert found.unjudged[0].because == "1 checked design (--tries) were not enough, and more designs are possible"
     assert not found.unjudged[0].to_know, "no number of tries is sure to find one"
 
 
@@ -233,7 +275,7 @@ def test_a_part_that_is_not_judged_is_left_out_of_the_design_and_the_verdict_is_
 def test_all_workloads_are_designed_for_with_a_row_each() -> None:
     objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=3), workload("StatefulSet", "db", 3)]
     found = promise_design(inventory(*objects), states=500, tries=30)
-    assert (found.verdict, found.says) == ("yes", "a design keeps what is wanted of 2 of 2 workloads")
+    assert (found.verdict, found.says) == ("yes", "2 of 2 workloads can keep the wanted promises")
     assert {each.asked for each in found.workloads} == {("the loss of any one zone leaves at least 2 of 3",)}
     assert [line.split()[0] for line in found.text().splitlines() if line.startswith("shop/")] == [
         "shop/web",
@@ -264,6 +306,92 @@ def test_other_promises_than_losses_are_designed_for(want: str, added: list[str]
     found = promise_design(inventory(*nodes(*"abc"), web), want=want, states=500)
     assert found.verdict == "yes"
     assert sorted(each.line for each in found.workloads[0].lines) == sorted(added)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "declare"),
+    [
+        ({}, "zone-loss>=2 rollout>=2"),
+        ({"topospread.dev/promise": "rollout>=2 never-waits"}, "rollout>=2 never-waits zone-loss>=2"),
+        ({"topospread.dev/promise": "zone-loss>=1 rollout>=2"}, "rollout>=2 zone-loss>=2"),
+        ({"topospread.dev/promise": "node-loss>=50% rollout>=2"}, "node-loss>=50% rollout>=2 zone-loss>=2"),
+        ({"topospread.dev/promise": "zone-loss>=50%"}, "zone-loss>=50% rollout>=2"),
+        ({"topospread.dev/quorum": "2"}, "rollout>=2"),
+        ({"topospread.dev/promise": "zone-loss>=2 rollout>=3"}, ""),
+    ],
+)
+def test_the_manifest_declares_what_a_design_keeps(annotations: Json, declare: str) -> None:
+    web = workload("Deployment", "web", 3, strategy=rolling(1, 0))
+    web["metadata"]["annotations"] = annotations
+    found = promise_design(inventory(*nodes(*"abc"), web), want="zone-loss>=2 rollout>=2", states=500)
+    assert (found.verdict, found.workloads[0].declare) == ("yes", declare)
+    (one,) = found.workloads
+    assert ("declare: the annotation" in found.text()) == bool(declare)
+    assert (f"topospread.dev/promise: {declare}\n" in one.manifest) == bool(declare)
+
+
+@pytest.mark.parametrize("want", ["", "node-loss>=50%"])
+def test_declared_promises_are_wanted_and_stay_as_they_are_written(want: str) -> None:
+    declared = "zone-loss>=50% node-loss>=5"
+    web = workload("Deployment", "web", 6, strategy=rolling(1, 0)) | {"apiVersion": "apps/v1"}
+    web["metadata"]["annotations"] = {"topospread.dev/promise": declared}
+    there = nodes(*"aabbcc")
+    (one,) = promise_design(inventory(*there, web), want=want, states=500).workloads
+    assert set(one.asked) == {
+        "the loss of any one zone leaves at least 3 of 6",
+        "the loss of any one node leaves at least 5 of 6",
+    }
+    assert (one.verdict, one.declare) == ("yes", "")
+    web["spec"]["template"]["spec"] |= next(yaml.safe_load_all(one.manifest))["spec"]["template"]["spec"]
+    assert promise_check(inventory(*there, web)).says == "all of 2 declared promises are kept"
+
+
+def test_promises_of_the_project_are_designed_and_not_declared_again() -> None:
+    web = workload("Deployment", "web", 3, strategy=rolling(1, 0))
+    project = DeclaredPromise({"app": "web"}, "node-loss>=2", Place())
+    (one,) = promise_design(inventory(*nodes(*"abc"), web), declared=[project], states=500).workloads
+    assert (one.asked, one.declare) == (("the loss of any one node leaves at least 2 of 3",), "")
+
+
+def test_a_design_refuses_a_misspelt_declaration() -> None:
+    web = workload("Deployment", "web", 3, strategy=rolling(1, 0))
+    web["metadata"]["annotations"] = {"topospread.dev/promise": "zone-los>=2"}
+    with pytest.raises(UsageError, match="zone-loss"):
+        promise_design(inventory(*nodes(*"abc"), web), want="zone-loss>=2")
+
+
+def test_a_design_without_wants_declares_the_share_that_it_keeps_and_no_loss_of_other_domains() -> None:
+    there = nodes(*"abc")
+    for each in there:
+        each["metadata"]["labels"]["rack"] = each["metadata"]["name"]
+    web = workload("Deployment", "web", 3, strategy=rolling(1, 0))
+    found = promise_design(inventory(*there, web), states=500)
+    assert (found.workloads[0].declare, found.warnings) == ("zone-loss>=2", ())
+    racks = promise_design(inventory(*there, web), survive=["rack"], left=[2], states=500)
+    assert (racks.verdict, racks.workloads[0].declare) == ("yes", "")
+    assert "promise check does not check the loss of rack" in racks.warnings[0]
+
+
+@pytest.mark.parametrize("spec", [{"minAvailable": 3}, {"maxUnavailable": 0}])
+def test_a_budget_that_lets_no_pod_be_evicted_is_relaxed_for_a_promise_on_drains(spec: Json) -> None:
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "shop"}}
+    budget["spec"] = {**spec, "selector": {"matchLabels": {"app": "web"}}}
+    found = promise_design(inventory(*nodes(*"abc"), workload("StatefulSet", "web", 3), budget), want="drain>=2")
+    (line,) = found.workloads[0].lines
+    assert (line.line, line.reason) == (
+        "PodDisruptionBudget: minAvailable 2",
+        "without it a drain does not end: budgets keep all 3 pods",
+    )
+
+
+def test_a_constraint_on_zones_that_bounds_nodes_too_needs_none_on_nodes() -> None:
+    own = spread(matchLabelKeys=["pod-template-hash"], nodeTaintsPolicy="Honor")
+    objects = nodes(*"aabbcc")
+    found = designed(*objects, workload("Deployment", replicas=5), survive=["zone", "node"], left=[3, 3])
+    assert set(spreads(found)) == {ZONE}
+    web = workload("Deployment", replicas=5, spec={"topologySpreadConstraints": [own]})
+    found = designed(*objects, web, survive=["zone", "node"], left=[3, 3])
+    assert [each.line for each in found.lines] == ["PodDisruptionBudget: minAvailable 3"]
 
 
 @pytest.mark.parametrize(
@@ -315,7 +443,7 @@ def test_a_failed_search_proves_nothing() -> None:
     web = workload("Deployment", "web", 6, {"affinity": apart})
     found = promise_design(inventory(*nodes(*"aabbcc"), web), want="zone-loss>=4", states=500)
     assert (found.verdict, found.unjudged[0].what) == ("unknown", "designs")
-    assert found.says == "none of 1 design keeps what is wanted of shop/web"
+    assert found.says == "no design of shop/web was found that keeps the wanted promises (1 tried)"
     assert "3 of 6 pods find no node" in found.causes[0].says
     full = promise_design(
         inventory(node("a1", "a", cpu="1"), node("b1", "b", cpu="1"), web), want="zone-loss>=3", states=500
@@ -359,5 +487,7 @@ def test_orders_are_not_searched_if_the_states_cannot_suffice() -> None:
     objects += [workload("Deployment", f"web-{number}", 3) for number in range(5)]
     found = promise_design(inventory(*objects), want="zone-loss>=2", states=500, tries=30)
     assert found.verdict == "unknown"
-    assert found.unjudged[0].because.endswith("counting does not decide it, and 15 pods have more orders than --states")
+    assert found.unjudged[0].because.endswith(
+        "counting does not decide, and 15 pods have too many orders to search; raise --states"
+    )
     assert all(each.lines for each in found.workloads)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +70,9 @@ def test_comments_and_layout_stay_and_a_budget_is_added(tmp_path: Path) -> None:
     before, after = WEB.splitlines(), path.read_text().splitlines()
     assert [line for line in before if line not in after] == ["      - maxSkew: 5   # loose"]
     new = [line for line in after[: after.index("---")] if line not in before]
-    assert new[0] == "      - maxSkew: 1   # loose"
-    assert sorted(new[1:]) == ["        matchLabelKeys: [pod-template-hash]", "        nodeTaintsPolicy: Honor"]
+    assert new[:2] == ["  annotations:", '    topospread.dev/promise: "zone-loss>=4"']
+    assert new[2] == "      - maxSkew: 1   # loose"
+    assert sorted(new[3:]) == ["        matchLabelKeys: [pod-template-hash]", "        nodeTaintsPolicy: Honor"]
     added = list(yaml.safe_load_all(path.read_text()))[1]
     assert (added["kind"], added["metadata"], added["spec"]["minAvailable"]) == (
         "PodDisruptionBudget",
@@ -77,6 +80,37 @@ def test_comments_and_layout_stay_and_a_budget_is_added(tmp_path: Path) -> None:
         4,
     )
     assert checked(path, "zone-loss>=4") == 0
+
+
+KEPT = """\
+      - maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        nodeTaintsPolicy: Honor
+        matchLabelKeys: [pod-template-hash]
+        labelSelector: {matchLabels: {app.kubernetes.io/name: web}}
+      containers:
+"""
+"""Constraints of WEB to which a design adds nothing but its annotation."""
+
+
+@pytest.mark.parametrize("wants", [[], ["--want", "zone-loss>=4"]])
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_printed_check_asks_for_what_was_designed_and_nothing_else(
+    tmp_path: Path, wants: list[str], kept: bool
+) -> None:
+    path, one = tmp_path / "app.yaml", WEB.replace("web", "one").replace("replicas: 6", "replicas: 1")
+    web = re.sub("      - maxSkew(.|\n)*containers:\n", KEPT, WEB) + BUDGET.replace("6", "2") if kept else WEB
+    path.write_text(f"{web}---\n{one}")
+    for way in (["--out", str(tmp_path / "out")], ["--in-place"]):
+        words = ["promise", "design", "--on", "zones=3,nodes=6,cpu=8", "-f", str(path), *way, *wants]
+        done = CliRunner().invoke(command, words, standalone_mode=False)
+        line = next(line for line in done.stdout.splitlines() if line.startswith("check: topospread "))
+        check = CliRunner().invoke(command, [*shlex.split(line)[2:], "-o", "json"], standalone_mode=False)
+        assert check.return_value == 0
+        assert [(each["workload"], each["want"]) for each in json.loads(check.stdout)["promises"]] == [
+            ("default/Deployment/web", "zone-loss>=4")
+        ]
 
 
 def test_a_workloads_own_budget_is_changed_and_no_second_one_added(tmp_path: Path) -> None:
@@ -146,14 +180,14 @@ def test_a_chart_is_refused_before_the_search(tmp_path: Path) -> None:
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
     words = ["promise", "design", "--all", "--on", "zones=3,nodes=6", "--in-place", "-f", str(tmp_path)]
     done = CliRunner().invoke(command, words, standalone_mode=False)
-    assert "is rendered; use --out" in str(done.exception)
+    assert "which is rendered; use --out" in str(done.exception)
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--all"], "no Deployment or StatefulSet is in them"),
-        (["deploy/web"], "there is no Deployment web"),
+        (["--all"], "have no Deployment or StatefulSet"),
+        (["deploy/web"], "Deployment web not found"),
     ],
 )
 def test_files_without_the_workload_are_refused_before_the_search(
@@ -175,12 +209,12 @@ def test_a_target_in_a_chart_is_refused_before_the_search(tmp_path: Path, monkey
     words = ["deploy/web", "-f", str(tmp_path / "chart"), "-f", str(tmp_path / "api.yaml")]
     given = ["promise", "design", *words, "--on", "zones=3,nodes=6", "--in-place"]
     done = CliRunner().invoke(command, given, standalone_mode=False)
-    assert "is rendered; use --out" in str(done.exception)
+    assert "which is rendered; use --out" in str(done.exception)
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["deploy/web"], "--all is for all workloads"), ([], "--in-place edits files of -f")],
+    [(["deploy/web"], "--all cannot be combined with TARGET"), ([], "--in-place requires -f")],
 )
 def test_what_cannot_be_edited_is_said(words: list[str], said: str) -> None:
     done = designed(*words)

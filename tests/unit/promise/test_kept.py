@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,19 @@ import pytest
 
 from tests.parted import parted
 from tests.unit.drill.builders import ZONE, inventory, node, nodes, rolling, running, spread, told, workload
+from topospread.answer import Answer
 from topospread.answers.promise_check import PromiseCheck, promise_check
+from topospread.answers.promise_show import promise_show
+from topospread.api.inventory import Inventory
+from topospread.api.promises import Want, read_wants
 from topospread.drill.patching import apply_patch
 from topospread.drill.steps import Wait
 from topospread.errors import InputError, UsageError
 from topospread.lint.settings import read_settings
 from topospread.promise.fresh import REVISION
 from topospread.promise.kept import Kept, WorkloadPromises
-from topospread.promise.wants import Want, default_wants, read_wants
+from topospread.promise.wants import default_wants
+from topospread.sources.load import load
 from topospread.status.status import status as status_of
 
 Json = dict[str, Any]
@@ -65,7 +71,7 @@ def test_a_rollout_is_part_of_a_promise() -> None:
 
 def test_the_courses_of_a_rollout_are_shown_step_by_step() -> None:
     text = checked([*nodes("a", "b", "c"), web(spread(), strategy=rolling(2, 1))], "skew<=2").text(wide=True)
-    assert text.startswith("no: 1 of 1 promise is not kept\nwhy: shop/web skew<=2: a rollout exists after which")
+    assert text.startswith("no: 1 of 1 promise is not kept\nwhy: shop/web skew<=2: after one possible rollout,")
     assert "an old pod of shop/web on " in text
     assert "a new pod of shop/web is ready" in text
 
@@ -190,7 +196,7 @@ def test_a_pod_that_starts_is_ready_for_no_command(status: Json) -> None:
     """Like budgets and Services, they count a pod once its condition Ready is true."""
     objects = [*nodes("a", "b", "c"), *running(True, True, False, **status)]
     (each,) = checked(objects, "zone-loss>=2").promises
-    assert (each.verdict, each.when, each.says) == ("no", "now", "losing a leaves 1 of 3 (2 ready before)")
+    assert (each.verdict, each.when, each.says) == ("no", "now", "losing a leaves 1 of 3 (only 2 ready before)")
     (web_now,) = status_of(inventory(*objects)).workloads
     assert (web_now.ready, web_now.existing) == (2, 3)
     (found,) = told(objects, Wait(0)).workloads
@@ -239,6 +245,48 @@ def test_what_is_asked_wins_over_the_annotation_and_a_mistake_in_it_names_the_wo
         checked([*THREE, annotated("zone-loss")])
 
 
+@pytest.mark.parametrize("ask", [promise_check, promise_show])
+@pytest.mark.parametrize(
+    ("of_workload", "of_pods", "said"),
+    [
+        ("promises: quorum", "", "unknown annotation topospread.dev/promises; did you mean topospread.dev/promise?"),
+        ("qourum: '2'", "", "unknown annotation topospread.dev/qourum; did you mean topospread.dev/quorum?"),
+        ("promise: zone-los>=1", "", 'promise "zone-los>=1" is unknown; did you mean zone-loss>=1?'),
+        ("", "promise: quorum", "topospread.dev/promise belongs to the Deployment, not to its pod template"),
+        ("promise: quorum", "promise: quorum", ""),
+        ("ignore: no-budget", "", ""),
+    ],
+)
+def test_an_annotation_that_declares_nothing_is_an_error_with_its_line(
+    tmp_path: Path, ask: Callable[[Inventory], Answer], of_workload: str, of_pods: str, said: str
+) -> None:
+    path = tmp_path / "web.yaml"
+    path.write_text(f"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  annotations:
+    a: b
+    {of_workload and f"topospread.dev/{of_workload}"}
+spec:
+  replicas: 3
+  selector: {{matchLabels: {{app: web}}}}
+  template:
+    metadata:
+      labels: {{app: web}}
+      annotations: {{ {of_pods and f"topospread.dev/{of_pods}"} }}
+    spec: {{containers: [{{name: c, image: i}}]}}
+""")
+    given = load([str(path)], cluster="zones=3,nodes=3")
+    if not said:
+        assert ask(given).verdict != "unknown"
+        return
+    line = 7 if of_workload else 1
+    with pytest.raises(UsageError, match=re.escape(f"{path}:{line}: default/web: {said}")):
+        ask(given)
+
+
 def test_settings_declare_promises_by_labels(tmp_path: Path) -> None:
     path = tmp_path / ".topospread.yaml"
     path.write_text('promises: [{select: "app=web", want: "zone-loss>=4"}]')
@@ -247,7 +295,7 @@ def test_settings_declare_promises_by_labels(tmp_path: Path) -> None:
     objects = [*THREE, web(spread(matchLabelKeys=["pod-template-hash"])), workload("ReplicaSet", "other", 2)]
     (each,) = checked(objects, declared=settings.promises).promises
     assert (each.workload, each.verdict, each.declared) == ("shop/Deployment/web", "yes", f"{path}:1")
-    for text, said in (("[{select: web}]", "labels such as"), ("[{wants: x}]", "there is no field"), ("x", "a list")):
+    for text, said in (("[{select: web}]", "labels such as"), ("[{wants: x}]", "unknown field"), ("x", "a list")):
         path.write_text(f"promises: {text}")
         with pytest.raises(InputError, match=said):
             read_settings(str(path))
@@ -282,7 +330,7 @@ def test_a_search_that_ends_early_decides_nothing() -> None:
     objects = inventory(*(node(f"{zone}1", zone, cpu="4") for zone in "abc"), workload("ReplicaSet", "web", 6))
     found = promise_check(objects, ["rs/web"], want="zone-loss>=1", states=1)
     assert (found.verdict, found.unjudged[0].what) == ("unknown", "budget")
-    assert found.unjudged[0].because.startswith("open: the number of states ran out: 1 (--states); 1 states searched")
+    assert found.unjudged[0].because.startswith("not decided within 1 states (raise --states)")
     assert not found.unjudged[0].to_know, "no number of states is sure to be enough"
     assert promise_check(objects, ["rs/web"], want="zone-loss>=1").verdict == "yes"
 
@@ -305,7 +353,7 @@ def test_a_promise_that_is_not_one_is_refused(text: str, said: str) -> None:
 
 
 def test_targets_that_promise_nothing_are_refused() -> None:
-    with pytest.raises(UsageError, match="not a DaemonSet"):
+    with pytest.raises(UsageError, match="a DaemonSet cannot have promises"):
         checked([*THREE, workload("DaemonSet", "agent")], targets=["ds/agent"])
     with pytest.raises(UsageError, match="no workload with replicas"):
         checked([*THREE])
@@ -330,12 +378,45 @@ def test_a_quorum_is_told_of_the_replicas_although_fewer_have_a_node() -> None:
     db = workload("StatefulSet", "db", 5, {"affinity": anti})
     (found,) = promise_check(inventory(*nodes("a", "b", "c"), db), ["sts/db"]).promises
     assert (found.want, found.verdict, found.when) == ("quorum", "no", "in some order")
-    assert found.says == "losing a leaves 2 of 5 (3 had a node)"
+    assert found.says == "losing a leaves 2 of 5 (only 3 had a node)"
 
 
 def test_pods_that_are_not_ready_now_are_not_left() -> None:
     found = checked([*nodes("a", "b", "c"), *running(False, False, True)], "zone-loss>=1")
-    assert (found.verdict, found.promises[0].says) == ("no", "losing c leaves 0 of 3 (1 ready before)")
+    assert (found.verdict, found.promises[0].says) == ("no", "losing c leaves 0 of 3 (only 1 ready before)")
     assert found.promises[0].when == "now"
     lost = checked([*nodes("a", "b", "c"), *running(True, True, True)], "zone-loss>=2")
     assert lost.promises[0].when != "now"
+
+
+def test_a_budget_that_lets_no_pod_be_evicted_keeps_a_drain_promise_with_a_word_on_drains_that_do_not_end() -> None:
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "shop"}}
+    for least, said in ((6, "budgets keep 6 of 6 ready, so a drain does not end"), (5, "budgets keep 5 of 6 ready")):
+        spec = {"minAvailable": least, "selector": {"matchLabels": {"app": "web"}}}
+        (each,) = checked([*THREE, web(spread()), budget | {"spec": spec}], "drain>=4").promises
+        assert (each.verdict, each.says) == ("yes", said)
+
+
+def test_an_entry_of_the_settings_that_selects_no_workload_is_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / ".topospread.yaml"
+    path.write_text(
+        'promises:\n- {select: "app=web", want: "zone-loss>=4"}\n- {select: "app=wbe,tier=a", want: quorum}\n'
+    )
+    settings = read_settings(str(path))
+    assert settings is not None
+    found = checked([*THREE, web(spread())], declared=settings.promises)
+    assert found.warnings == (f"{path}:3: no workload has the labels app=wbe,tier=a, so quorum is not checked",)
+    assert checked([*THREE, web(spread())], "zone-loss>=1", declared=settings.promises).warnings == ()
+    assert checked([*THREE, web(spread())], declared=settings.promises, targets=["deploy/web"]).warnings == ()
+
+
+@pytest.mark.parametrize("placed", [False, True])
+def test_one_replica_is_fixed_by_more_replicas_and_a_constraint(*, placed: bool) -> None:
+    own = running(True) if placed else [web(replicas=1)]
+    one = own[0]
+    found = promise_check(inventory(*THREE, *own), ["deploy/web"], want="zone-loss>=1 zone-loss>=100%")
+    (remedy,) = found.remedies
+    assert (remedy.code, remedy.keeps, remedy.tried.of) == ("replicas", ("zone-loss>=1",), 2)
+    assert remedy.says.startswith("shop/web: 2 replicas instead of 1, and a constraint on topology.kubernetes.io/zone")
+    assert remedy.patch[0] == {"op": "add", "path": "/spec/replicas", "value": 2}
+    assert promise_check(inventory(*THREE, apply_patch(one, remedy.patch)), want="zone-loss>=1").verdict == "yes"

@@ -40,7 +40,7 @@ def placed(*objects: Json) -> str:
 
 def open_nodes(number: int) -> str:
     nodes = "1 node is" if number == 1 else f"{number} nodes are"
-    return f"counted: wherever the others went, {nodes} open to any pod"
+    return f"by counting: {nodes} feasible for its pods, wherever other pods are"
 
 
 PORT: Json = {"container": {"ports": [{"containerPort": 80, "hostPort": 80}]}}
@@ -125,7 +125,7 @@ def test_pods_take_room_only_where_they_may_be() -> None:
 def test_the_greatest_skew(objects: list[Json], greatest: int) -> None:
     run = run_of(*objects)
     proof = Proof(run, run.queue)
-    assert proof.of(SkewWithin(greatest)) == f"counted: no constraint can come to more than skew {greatest}"
+    assert proof.of(SkewWithin(greatest)) == f"by counting: no skew can exceed {greatest}"
     assert greatest == 0 or proof.of(SkewWithin(greatest - 1)) == ""
 
 

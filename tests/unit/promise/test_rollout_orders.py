@@ -89,7 +89,7 @@ def test_what_cannot_be_searched_is_refused_or_not_decided() -> None:
     with pytest.raises(UsageError, match="shop/deployment/web"):
         guarantee(inventory(*nodes("a"), web(2)), skew=1, rollout="deploy/wep")
     few = asked([node("a1", "a", cpu="1"), web(2)], skew=1)
-    assert (few.answer, few.why) == ("not decided", "not all pods are ready before the rollout begins")
+    assert (few.answer, few.why) == ("not decided", "some pods are not ready when the rollout begins")
     assert asked([*nodes("a", "b", "c"), web()], skew=3, states=10).answer == "not decided"
 
 
@@ -152,7 +152,7 @@ def test_pods_that_are_there_stay_where_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("turns", "why"),
     [
-        ("{stands: web-nope=a1}", "stands web-nope a1 cannot be: there is no such pod of shop/deploy/web"),
+        ("{stands: web-nope=a1}", "stands web-nope a1 cannot be: shop/deploy/web has no such pod"),
         ("{placed: a1}", "placed a1 cannot be: kube-scheduler finds no node"),
         ("{ready: any}", "ready cannot be: no new pod has a node and is not ready yet"),
         ("{gone: a1}", "gone a1 cannot be: no deleted pod is left there"),
@@ -160,9 +160,9 @@ def test_pods_that_are_there_stay_where_they_are(tmp_path: Path) -> None:
         ("{deleted: [a1]}", "expected a string"),
         ("{stands: a1}", "write POD=NODE"),
         ("{placed: a1=b}", "write a node"),
-        ("{ready: web}", "any of the new pods may be ready: write any"),
-        ("{place: a1}", "there is no field 'place'; did you mean 'placed'?"),
-        ("{placed: a1, ready: any}", "a turn has exactly one of the fields stands, placed, ready, deleted, gone"),
+        ("{ready: web}", "write any: the turn is for any new pod"),
+        ("{place: a1}", "unknown field 'place'; did you mean placed?"),
+        ("{placed: a1, ready: any}", "a turn must have exactly one of the fields stands, placed, ready, deleted, gone"),
     ],
 )
 def test_a_turn_that_cannot_be_is_refused(tmp_path: Path, turns: str, why: str) -> None:

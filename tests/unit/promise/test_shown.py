@@ -92,8 +92,20 @@ def test_a_rollout_keeps_what_its_strategy_says_and_may_end_skewed() -> None:
 
 def test_a_budget_that_lets_nothing_go_holds_a_drain_up() -> None:
     held = event(of(*THREE, web(spread()), budget(maxUnavailable=0)), "drain")
-    assert held.then == "does not end: 1 may not be evicted"
+    assert held.then == "does not end: 1 pod of a1 cannot be evicted, 6 of 6 stay ready"
     assert event(of(*THREE, web(spread())), "drain").then == "all ready again"
+
+
+def test_a_drain_that_kubectl_refuses_leaves_all_pods_now() -> None:
+    bare = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"bare-{on}", "namespace": "shop", "uid": on}}
+        | {"spec": {"nodeName": on, "containers": [{"name": "c", "image": "i"}]}}
+        for on in ("a1", "b1", "c1")
+    ]
+    after = simulate(inventory(*nodes("a", "b", "c"), *bare, web(spread(), replicas=3)), keep_after=True).after
+    assert after is not None
+    found = promise_show(after, ["deploy/web"])
+    assert (event(found, "node-loss").now, event(found, "drain").now) == (2, 3)
 
 
 def test_a_loss_that_breaks_a_budget_says_so_and_what_becomes_of_the_pods() -> None:
@@ -169,16 +181,25 @@ def test_pods_that_are_not_judged_give_bounds() -> None:
 
 def test_several_workloads_are_a_row_each() -> None:
     found = promise_show(inventory(*THREE, web(spread()), workload("ReplicaSet", "other", 2)))
-    assert found.says == "a single loss can take 1 of 2 workloads below the pods that it needs"
+    assert found.says == "a single loss can leave too few pods in 1 of 2 workloads"
     rows = [line.split()[:2] for line in found.text().splitlines() if line.startswith("shop/")]
     assert sorted(rows) == [["shop/other", "2"], ["shop/web", "6"]]
     assert any(line.startswith("WORKLOAD    PODS") for line in found.text().splitlines())
 
 
+def test_a_counted_rollout_keeps_no_pod_that_has_no_node() -> None:
+    """So many workloads are counted. The nodes have room for four of the six pods, and the strategy keeps five."""
+    large, others = web(spread(6)), [workload("Deployment", f"api-{number}", 1) for number in range(11)]
+    large["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "6"}}
+    found = promise_show(inventory(*nodes("a", "a", "b", "b"), large, *others))
+    shown = next(each for each in found.workloads if each.name == "web")
+    assert next(each.leaves for each in shown.events if each.when == "rollout") == Bounds.exactly(4)
+
+
 def test_what_cannot_be_shown_is_refused() -> None:
-    with pytest.raises(UsageError, match="not a DaemonSet"):
+    with pytest.raises(UsageError, match="a DaemonSet cannot have promises"):
         promise_show(inventory(*THREE, workload("DaemonSet", "agent")), ["ds/agent"])
-    with pytest.raises(UsageError, match="there is no Deployment none"):
+    with pytest.raises(UsageError, match="Deployment none not found"):
         promise_show(inventory(*THREE, web()), ["deploy/none"])
 
 
@@ -191,21 +212,21 @@ def test_a_table_shows_what_is_proved_where_only_the_rollout_is_open_and_names_t
     lines = replace(found, workloads=tuple(workloads)).text().splitlines()
     row = next(line for line in lines if line.startswith("shop/web"))
     assert row.split()[2:6] == ["3*", "now", "4,", "0–3?"]
-    assert "*: proved for pods placed in any order, but not after rollouts" in lines
+    assert "*: proved for every order of pods, but not after rollouts" in lines
     assert found.next == ("topospread", "promise", "design", "shop/deployment/api", "-f", "a.yaml")
     assert found.text().splitlines()[-1] == "next: topospread promise design shop/deployment/api -f a.yaml"
 
 
 def test_the_ground_of_each_figure_is_on_the_screen() -> None:
-    """A loss may be worst now, and a drain may be played: the table of many workloads says so."""
+    """A loss may be worst now, and a drain may be simulated: the table of many workloads says so."""
     found = promise_show(inventory(*THREE, web(spread()), workload("Deployment", "api", 3)))
     seen = PromisedEvent(when="zone-loss", leaves=Bounds.exactly(1), of=6, ground="seen", now=1)
     played = PromisedEvent(when="drain", leaves=Bounds.exactly(2), of=6, ground="played", now=2)
     drawn = PromisedEvent(when="rollout", leaves=Bounds.exactly(4), of=6, ground="drawn")
     page = replace(found, workloads=tuple(replace(each, events=(seen, played, drawn)) for each in found.workloads))
     row = next(line for line in page.text().splitlines() if line.startswith("shop/web"))
-    assert row.split()[2:] == ["1", "now", "–", "2", "played", "4", "drawn"]
-    assert "played: in one simulated course" in page.text()
+    assert row.split()[2:] == ["1", "now", "–", "2", "simulated", "4", "sampled"]
+    assert "simulated: in one simulation" in page.text()
 
 
 def roomy(*zones: str) -> list[Json]:
@@ -272,7 +293,7 @@ def test_declared_pods_are_shown_beside_what_is_left_and_decide() -> None:
     assert found.next[found.next.index("--want") + 1] == "zone-loss>=4 drain>=5 rollout>=50%"
     kept = of(*THREE, declaring("zone-loss>=4"))
     assert (kept.verdict, kept.workloads[0].declared) == ("yes", "zone-loss>=4")
-    assert "needed: zone-loss>=4: kept, proved" in kept.text()
+    assert "required: zone-loss>=4: kept, proved" in kept.text()
 
 
 def test_a_declaration_without_counts_leaves_the_question_of_all_pods() -> None:
@@ -281,9 +302,18 @@ def test_a_declaration_without_counts_leaves_the_question_of_all_pods() -> None:
         "zone-loss": 1,
         "node-loss": 1,
     }
-    assert "NEEDED" not in found.text()
+    assert "REQUIRED" not in found.text()
 
 
 def test_no_design_is_suggested_for_a_single_replica() -> None:
     found = of(*nodes(*"abc"), web(replicas=1))
     assert (found.verdict, found.next) == ("no", ())
+
+
+def test_simulations_beside_pods_that_are_not_judged_say_that_these_take_no_room() -> None:
+    claiming = workload("Deployment", "gpu", 2)
+    claiming["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    note = "note: in simulations, other pods that are not judged take no room"
+    assert note in promise_show(inventory(*THREE, web(spread()), claiming), ["deploy/web"]).text()
+    assert note not in promise_show(inventory(*THREE, web(spread()), claiming), ["deploy/gpu"]).text()
+    assert note not in of(*THREE, web(spread())).text()

@@ -119,7 +119,9 @@ def test_who_is_kept_out_of_where_pods_lack_is_told_with_why() -> None:
     assert (unmet.returns, unmet.helps) == (True, ())
     answer = rebalance_answer(found)
     assert (answer.verdict, [each.code for each in answer.causes]) == ("no", ["placed-back"])
-    assert answer.says.startswith("no evictions help, 1 constraint not mended; that all hold is impossible")
+    assert answer.says.startswith(
+        "no evictions help: 1 constraint is not restored; evicting the movable pods cannot restore all constraints"
+    )
 
 
 def test_nodes_are_named_once() -> None:
@@ -152,7 +154,7 @@ def test_only_what_is_chosen_is_mended() -> None:
     assert nobody.notes[-1] == "no workload was checked: the selector matches no pods"
     assert not any("was checked" in each for each in rebalance_of(objects, selector=parse_selector("app=api")).notes)
     assert len(rebalance_of(objects, namespace="shop").moves) == 4
-    with pytest.raises(UsageError, match="there are shop"):
+    with pytest.raises(UsageError, match="workloads: shop"):
         rebalance_of(objects, namespace="other")
 
 
@@ -198,7 +200,7 @@ def test_no_pod_that_cannot_be_judged_is_evicted(unjudged: Json, what: str) -> N
     assert found.moves == ()
     answer = rebalance_answer(found)
     assert answer.verdict == "unknown"
-    assert answer.says.startswith("no evictions that can be judged help, 1 constraint not mended")
+    assert answer.says.startswith("no evictions of judged pods help: 1 constraint is not restored")
     assert [each.what for each in answer.unjudged] == [what]
     assert all(key.startswith("shop/web-") for key in answer.unjudged[0].pods)
 
@@ -227,7 +229,7 @@ def test_waiting_pods_that_cannot_be_judged_are_bracketed(unjudged: Json, what: 
     roomy = rebalance_answer(rebalance_of([node("a1", "a"), node("b1", "b"), *web, *waits]))
     assert (roomy.verdict, roomy.assumed) == (
         "yes",
-        (f"the same without and with a node for every pod with {what}",),
+        (f"the same whether pods with {what} find no node or any node",),
     )
 
 
@@ -239,3 +241,16 @@ def test_no_eviction_of_a_plan_can_be_left_out() -> None:
     found = rebalance_of([*made, *standing(web, spread()), *standing(big, spread(2), name="big", cpu="3")])
     assert [each.workload for each in found.moves] == ["ReplicaSet/big"] * 2 + ["ReplicaSet/web"] * 4
     assert found.is_proved
+
+
+@pytest.mark.parametrize("app", ["web", "other"])
+def test_a_workload_without_a_budget_is_a_warning(app: str) -> None:
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": app, "namespace": "shop"},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": app}}},
+    }
+    found = rebalance_of([*THREE, *standing({"a1": 3}, spread()), budget])
+    warned = any(each.startswith("shop/web has no PodDisruptionBudget") for each in found.warnings)
+    assert (bool(found.moves), warned) == (True, app != "web")

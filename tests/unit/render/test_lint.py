@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from io import BytesIO
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 from xml.etree import ElementTree
 
 import jsonschema
@@ -12,6 +14,7 @@ import pytest
 
 from tests.answer_schema import schema_of
 from tests.unit.sources.fake_programs import FakePrograms, programs
+from topospread.answers.finding import Finding
 from topospread.answers.lint import cases, lint_answer
 from topospread.cli.explain import rule_json
 from topospread.cli.lint import left_out
@@ -20,11 +23,12 @@ from topospread.lint.reading import Question
 from topospread.lint.rule import Rule
 from topospread.lint.rules import RULES
 from topospread.lint.run import LintReport, run
-from topospread.render.github import github
+from topospread.render.github import github, workflow_command
 from topospread.render.junit import junit
 from topospread.render.pages.rules import rule_page, rules_page
 from topospread.render.sarif import lint_sarif, uri
 from topospread.render.text import text as drawn
+from topospread.sources.text import shown_path
 from topospread.text import for_terminal
 
 __all__ = ["programs"]
@@ -71,7 +75,7 @@ def test_the_findings_that_these_tests_speak_of(outcome: LintReport) -> None:
         ("selector-empty", "warning"),
         ("validation", "error"),
     }
-    assert outcome.ignored == 2
+    assert len(outcome.ignored) == 2
     assert not outcome.passed
 
 
@@ -101,6 +105,13 @@ def test_sarif_names_files_as_they_stand_in_the_repository(tmp_path: Path, monke
     assert uri("./a/b.yaml") == "a/b.yaml"
     assert uri("/elsewhere/a.yaml") == "file:///elsewhere/a.yaml"
     assert uri("-") == "stdin"
+    for name in ("a\u200b\\u200b.yaml", "a\\\\.yaml", "\n\x1b\udcff.yaml"):
+        assert os.fsdecode(unquote_to_bytes(uri(shown_path(name)))) == name
+
+
+def test_github_takes_no_escaped_name_for_a_file_of_this_name() -> None:
+    line = workflow_command("error", Place("a\\u200b.yaml", line=3), "title", "message")
+    assert line == "::error title=title::a\\u200b.yaml: message\n"
 
 
 def fingerprints(outcome: LintReport) -> list[str]:
@@ -136,10 +147,18 @@ def test_junit_has_a_failure_for_each_finding_that_fails_and_a_pass_for_each_goo
     assert [each.get("message") for each in failures] == [each.message for each in bad]
     names = [each.get("name") for each in root.findall("testsuite[@name='pods.yaml']/testcase")]
     assert "Pod default/b" in names
+    assert len(set(names)) == len(names)
     for element in (root, *root.findall("testsuite")):
         played = element.findall(".//testcase")
         assert element.get("tests") == str(len(played))
         assert element.get("failures") == str(len(element.findall(".//failure")))
+
+
+def test_junit_names_are_unique_and_repeat_no_rule() -> None:
+    found = [Finding(level="error", rule="skew<=1", says=each, file="a.yaml", line=3) for each in "abc"]
+    root = ElementTree.fromstring(junit("check", {"a.yaml": [("shop/web skew<=1", found)]}))
+    names = [each.get("name") for each in root.iter("testcase")]
+    assert names == ["shop/web skew<=1", "shop/web skew<=1 (line 3)", "shop/web skew<=1 (2)"]
 
 
 def test_junit_has_an_error_for_each_file_that_cannot_be_read(outcome: LintReport) -> None:
@@ -225,9 +244,9 @@ def test_colour_adds_marks_and_nothing_else(outcome: LintReport) -> None:
 
 
 def test_what_is_left_out_is_named_shortly_with_its_reason(outcome: LintReport) -> None:
-    assert left_out(outcome.read) == ["values.yaml: no object of Kubernetes, left out"]
+    assert left_out(outcome.read) == ["values.yaml: not a Kubernetes object, skipped"]
     outcome.read.left_out |= {f"{at}.yaml": "patch" for at in range(5)}
-    assert left_out(outcome.read)[1].startswith("0.yaml, 1.yaml, 2.yaml and 2 more: a kustomization's patch, left out")
+    assert left_out(outcome.read)[1].startswith("0.yaml, 1.yaml, 2.yaml and 2 more: a kustomization's patch, skipped")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
@@ -262,4 +281,4 @@ def test_what_no_rule_looks_at_is_named(tmp_path: Path) -> None:
     )
     answer = lint_answer(run(Question(paths=[str(file)])))
     assert (answer.verdict, [each.what for each in answer.unjudged]) == ("yes", ["resourceClaims"])
-    assert "not judged: no rule looks at resource claims (Pod default/b)\n" in answer.text()
+    assert "not judged: no rule looks at the devices of resource claims (Pod default/b)\n" in answer.text()

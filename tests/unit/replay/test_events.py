@@ -134,7 +134,7 @@ def test_words_of_events_begin_no_line_and_times_are_times(tmp_path: Path) -> No
     forged = event(1, "FailedScheduling", "Pod/web\nyes", "x\nyes: all is well")
     (each,) = replayed(tmp_path / "a", forged).refusals
     assert (each.pod, each.said) == ("shop/web\\nyes", "x\\nyes: all is well")
-    with pytest.raises(InputError, match="without a time"):
+    with pytest.raises(InputError, match="has no time"):
         replayed(tmp_path / "b", forged | {"eventTime": "yes: all is well"})
 
 
@@ -147,16 +147,16 @@ def test_what_nobody_knows_is_counted_and_said(tmp_path: Path) -> None:
     ]
     found = replayed(tmp_path / "events", *unknown)
     assert found.records == 4
-    assert found.warnings[0].startswith("3 events are about pods and nodes that the snapshot does not have")
+    assert found.warnings[0].startswith("3 events are not replayed: the snapshot has neither their pods and nodes")
 
 
 def test_what_is_no_list_of_events_is_refused_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "events"
     for text, words in (
-        ("{", "it is not JSON"),
-        ("[]", "this is no list of events"),
-        ('{"items": [1]}', r"this is no event"),
-        ('{"items": [{"reason": "Scheduled"}]}', "an event without a time"),
+        ("{", "the file is not JSON"),
+        ("[]", "not a list of events"),
+        ('{"items": [1]}', r"not an event"),
+        ('{"items": [{"reason": "Scheduled"}]}', "the event has no time"),
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=words):
@@ -166,7 +166,7 @@ def test_what_is_no_list_of_events_is_refused_with_its_place(tmp_path: Path) -> 
 
 
 def test_one_log_is_named() -> None:
-    with pytest.raises(UsageError, match="one of them"):
+    with pytest.raises(UsageError, match="give either an audit log or a list of events"):
         replay(load([BEFORE]))
     done = CliRunner().invoke(command, ["why", "-f", BEFORE, "--events", REAL, "--audit", REAL])
     assert isinstance(done.exception, UsageError)

@@ -133,7 +133,7 @@ def test_what_is_logged_without_what_changed_is_counted_and_said(tmp_path: Path)
     del bare["responseObject"]
     found = replayed(tmp_path / "log", bare, bound(2, "unknown", "a1"))
     assert found.alterations == ()
-    assert found.warnings[0].startswith("2 changes of nodes and pods are logged without what changed")
+    assert found.warnings[0].startswith("2 changes of nodes and pods are not replayed: the log lacks the objects")
 
 
 def test_what_was_before_the_snapshot_is_left_out(tmp_path: Path) -> None:
@@ -189,14 +189,15 @@ def test_the_screen_says_what_began_and_ended_it() -> None:
     assert answer.verdict == "no"
     assert [each.seconds for each in answer.refusals] == [0.288]
     assert answer.text() == snapshot("""\
-no: 1 pod waited: default/web-2, 0.29 s from 2026-11-22T16:42:14.086048Z
-why: node c1 was cordoned at 2026-11-22T16:42:13.972155Z; without that it would
-     have found a node
-refused: maxSkew 1 over zones admits it to c alone, where c1 is cordoned
+no: 1 pod was pending: default/web-2, for 0.29 s from
+  2026-11-22T16:42:14.086048Z
+why: node c1 was cordoned at 2026-11-22T16:42:13.972155Z; otherwise the pod
+     would have found a node
+rejected: maxSkew 1 over zones admits only c, where c1 is cordoned
 ended: node c1 was uncordoned at 2026-11-22T16:42:14.371049Z
 
-POD            PENDING SINCE                NODE AFTER  WAITED
-default/web-2  2026-11-22T16:42:14.086048Z  c1          0.288 s
+POD            PENDING SINCE                PLACED ON  PENDING FOR
+default/web-2  2026-11-22T16:42:14.086048Z  c1         0.288 s
 timeline and kube-scheduler's messages: -o wide
 """)
     assert "pod default/web-2 on node c1" in answer.text(wide=True)
@@ -211,12 +212,12 @@ def test_a_refusal_without_a_time_is_told_without_one(tmp_path: Path) -> None:
     log.write_text("\n".join(map(json.dumps, records)))
     answer = history_answer(replay(load([BEFORE]), str(log)))
     assert [each.seconds for each in answer.refusals] == [None]
-    assert answer.says == "1 pod waited: default/web-2"
+    assert answer.says == "1 pod was pending: default/web-2"
 
 
 def test_a_log_without_refusals_is_yes_and_unknown_if_changes_are_missing(tmp_path: Path) -> None:
     quiet = history_answer(replayed(tmp_path / "log"))
-    assert (quiet.verdict, quiet.says) == ("yes", "no pod was refused")
+    assert (quiet.verdict, quiet.says) == ("yes", "no pod was rejected")
     bare = record(1, "patch", node("b1", "b", unschedulable=True))
     del bare["responseObject"]
     missing = history_answer(replayed(tmp_path / "log", bare))
@@ -227,7 +228,7 @@ def test_a_pod_that_waits_to_the_end_is_said(tmp_path: Path) -> None:
     cordoned = node("b1", "b", unschedulable=True)
     log = [record(1, "patch", cordoned), record(3, "create", pod("web-1")), refused(4, "web-1")]
     answer = history_answer(replayed(tmp_path / "log", *log))
-    assert answer.says.startswith("1 pod waited: shop/web-1 from ")
+    assert answer.says.startswith("1 pod was pending: shop/web-1 from ")
     assert answer.says.endswith("; it had no node at the end of the log")
     assert [each.code for each in answer.causes] == ["node-changed"]
 
@@ -287,4 +288,4 @@ def test_the_page_counts_bindings_over_max_skew(tmp_path: Path) -> None:
     cluster.write_text(json.dumps(there))
     done = CliRunner().invoke(command, ["why", "--on", str(cluster), "--audit", str(log)])
     assert "1 of 2 bindings exceeded maxSkew on arrival" in " ".join(done.output.split())
-    assert "none in theirs" in " ".join(done.output.split())
+    assert "none does in that" in " ".join(done.output.split())

@@ -128,7 +128,7 @@ def test_after_many_pods_a_batch_that_would_change_the_node_is_not_judged(monkey
     found = made.schedule(pod("p1"))
     assert (found.node, found.message) == (
         None,
-        "not judged: kube-scheduler reuses the scores of the pods before for half a second, which may be over",
+        "not judged: kube-scheduler reuses an earlier pod's scores for half a second, which may be over",
     )
 
 

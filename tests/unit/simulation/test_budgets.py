@@ -8,6 +8,7 @@ import pytest
 
 from tests.parted import parted
 from tests.unit.controllers.manifests import Json, inventory, workload
+from topospread.simulation import budgets
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 
@@ -85,7 +86,7 @@ class TestCompleted:
         pods = [running(f"web-{i}", f"n{i}", "web", replicas) for i in (1, 2)]
         result = simulated(node("n1"), node("n2"), replicas, *pods, budget(**spec))
         assert notes(result) == [
-            "PodDisruptionBudget default/web has no status: by its spec and the 2 healthy of 2 pods it allows "
+            "PodDisruptionBudget default/web has no status: computed from its spec and 2 healthy of 2 pods, it allows "
             f"{allowed}"
         ]
 
@@ -96,21 +97,22 @@ class TestCompleted:
         budgets = [each | {"metadata": each["metadata"] | {"name": f"p{i}"}} for i, each in enumerate([none, one, one])]
         (note,) = notes(simulated(node("n1"), node("n2"), replicas, *pods, *budgets))
         assert note == (
-            "3 PodDisruptionBudgets have no status: by their specs and healthy pods 1 allows none: default/p0"
+            "3 PodDisruptionBudgets have no status: computed from their specs and healthy pods, 1 allows none: "
+            "default/p0"
         )
 
     def test_pod_that_is_not_ready_is_not_healthy(self) -> None:
         replicas = web(2)
         pods = [running("web-1", "n1", "web", replicas), running("web-2", "n2", "web", replicas, ready=False)]
         (note,) = notes(simulated(node("n1"), node("n2"), replicas, *pods, budget(minAvailable=1)))
-        assert "the 1 healthy of 2 pods it allows 0 evictions" in note
+        assert "1 healthy of 2 pods, it allows 0 evictions" in note
 
     def test_pods_that_nobody_owns_allow_nothing_by_share(self) -> None:
         (note,) = notes(simulated(node("n1"), running("web", "n1", "web"), budget(maxUnavailable=1)))
-        assert "of 0 pods it allows 0 evictions" in note
+        assert "of 0 pods, it allows 0 evictions" in note
 
     def test_nothing_is_said_of_budgets_whose_pods_are_all_new(self) -> None:
-        # "by its spec and the 0 healthy of 0 pods it allows 0 evictions" told users of charts nothing they could use.
+        # "0 healthy of 0 pods, it allows 0 evictions" told users of charts nothing they could use.
         assert notes(simulated(node("n1"), node("n2"), web(2), budget(maxUnavailable=1))) == []
 
     def test_status_that_is_there_is_taken(self) -> None:
@@ -178,3 +180,14 @@ def test_stored_pod_that_never_preempts_is_heeded_since_1_19(version: str, nodes
     never["spec"] |= {"preemptionPolicy": "Never", "priority": 1000, "schedulerName": "default-scheduler"}
     result = simulated(node("n1"), running("low", "n1", "low"), never, kube_version=version)
     assert result.placement("high").node == nodes
+
+
+def test_pods_that_stay_pending_do_not_count_the_budgets_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted, on_nodes = [], budgets._Standing.on_nodes
+    monkeypatch.setattr(budgets._Standing, "on_nodes", lambda self: counted.append(self) or on_nodes(self))
+    stuck = [{**waiting(f"p{at}"), "spec": {**waiting("p")["spec"], "priority": 0}} for at in range(20)]
+    for each in stuck:
+        del each["spec"]["priorityClassName"]
+    outcome = simulated(node("n0"), running("a", "n0", "web"), budget(minAvailable=1), *stuck)
+    assert len([each for each in outcome.placements if each.node is None]) == 20
+    assert len(counted) <= 2

@@ -81,7 +81,7 @@ def test_a_score_that_prefers_another_node(tmp_path: Path) -> None:
     assert cause.points is not None
     # LeastAllocated gives a (4−2)/4 and (8−4)/8, b (8−2)/8 and (64−4)/64; MostAllocated what is left to 100.
     assert cause.points == (50 - (75 + 93) // 2, 50 - (25 + 6) // 2)
-    assert cause.sentence == "NodeResourcesFit gives a +35 points beside b, -34 before"
+    assert cause.sentence == "NodeResourcesFit gives a +35 points compared with b, before -34"
 
 
 def test_a_filter_that_rejects_the_old_node(tmp_path: Path) -> None:
@@ -110,7 +110,18 @@ def test_a_pod_that_becomes_pending(tmp_path: Path) -> None:
 def test_a_node_that_is_gone(tmp_path: Path) -> None:
     before = inventory(tmp_path, "priority: 0")
     after = inventory(tmp_path, "priority: 0", NODES.partition("---\n")[0])
-    assert explained({"inventory": before}, {"inventory": after}).why["default/web"].sentence == "b is not there"
+    assert explained({"inventory": before}, {"inventory": after}).why["default/web"].sentence == "b does not exist"
+
+
+def test_a_pod_that_follows_another_names_it(tmp_path: Path) -> None:
+    """`first` needs the node that `web` had before, so `web` goes to the other one."""
+    first = (POD % "priority: 9\n  nodeSelector: {zone: east}").replace("name: web,", "name: first,")
+    pinned = first.replace("east", "west").replace('cpu: "2"', 'cpu: "7"')
+    before, after = (inventory(tmp_path, "priority: 0", NODES + each) for each in (first, pinned))
+    comparison = explained({"inventory": before}, {"inventory": after})
+    assert comparison.why["default/web"].sentence.endswith("; default/first came to b")
+    back = explained({"inventory": after}, {"inventory": before})
+    assert back.why["default/web"].sentence.endswith("; default/first left b")
 
 
 def test_a_tie_that_is_drawn_otherwise(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_pods_that_the_extender_would_keep_off_are_told_and_placed_all_the_same(
     plain = simulate(load([manifest(tmp_path, text=None)], cluster=CLUSTER))
     assert [each.node for each in asking.placements] == [each.node for each in plain.placements]
     (note,) = said(asking.notes)
-    assert note.startswith("Deployment web: topospread run extender would keep 2 of 10 pods off the nodes")
+    assert note.startswith("Deployment web: topospread run extender would reject the nodes of 2 of 10 pods")
     assert said(plain.notes) == []
 
 
@@ -52,5 +52,5 @@ def test_an_explanation_says_what_the_extender_would_filter(tmp_path: Path) -> N
 @pytest.mark.parametrize("text", ['topospread.dev/shares: "zone: a=1"'])
 def test_what_cannot_be_read_keeps_all_pods_off(tmp_path: Path, text: str) -> None:
     (note,) = said(simulate(load([manifest(tmp_path, text=text)], cluster=CLUSTER)).notes)
-    assert "would keep 10 of 10 pods off" in note
+    assert "would reject the nodes of 10 of 10 pods" in note
     assert "the shares are 1 % in all" in note

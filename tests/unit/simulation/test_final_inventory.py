@@ -145,7 +145,7 @@ def test_a_saved_file_is_read_as_a_snapshot(tmp_path: Path) -> None:
     assert status(read).workloads[0].name == "web"
     explained = explain(read, "deploy/web")
     assert (explained.state, explained.node in ("a", "b")) == ("bound", True)
-    assert any(note.endswith("Z") and "what a simulation left" in note for note in read.notes)
+    assert any(note.endswith("Z") and "the result of a simulation" in note for note in read.notes)
     assert read.warnings == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ import topospread
 from topospread.answers.causes import causes_of
 from topospread.answers.pending_pods import fixes_of
 from topospread.answers.why import why_answer
+from topospread.api.pools import NodePool
 from topospread.config.gates import gates_for
-from topospread.drill.drill import drill
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
@@ -46,12 +47,14 @@ def pods(of: str, count: int, **spec: Any) -> list[Json]:
     return [pod(f"{of}-{i}", of, **spec) for i in range(count)]
 
 
-def simulated(folder: Path, *items: Json, keep_after: bool = False, **gates: bool) -> Simulation:
+def simulated(
+    folder: Path, *items: Json, keep_after: bool = False, pools: Sequence[NodePool] = (), **gates: bool
+) -> Simulation:
     file = folder / "cluster.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     values = {"GenericWorkload": True, **gates}
     both = gates_for("1.37", values), gates_for("1.37", values, component="apiserver")
-    options = SimulationOptions(gates=both[0], apiserver_gates=both[1])
+    options = SimulationOptions(gates=both[0], apiserver_gates=both[1], pools=pools)
     return simulate(topospread.load(str(file)), options, keep_after=keep_after)
 
 
@@ -67,13 +70,21 @@ def test_a_gang_takes_no_node_where_too_few_of_its_pods_find_one(tmp_path: Path)
     assert says
 
 
-def test_a_drill_says_that_it_places_no_groups(tmp_path: Path) -> None:
-    (tmp_path / "cluster.json").write_text(
-        json.dumps({"apiVersion": "v1", "kind": "List", "items": [node("n1"), group("g"), *pods("g", 2)]})
-    )
-    gates = gates_for("1.37", {"GenericWorkload": True})
-    found = drill(topospread.load(str(tmp_path / "cluster.json")), [], SimulationOptions(gates=gates))
-    assert [str(each) for each in found.answer().unjudged if "except in simulate" in str(each)]
+def test_a_pod_that_was_created_before_a_group_is_tried_before_it(tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), pod("first", cpu="4"), group("g", 2), *pods("g", 2), pod("last", cpu="1"))
+    assert placed(result) == {"first": True, "g-0": False, "g-1": False, "last": False}
+
+
+@pytest.mark.parametrize(("rack", "expected"), [("a", [True, True]), ("b", [False, False])])
+def test_a_pool_grows_for_a_group_only_where_the_group_takes_its_nodes(
+    rack: str, expected: list[bool], tmp_path: Path
+) -> None:
+    racks = {"schedulingConstraints": {"topology": [{"key": "rack"}]}}
+    items = [node("n1", "1", rack="a"), group("g", **racks), pod("there", "g", nodeName="n1"), *pods("g", 2)]
+    pools = [NodePool("p", {"rack": rack}, {"cpu": "1", "memory": "8Gi", "pods": "9"})]
+    result = simulated(tmp_path, *items, pools=pools, **ON)
+    assert [each.node is not None for each in result.placements] == expected
+    assert [len(each.added) for each in result.pools] == [2 * all(expected)]
 
 
 def test_pods_above_min_count_may_stay_pending(tmp_path: Path) -> None:
@@ -156,18 +167,41 @@ def test_a_claim_of_the_group_is_made_once_and_reserved_for_the_group(tmp_path: 
     assert not any(placed(without).values()), "four claims, two devices"
 
 
-def test_a_claim_of_its_own_after_a_shared_one_is_not_judged(tmp_path: Path) -> None:
+def test_a_pod_gets_its_own_claim_after_another_pod_allocated_the_shared_one(tmp_path: Path) -> None:
     shared, *own = (
         {**SLICE, "kind": "ResourceClaim", "metadata": {"name": name, "uid": name}, "spec": ONE} for name in "cab"
     )
+    three = {**SLICE, "spec": SLICE["spec"] | {"devices": [{"name": each} for each in "xyz"]}}
     members = [
         pod(f"g-{name}", "g", resourceClaims=[{"name": each, "resourceClaimName": each} for each in f"c{name}"])
         for name in "ab"
     ]
-    result = simulated(tmp_path, node("n1"), *DEVICES, shared, *own, group("g", 2), *members)
-    assert [each.because for each in result.unjudged] == [
-        "topospread does not model the claim c, which several pods of a PodGroup wait for"
-    ]
+    items = [node("n1"), DEVICES[1], three, shared, *own, group("g", 2), *members]
+    result = simulated(tmp_path, *items, keep_after=True)
+    assert placed(result) == {"g-a": True, "g-b": True}
+    assert result.after is not None
+    devices = {
+        each.name: [one.device for one in each.status.allocation.devices.results or ()]
+        for each in result.after.resource_claims
+        if each.status.allocation
+    }
+    assert devices == {"c": ["x"], "a": ["y"], "b": ["z"]}
+
+
+RACES = {
+    "another pod waits": ([pod("big", cpu="9")], {"g-0": True, "g-1": True, "big": False}),
+    "the pods evict another": ([pod("low", cpu="4", nodeName="n1", priority=0)], {"g-0": True, "g-1": True}),
+}
+
+
+@pytest.mark.parametrize(("more", "nodes"), RACES.values(), ids=RACES.keys())
+def test_the_first_pod_binds_a_claim_and_the_other_is_tried_again(
+    more: list[Json], nodes: dict[str, bool], tmp_path: Path
+) -> None:
+    waiting = [claim("c"), volume("v", "n1"), *pods("g", 2, volumes=mounts("c"), priority=9)]
+    result = simulated(tmp_path, node("n1"), group("g", 2, priority=9), LOCAL, *waiting, *more)
+    assert not result.unjudged
+    assert placed(result) == nodes
 
 
 def test_words_are_kube_scheduler_s(tmp_path: Path) -> None:
@@ -218,7 +252,7 @@ def test_a_group_without_room_in_one_domain_takes_none(tmp_path: Path) -> None:
     assert racks(result) == {None}
     says = {cause.says for each in result.pending for cause in causes_of(each) if cause.code == "pod-group"}
     needs = "PodGroup default/g needs 9 pods at once (minCount) in one rack"
-    assert says == {f"{needs}: 8 in a, 8 in b, 8 in c find nodes, fewer or as many in 1 others"}
+    assert says == {f"{needs}: 8 in a, 8 in b, 8 in c find nodes, at most as many in 1 more"}
 
 
 def test_a_domain_that_takes_more_pods_is_better(tmp_path: Path) -> None:
@@ -445,21 +479,6 @@ NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
         ],
         "new pods with gates in a StatefulSet",
     ),
-    "a claim of two pods while another pod waits": (
-        [group("g", 2), LOCAL, claim("c"), volume("v", "n1"), *pods("g", 2, volumes=mounts("c")), pod("big", cpu="9")],
-        "the claim c, which several pods of a PodGroup wait for",
-    ),
-    "a claim of two pods that may end on different nodes": (
-        [node("n2"), group("g", 2), MADE, claim("c", "made"), *pods("g", 2, volumes=mounts("c"))],
-        "the claim c, which several pods of a PodGroup wait for",
-    ),
-    "a claim of two pods that evicted another pod": (
-        [
-            *(group("g", 2, priority=9), LOCAL, claim("c"), volume("v", "n1"), pod("low", cpu="4", nodeName="n1")),
-            *pods("g", 2, volumes=mounts("c"), priority=9),
-        ],
-        "the claim c, which several pods of a PodGroup wait for",
-    ),
     "a claim of two pods with different volumes": (
         [
             *(group("g", 2), LOCAL, claim("c"), claim("own"), volume("v", "n1"), volume("own", "n1")),
@@ -487,6 +506,17 @@ def test_what_is_not_modelled_leaves_the_group_s_pods_not_judged(items: list[Jso
     result = simulated(tmp_path, node("n1"), *items, **ON)
     assert [each.because for each in result.unjudged] == [f"topospread does not model {words}"]
     assert {"default/g-0", "default/g-1"} <= {*result.open_pods}
+
+
+@pytest.mark.parametrize(
+    ("items", "command"), [(pods("g", 2), "kubectl get podgroups"), (NOT_WHOLE["pods in two domains"][0], "")]
+)
+def test_only_a_missing_pod_group_has_a_command_that_provides_it(
+    items: list[Json], command: str, tmp_path: Path
+) -> None:
+    [part] = simulated(tmp_path, node("n1"), *items, **ON).unjudged
+    assert part.to_know.startswith(command)
+    assert bool(part.to_know) == bool(command)
 
 
 def low(name: str, of: str = "", cpu: str = "1") -> Json:
@@ -578,9 +608,9 @@ def test_without_the_gate_a_group_plays_no_part_and_a_warning_says_so(tmp_path: 
     objects = [node("n1"), group("g", 6), *pods("g", 6)]
     result = simulated(tmp_path, *objects, GenericWorkload=False)
     assert sum(placed(result).values()) == 4
-    says = "default/g: a PodGroup plays no part, because the gate GenericWorkload is off"
+    says = "default/g: a PodGroup has no effect, because the gate GenericWorkload is off"
     assert f"{says}; --feature-gates GenericWorkload=true turns it on" in result.warnings
-    assert not [each for each in simulated(tmp_path, *objects).warnings if "plays no part" in each]
+    assert not [each for each in simulated(tmp_path, *objects).warnings if "PodGroup has no effect" in each]
     older = topospread.Session(str(tmp_path / "cluster.json"), kube_version="1.33").simulate()
     assert says in older.warnings
 

@@ -155,3 +155,8 @@ def test_a_simulation_says_that_the_order_may_decide_where_it_may(
     assert not any("--orders" in each for each in simulate(alone).notes)
     placed = inventory(tmp_path, app("one"), app("two"))
     assert not any("--orders" in each for each in simulate(placed).notes)
+
+
+def test_pending_pods_of_another_namespace_are_not_asked_about(contested: topospread.Inventory) -> None:
+    found = simulate_orders(contested, 20, SimulationOptions(), namespace="kube-system")
+    assert (found.verdict, found.pending, found.all_placed) == ("yes", Bounds.exactly(0), 20)

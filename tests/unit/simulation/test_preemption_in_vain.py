@@ -51,9 +51,7 @@ def test_evicting_what_comes_back_ends_and_is_said(tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
     file.write_text(CLUSTER)
     result = simulate(load([str(file)]))
-    (message,) = [
-        line for line in result.to_json().splitlines() if "times, and what their controllers create anew" in line
-    ]
+    (message,) = [line for line in result.to_json().splitlines() if "times, but recreated pods take the room" in line]
     assert IN_VAIN in message
     assert len(result.evictions) == MOST_PREEMPTIONS
 

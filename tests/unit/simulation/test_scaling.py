@@ -115,10 +115,10 @@ def test_min_domains_is_met_after_a_scale_up_or_never() -> None:
     own = {"topologySpreadConstraints": [spread(minDomains=3)]}
     shop = [*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)]
     met = simulated(shop, pool("pc", "c")).notes
-    outlook = "is met only after a scale-up: 2 domains are there, new nodes of the pools would add c"
+    outlook = "is met only after a scale-up: 2 domains exist, new nodes of the pools would add c"
     assert f"shop/web: minDomains 3 of {ZONE} {outlook}" in met
     never = simulated(shop, pool("pa", "a")).notes
-    assert any("can never be met: 2 domains are there, no pool could add another" in each for each in never)
+    assert any("can never be met: 2 domains exist, no pool could add another domain" in each for each in never)
 
 
 def test_where_min_domains_forbids_the_pods_a_new_zone_is_asked_for() -> None:
@@ -187,6 +187,16 @@ def test_a_pool_whose_zone_is_not_admitted_says_so() -> None:
     assert found.why_not_more.startswith("maxSkew does not admit a (")
 
 
+def test_a_pod_that_is_not_judged_adds_no_node() -> None:
+    gpu = workload("Deployment", "gpu", 2, {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]})
+    objects = [*nodes("a"), gpu, workload("Deployment", replicas=11)]
+    (found,) = simulated(objects, pool("pa", "a")).answer().pools
+    assert (len(found.added), found.may_grow) == (1, True)
+    assert found.why_not_more.startswith("not judged (shop/gpu-")
+    dead = drill(inventory(*objects), [Fail(at("node=a1"))], options=SimulationOptions(pools=[pool("pa", "a")]))
+    assert len(dead.pools[0].added) < 5
+
+
 def test_without_pending_pods_there_is_no_reason() -> None:
     (found,) = simulated([*nodes("a"), workload("Deployment", replicas=1)], pool("p", "a")).answer().pools
     assert found.why_not_more == ""
@@ -210,7 +220,7 @@ def test_no_fix_changes_a_node_that_a_pool_added() -> None:
     tainted = pool("pb", "b", cpu="2", taints=(Taint(key="only", value="x", effect="PreferNoSchedule"),), most=1)
     answer = simulation_answer(simulated([*nodes("a"), workload("Deployment", replicas=20)], tainted))
     assert answer.pools[0].added == ("pb-new-1",)
-    assert [each.says for each in answer.remedies] == ["cpu request 571m instead of 1"]
+    assert [each.says for each in answer.remedies] == ["cpu request 571m instead of 1000m"]
 
 
 HONOR = {"topologySpreadConstraints": [spread(nodeTaintsPolicy="Honor")]}

@@ -188,7 +188,7 @@ def test_capacity_that_a_driver_publishes_is_said_not_to_be_used_up() -> None:
     ]
     result = simulated(storage_class(driver), *published, stateful_set(2))
     assert set(nodes_of(result).values()) == {"n1", "n2"}
-    assert any(note.startswith(f"2 volumes of {driver} would be made: the capacity") for note in result.notes)
+    assert any(note.startswith(f"2 new volumes of {driver}: the simulation does not") for note in result.notes)
 
 
 def test_a_rehearsal_frees_the_volumes_it_took() -> None:

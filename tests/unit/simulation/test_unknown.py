@@ -250,7 +250,7 @@ def test_nobody_is_asked_at_an_address_that_only_a_project_file_names(
         (tmp_path / "topospread.toml").write_text('config = "config.yaml"\n')
     app = manifest(tmp_path, deployment("web", 3, "1"))
     found = CliRunner().invoke(command, ["-f", str(app), "--on", CLUSTER, "--call-extenders"], standalone_mode=False)
-    assert "give --config FILE on the command line" in str(found.exception)
+    assert "requires --config FILE on the command line" in str(found.exception)
 
 
 @pytest.mark.parametrize("name", ["caFile", "certFile", "keyFile"])
@@ -262,7 +262,7 @@ def test_a_configuration_in_a_repository_names_no_certificate_out_of_it(tmp_path
     words = ["-f", str(app), "--on", CLUSTER, "--config", str(config)]
     assert CliRunner().invoke(command, words, standalone_mode=False).exception is None
     found = CliRunner().invoke(command, [*words, "--call-extenders"], standalone_mode=False)
-    assert f"extenders[0].tlsConfig.{name}: this file is not in the repository" in str(found.exception)
+    assert f"extenders[0].tlsConfig.{name}: this file is outside the repository" in str(found.exception)
 
 
 @pytest.mark.parametrize(
@@ -306,3 +306,23 @@ def with_extender(config: Path, extender: dict[str, Any]) -> None:
         "extenders": [{"urlPrefix": "http://127.0.0.1:9", **extender}],
     }
     config.write_text(yaml.safe_dump(data))
+
+
+def test_a_namespace_names_the_pods_of_others_on_which_it_depends(tmp_path: Path) -> None:
+    infer = deployment("infer", 6, "3", resourceClaims=CLAIMS)
+    infer["metadata"]["namespace"] = "ml"
+    path = manifest(tmp_path, infer, deployment("web", 1, "3"))
+    words = ["-f", str(path), "--on", CLUSTER, "-n", "default"]
+    text = " ".join(CliRunner().invoke(command, words, standalone_mode=False).stdout.split())
+    assert text.startswith("unknown: 0–1 of 1 pod of default/web find nodes; in other namespaces 6 not judged")
+    assert "not judged: resource claims" in text
+
+
+def test_a_namespace_notes_that_pods_of_others_may_take_its_room_in_another_order(tmp_path: Path) -> None:
+    infer = deployment("infer", 6, "3", resourceClaims=CLAIMS)
+    infer["metadata"]["namespace"] = "ml"
+    path = manifest(tmp_path, deployment("web", 1, "3"), infer)
+    words = ["-f", str(path), "--on", CLUSTER, "-n", "default"]
+    text = " ".join(CliRunner().invoke(command, words, standalone_mode=False).stdout.split())
+    assert text.startswith("yes: default/web")
+    assert "note: in another order (--orders), pods of other namespaces that are not judged may take the room" in text

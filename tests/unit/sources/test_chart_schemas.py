@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from topospread.sources.chart_schemas import has_outside_references, may_forge_sources
+from topospread.sources.chart_schemas import has_outside_references, may_forge_sources, unstable_in
 
 
 def chart(folder: Path, schema: str, name: str = "values.schema.json") -> str:
@@ -111,3 +111,41 @@ def test_what_is_no_file_or_lies_elsewhere_is_not_opened(tmp_path: Path) -> None
     (linked / "x").symlink_to("/")
     assert has_outside_references(str(chart))
     assert has_outside_references(str(linked))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('a: b\n{{ if lookup "v1" "Pod" "" "" }}', "2 (lookup)"),
+        ("{{- if\n  .Release.IsUpgrade }}", "2 (IsUpgrade)"),
+        ('{{ get .Release "IsInstall" }}', "1 (.Release)"),
+        ("{{ .Release.Revision }}", "1 (Release.Revision)"),
+        ('{{ contains "ade:true" (print .Release) }}', "1 (.Release)"),
+        ("{{ .Release.Name }}{{ .Releases }}", ""),
+        ("{{ `}}` | print now }}", "1 (now)"),
+        ('{{ print "\\"}}" \'"\' (randInt 0 9) }}', "1 (randInt)"),
+        ('{{ tpl "{{ now }}" . }}', "1 (now)"),
+        ('now {{/* lookup now " */}} {{- /* now */ -}} now', ""),
+        ('{{ .Values.now }} {{ $now }} lookup {{ include "now" . }} {{ nowhere }} {{ "date" }}', ""),
+        ("{{ .Release.Name }} IsUpgrade", ""),
+    ],
+)
+def test_values_that_differ_at_installation_are_found(tmp_path: Path, text: str, found: str) -> None:
+    folder = chart(tmp_path, text, "charts/sub/templates/_a.tpl")
+    assert unstable_in(folder, folder) == ([f"charts/sub/templates/_a.tpl:{found}"] if found else [])
+
+
+def test_values_of_packed_charts_that_differ_at_installation_are_found(tmp_path: Path) -> None:
+    (tmp_path / "charts").mkdir()
+    (tmp_path / "charts" / "a.tgz").write_bytes(packed("a/templates/a.yaml", b"{{ now }}"))
+    (tmp_path / "charts" / "b.tgz").write_bytes(packed("b/templates/a.yaml", b"now"))
+    assert unstable_in(str(tmp_path), str(tmp_path)) == ["charts/a.tgz (now)"]
+    assert unstable_in(str(tmp_path / "charts" / "a.tgz"), str(tmp_path)) == ["a.tgz (now)"]
+    (tmp_path / "charts" / "c.tgz").write_bytes(b"torn")
+    assert unstable_in(str(tmp_path), str(tmp_path)) == ["charts/a.tgz (now)", "a file that cannot be searched"]
+
+
+@pytest.mark.parametrize("text", ["{{", '{{ "', "{{ `", "{{/*", "{{ '", '{{ "\\'])
+def test_unclosed_actions_take_linear_time(tmp_path: Path, text: str) -> None:
+    folder = chart(tmp_path, text * 500_000 + "now", "a")
+    assert len(unstable_in(folder, folder)) <= 1

@@ -229,7 +229,7 @@ def test_what_an_api_server_would_refuse_of_the_pods_is_refused(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("kinds", "said"),
     [
-        ([{"group": "a.b", "kind": "C", "as": "Node", "template": "spec"}], "there are ReplicaSet, Deployment"),
+        ([{"group": "a.b", "kind": "C", "as": "Node", "template": "spec"}], "use one of ReplicaSet, Deployment"),
         ([{"group": "a.b", "kind": "C", "as": "Pod"}], "template or spec is missing"),
         ([{"group": "a.b", "kind": "C", "as": "Pod", "templates": "spec"}], "templates"),
         ({"kind": "C"}, "Expected `array`"),
@@ -284,7 +284,7 @@ def test_autoscale_max_holds_for_custom_resources(tmp_path: Path) -> None:
 def test_an_autoscaler_that_is_not_followed_is_named(tmp_path: Path) -> None:
     text = scaled("example.com/v1", "Widget", 6)
     found = simulate(loaded(tmp_path, text))
-    assert "HorizontalPodAutoscaler web of Widget shop/web is not followed" in found.notes
+    assert "HorizontalPodAutoscaler web is ignored: Widget shop/web has no pods in the input" in found.notes
 
 
 def test_a_line_does_not_make_any_number_of_objects(tmp_path: Path) -> None:

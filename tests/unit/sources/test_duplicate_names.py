@@ -48,11 +48,11 @@ THERE = [made("Deployment", "web", namespace="demo", uid="1"), made("Service", "
 def test_their_like_elsewhere_gets_a_note(write: Write) -> None:
     given = [made("Deployment", "web"), made("Service", "web"), made("Service", "other")]
     assert notes(write, THERE, given) == [
-        "Deployment web, Service web name no namespace and go to default, beside their like in demo: "
-        "-n demo puts them there"
+        "Deployment web, Service web name no namespace, so they are put in default, but exist in demo: "
+        "add -n demo to put them there"
     ]
     assert notes(write, THERE[:1], given) == [
-        "Deployment web names no namespace and goes to default, beside one in demo: -n demo puts it there"
+        "Deployment web names no namespace, so it is put in default, but exists in demo: add -n demo to put it there"
     ]
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from topospread.errors import DecodeError, InputError, UsageError
 from topospread.sources import files
-from topospread.sources.files import SkippedLinks, Source, find_sources, in_time, read_text, total_size
+from topospread.sources.files import SkippedFiles, Source, find_sources, in_time, read_text, total_size
+from topospread.sources.folders import look_into
+from topospread.sources.rendering import Rendering
 from topospread.sources.text import Text, shown_path
 
 
@@ -22,7 +24,12 @@ class TestFolders:
         for name in ("b.yml", "a/z.json", "a/x.yaml.gz", "c.YAML", "a.txt", "d.yaml.bak"):
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_bytes(b"a: 1\n")
-        assert names(tmp_path) == ["a/x.yaml.gz", "a/z.json", "b.yml", "c.YAML"]
+        assert names(tmp_path) == ["a/x.yaml.gz", "a/z.json", "b.yml"]
+        (tmp_path / ".git").mkdir()
+        assert names(tmp_path) == ["a/z.json", "b.yml"]  # a change could hide an object from kubectl alone
+        (warning,) = look_into(str(tmp_path), Rendering()).warnings
+        assert "c.YAML, " in warning
+        assert "a/x.yaml.gz: not read in a folder, because kubectl reads .yaml, .yml and .json there" in warning
 
     def test_folders_with_a_dot_are_left_out_but_not_the_folder_that_is_named(self, tmp_path):
         for name in (".git/a.yaml", ".b.yaml", "c.yaml"):
@@ -58,7 +65,7 @@ class TestFolders:
         (tmp_path / "a.yaml").symlink_to("gone.yaml")
         (tmp_path / "loop.yaml").symlink_to("loop.yaml")
         (tmp_path / "web.yaml").write_bytes(b"")
-        skipped = SkippedLinks()
+        skipped = SkippedFiles()
         assert [each.name for each in find_sources(str(tmp_path), skipped)] == [f"{tmp_path}/web.yaml"]
         assert skipped.warnings() == [f"{tmp_path}/a.yaml, {tmp_path}/loop.yaml: link to nowhere, skipped"]
 
@@ -72,7 +79,7 @@ class TestFolders:
 
 @pytest.mark.parametrize(
     ("path", "words"),
-    [("", "this is no path"), ("a\0b", "this is no path"), ("gone.yaml", "cannot be read: No such file")],
+    [("", "the path is empty"), ("a\0b", "the path is empty"), ("gone.yaml", "cannot be read: No such file")],
 )
 def test_paths_that_are_none(path, words):
     with pytest.raises(InputError, match=words):
@@ -200,3 +207,19 @@ def test_all_charts_of_a_path_have_a_time_together(monkeypatch):
     assert [next(found).path for _ in range(3)] == ["a", "plain.yaml", "b"]
     with pytest.raises(InputError, match="c: charts and kustomizations before this one took 600 seconds"):
         next(found)
+
+
+def test_kubectl_reads_one_object_of_json_after_a_byte_order_mark(tmp_path):
+    path = tmp_path / "a.json"
+    for text, fits in (
+        ('{"a": 1}\n', True),
+        ("{a: 1}\n", True),
+        ('{"a": 1}{"b": 2}', False),
+        ('\n{"a": 1}\n{}', False),
+    ):
+        path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+        if fits:
+            assert read_text(Source(str(path), None)).data == text.encode()
+        else:
+            with pytest.raises(DecodeError, match="kubectl reads only the first"):
+                read_text(Source(str(path), None))

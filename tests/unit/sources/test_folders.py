@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tarfile
 import time
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 
 from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.errors import InputError
+from topospread.lint.settings import Settings
 from topospread.sources import files, kustomizations
 from topospread.sources.folders import PathContents, check_programs, look_into, wholes_of
 from topospread.sources.rendering import RAW, ChartUnit, KustomizationUnit, Rendering
@@ -117,7 +121,7 @@ def test_what_is_to_be_applied_is_the_kustomization_of_a_folder_and_nothing_besi
     assert [each.path for each in found.sources] == [app]
     assert found.notes == [
         f"{app}: built with kustomize",
-        f"{app}/chart, {app}/tests: left out, as {app} does not refer to it; name it to have it",
+        f"{app}/chart, {app}/tests: not built, because {app} does not refer to it; name it to read it",
     ]
     assert len(look_into(str(tmp_path), Rendering(), to_apply=True).sources) == 3
     assert len(look_into(app, Rendering()).sources) == 3
@@ -185,6 +189,61 @@ def test_charts_of_a_component_that_nothing_refers_to_are_rendered(tmp_path: Pat
     assert kinds(tmp_path) == {"web": "chart"}
 
 
+@pytest.mark.parametrize("name", ["kustomization.yaml", "other/file.yaml"])
+def test_an_overlay_whose_findings_are_not_reported_includes_nothing(tmp_path: Path, name: str) -> None:
+    """An overlay is excluded, another has a rule disabled: their base and chart are built, too."""
+    inside = "resources: [../../base]\nhelmGlobals: {chartHome: ../..}\nhelmCharts: [{name: web}]\n"
+    write(
+        tmp_path,
+        {
+            "base/kustomization.yaml": "resources: [a.yaml]\n",
+            "base/a.yaml": OBJECT,
+            "base/other.yaml": OBJECT,
+            "web/Chart.yaml": CHART,
+            f"tests/x/{name}": f"{inside}patches: [{{path: own.yaml}}, {{path: ../../base/other.yaml}}]\n",
+            "tests/x/own.yaml": OBJECT,
+        },
+    )
+    if name != "kustomization.yaml":
+        (tmp_path / "tests" / "x" / "kustomization.yaml").symlink_to(name)
+
+    def found(settings: Settings) -> tuple[list[str], list[str]]:
+        contents = look_into(str(tmp_path), Rendering(), ignored=settings.ignored_in)
+        kept = [os.path.relpath(each.path, tmp_path) for each in contents.sources]
+        return kept, [os.path.relpath(each, tmp_path) for each in contents.unread]
+
+    folder = str(tmp_path)
+    for glob in ("tests/*", "tests/x"):
+        kept, unread = found(Settings(exclude=(glob,), folder=folder))
+        assert (kept, unread) == (["base", "web"], ["base/other.yaml"])
+    rules, glob = frozenset({"validation"}), "tests/*"
+    kept, _ = found(Settings(per_file_ignores={glob: rules}, folder=folder))
+    assert kept == ["base", "tests/x", "web"]
+    kept, _ = found(Settings(per_file_ignores={"*": rules, glob: rules}, folder=folder))
+    assert kept == ["tests/x"]
+
+
+def test_a_chart_beside_a_kustomization_is_told_and_counted(tmp_path: Path) -> None:
+    inflating = "helmGlobals: {chartHome: ..}\nhelmCharts: [{name: b}]\n"
+    write(tmp_path, {"a/kustomization.yaml": "namePrefix: a-\n", "a/Chart.yaml": CHART, "a/templates/a.tpl": OBJECT})
+    write(tmp_path, {"b/kustomization.yaml": inflating, "b/Chart.yaml": CHART})
+    contents = look(tmp_path)
+    assert kinds(tmp_path) == {"a": "kustomization", "b": "kustomization"}
+    assert contents.unread == [str(tmp_path / "a" / "Chart.yaml")]
+    assert f"{tmp_path}/a/Chart.yaml: not rendered, its folder has a kustomization" in contents.notes
+
+
+def test_objects_below_a_kustomization_in_its_file_are_told_and_counted(tmp_path: Path) -> None:
+    write(tmp_path, {"a/kustomization.yaml": f"namePrefix: a-\n---\n{OBJECT}"})
+    write(tmp_path, {"b/kustomization.yaml": "---\nnamePrefix: a-\n---\n# b\n"})
+    contents = look(tmp_path)
+    assert contents.unread == [str(tmp_path / "a" / "kustomization.yaml")]
+    words = "kustomize reads only the first document, not the objects below"
+    assert f"{tmp_path}/a/kustomization.yaml: {words}" in contents.notes
+    excluded = Settings(exclude=("a",), folder=str(tmp_path)).ignored_in
+    assert look_into(str(tmp_path), Rendering(), ignored=excluded).unread == []
+
+
 def test_what_is_part_of_another_kustomization_is_told(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -195,6 +254,97 @@ def test_what_is_part_of_another_kustomization_is_told(tmp_path: Path) -> None:
     )
     assert f"{tmp_path}/k8s (part of {tmp_path}/zz): not read alone" in look(tmp_path).notes
     assert look(tmp_path, "k8s").notes == [f"{tmp_path}/k8s: built with kustomize"]
+
+
+def test_what_is_part_of_the_named_kustomization_is_told(tmp_path: Path) -> None:
+    write(tmp_path, {"kustomization.yaml": "resources: [sub]\n", "sub/kustomization.yaml": "resources: []\n"})
+    assert f"{tmp_path}/sub (part of {tmp_path}): not read alone" in look(tmp_path).notes
+
+
+def test_a_manifest_that_a_kustomization_only_mentions_is_told(tmp_path: Path) -> None:
+    generator = "configMapGenerator: [{name: a, files: [a.yaml, settings.yaml]}]\ncommonAnnotations: {note: b=b.yaml}\n"
+    write(
+        tmp_path,
+        {
+            "kustomization.yaml": f"resources: [c.yaml]\n{generator}",
+            **dict.fromkeys(("a.yaml", "b.yaml", "c.yaml"), OBJECT),
+            "settings.yaml": "a: 1\n",
+        },
+    )
+    assert f"{tmp_path}/a.yaml, {tmp_path}/b.yaml: not read, no kustomization refers to it" in look(tmp_path).notes
+
+
+WORKLOADS = {
+    "deployment": "{kind: Deployment, apiVersion: apps/v1, spec: {selector: {}, template: {spec: {containers: [%s]}}}}",
+    "job": "{kind: Job, apiVersion: batch/v1, spec: {template: {spec: {containers: [%s]}}}}",
+    "cron": "{kind: CronJob, apiVersion: batch/v1, spec: {schedule: a, jobTemplate: {spec: {template: {spec: {"
+    "containers: [%s]}}}}}}",
+    "pod": "{kind: Pod, apiVersion: v1, spec: {containers: [%s]}}",
+    "list": "{kind: List, apiVersion: v1, items: [{kind: Pod, apiVersion: v1, spec: {containers: [%s]}}]}",
+}
+
+
+@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
+@pytest.mark.parametrize("field", ["patches: [{path: a.yaml}, {path: b.yaml}]", "patchesStrategicMerge: [a.yaml]"])
+def test_a_whole_workload_that_is_only_a_patch_is_told(tmp_path: Path, workload: str, field: str) -> None:
+    texts = {"a.yaml": workload % "{name: a, image: a}", "b.yaml": workload % "{name: a}", "c.yaml": OBJECT}
+    write(tmp_path, {"kustomization.yaml": f"resources: [c.yaml]\n{field}\n", **texts})
+    found = look(tmp_path)
+    assert f"{tmp_path}/a.yaml: read only as a patch, it is a whole workload" in found.notes
+    assert f"{tmp_path}/a.yaml" in found.unread
+    write(tmp_path, {"kustomization.yaml": f"resources: [c.yaml, a.yaml]\n{field}\n"})
+    assert not [each for each in look(tmp_path).notes if "a.yaml" in each]
+
+
+def test_files_that_make_kustomize_leave_out_objects_are_told(tmp_path: Path) -> None:
+    local = "kind: Pod\napiVersion: v1\nmetadata: {annotations: {config.kubernetes.io/%s: ''}}\n"
+    write(
+        tmp_path,
+        {
+            "kustomization.yaml": "resources: [a.yaml, b.yaml, c.yaml]\npatches: [{path: p.yaml}]\n",
+            "a.yaml": local % "local-config",
+            "b.yaml": local.replace("config.", '"config.').replace(": ''", '": a') % "loca\\x6c-config",
+            "c.yaml": OBJECT + "# local-config\n",
+            "p.yaml": "[{op: add, path: /metadata/annotations/config.kubernetes.io~1local-config, value: a}]\n",
+        },
+    )
+    found = look(tmp_path)
+    words = "kustomize leaves out the objects that this marks as local-config"
+    assert f"{tmp_path}/a.yaml, {tmp_path}/b.yaml, {tmp_path}/p.yaml: {words}" in found.notes
+    assert sorted(found.unread) == [f"{tmp_path}/a.yaml", f"{tmp_path}/b.yaml"]
+
+
+def test_hidden_files_and_other_kinds_below_a_kustomization_are_told_and_counted(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "kustomization.yaml": "resources: []\n",
+            "deploy/.bad.yaml": OBJECT,
+            "deploy/.tool.yaml": "a: b\n",
+            "deploy/kustomization.yaml": OBJECT,
+        },
+    )
+    found, told = look(tmp_path), [f"{tmp_path}/deploy/.bad.yaml", f"{tmp_path}/deploy/kustomization.yaml"]
+    assert found.unread == told
+    assert f"{', '.join(told)}: not read, no kustomization refers to it" in found.notes
+
+
+def test_a_link_that_names_a_chart_or_kustomization_counts_whether_its_target_exists(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for name, kind in (("Chart.yaml", "chart"), ("kustomization.yaml", "kustomization")):
+        for target in ("/etc/hostname", "/etc/missing"):
+            (tmp_path / "app").mkdir()
+            (tmp_path / "app" / name).symlink_to(target)
+            assert kinds(tmp_path) == {"app": kind}
+            shutil.rmtree(tmp_path / "app")
+
+
+@pytest.mark.parametrize("top", ["plain", ".hidden", "chart"])
+def test_the_path_of_a_folder_has_a_limit(tmp_path: Path, top: str) -> None:
+    os.makedirs(os.path.join(tmp_path, top, *["a"] * 200))
+    write(tmp_path, {"b.yaml": OBJECT, "chart/Chart.yaml": CHART})
+    with pytest.raises(InputError, match="the path of this folder has more than 200 parts"):
+        look(tmp_path)
 
 
 def test_a_file_that_only_an_unused_component_elsewhere_names_is_told(tmp_path: Path) -> None:
@@ -296,6 +446,10 @@ def test_manifests_of_a_charts_folder_that_helm_does_not_render_are_told(tmp_pat
         "charts/_sub/templates/a.yaml": OBJECT,
         "charts/sub/b.json": '{"apiVersion": "v1", "kind": "Pod"}',
         "crds/b.yaml": OBJECT,
+        ".more/.a/b.yaml": OBJECT,
+        "charts/.sub/templates/a.yaml": OBJECT,
+        "more/Chart.yaml": CHART,
+        "more/Kustomization": "resources: [a.txt]\n",
         "more/charts/sub/templates/a.yaml": '"\\x61piVersion": v1\nkind: Pod\n',
         "more/kustomization.yaml": "resources: []\n",
         "more/templates/a.yaml": OBJECT,
@@ -304,13 +458,97 @@ def test_manifests_of_a_charts_folder_that_helm_does_not_render_are_told(tmp_pat
     for name, kind in (("app", ""), ("lib", "type: library\n")):
         write(tmp_path, {f"{name}/{file}": text for file, text in charts.items()})
         write(tmp_path, {f"{name}/Chart.yaml": CHART + kind})
-    assert not [each for each in look(tmp_path).notes if "no template" in each]
+    assert not [each for each in look(tmp_path).notes if "not a template" in each]
     for name in ("app", "lib"):
         for file, text in manifests.items():
             write(tmp_path, {f"{name}/{file}": text})
-            (note,) = [each for each in look(tmp_path).notes if "no template" in each]
-            assert note == f"{tmp_path}/{name}/{file}: not read, it is no template of its chart"
+            (note,) = [each for each in look(tmp_path).notes if "not a template" in each]
+            assert note == f"{tmp_path}/{name}/{file}: not read, it is not a template of its chart"
             (tmp_path / name / file).unlink()
+
+
+@pytest.mark.parametrize(
+    ("file", "rules", "is_told"),
+    [
+        ("templates/_a.yaml", "", True),
+        ("templates/.a.yaml", "", True),
+        ("templates/deep/a.yaml", "a.yaml\n", True),
+        ("templates/deep/a.yaml", "*.yaml\n", True),
+        ("templates/deep/a.yaml", "deep/\n", True),
+        ("templates/deep/a.yaml", "/templates/deep\n", True),
+        ("templates/deep/a.yaml", "templates/deep/?.yaml\n", True),
+        ("templates/deep/a.yaml", "!Chart.yaml\n", True),
+        ("templates/deep/a.yaml", "x\n" * 501, True),
+        ("templates/deep/a.yaml", "x" * 1001, True),
+        ("templates/deep/a.yaml", "# a.yaml\n\nb.yaml\n/a.yaml\n", False),
+        ("charts/sub/templates/_a.yaml", "", True),
+        ("templates/!.yaml", "templates/[!a].yaml\n", True),
+        ("templates/a.yaml", "templates/[!a].yaml\n", True),
+        ("templates/a.yaml", "templates/[\\^a].yaml\n", True),
+        ("templates/a.yaml", "![^b].yaml\n", True),
+        ("templates/a.yaml", "files/[!a].yaml\n", False),
+    ],
+)
+def test_manifests_among_templates_that_helm_leaves_out_are_told(
+    tmp_path: Path, file: str, rules: str, is_told: bool
+) -> None:
+    write(tmp_path, {"app/Chart.yaml": CHART, "app/.helmignore": rules, f"app/{file}": OBJECT})
+    assert any(f"app/{file}: not read" in each for each in look(tmp_path).notes) == is_told
+    write(tmp_path, {f"app/{file}": f"{{{{- define }}}}\n{OBJECT}"})
+    assert not any(f"app/{file}: not read" in each for each in look(tmp_path).notes)
+
+
+def test_manifests_in_folders_that_begin_with_a_dot_are_told(tmp_path: Path) -> None:
+    write(tmp_path, {"a.yaml": OBJECT, ".d/e/b.yaml": OBJECT, ".d/c.yaml": "a: b\n", ".git/d.yaml": OBJECT})
+    (tmp_path / ".d" / "out.yaml").symlink_to("/etc/hostname")
+    contents = look(tmp_path)
+    assert contents.unread == [f"{tmp_path}/.d/e/b.yaml"]
+    assert contents.notes == [
+        f"{tmp_path}/.d/e/b.yaml: not read, in a folder that begins with a dot; name it to read it"
+    ]
+
+
+@pytest.mark.parametrize("name", ["Chart.yaml", "Kustomization", "kustomization.yml"])
+def test_charts_and_kustomizations_in_folders_that_begin_with_a_dot_are_told(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {"a.yaml": OBJECT, f".d/{name}": "name: a\n"})
+    assert look(tmp_path).unread == [f"{tmp_path}/.d/{name}"]
+
+
+def test_objects_among_definitions_that_helm_install_creates_are_told(tmp_path: Path) -> None:
+    definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+    write(
+        tmp_path,
+        {
+            "app/Chart.yaml": CHART,
+            "app/crds/.more/a.yaml": OBJECT,
+            "app/crds/c.YAML": OBJECT,
+            "app/crds/a.yaml": definition,
+            "app/crds/b.yaml": f"{definition}items: [{{apiVersion: v1, kind: Pod}}]\n",
+            "app/charts/other/Chart.yaml": CHART,
+            ".linked/crds/a.yaml": OBJECT,
+        },
+    )
+    (tmp_path / "app" / "charts" / "other" / "crds").symlink_to("../../../.linked/crds")
+    (tmp_path / "app" / "charts" / "sub").symlink_to("../../.linked")
+    for name, text, inside in (
+        ("a.tgz", OBJECT, "crds"),
+        ("b.tgz", definition, "crds"),
+        ("c.tgz", "{{ torn", "templates/crds"),
+        ("d.tgz", OBJECT, "charts/x/./crds/y"),
+    ):
+        with tarfile.open(tmp_path / "app" / "charts" / name, "w:gz") as archive:
+            member = tarfile.TarInfo(f"web/{inside}/a.yaml")
+            member.size = len(text)
+            archive.addfile(member, BytesIO(text.encode()))
+    (tmp_path / "app" / "charts" / "e.tgz").write_bytes(b"torn")
+    told = {os.path.relpath(each, tmp_path / "app") for each in look(tmp_path).unread}
+    links = {"charts/sub/crds/a.yaml", "charts/other/crds/a.yaml"}
+    own = {"crds/.more/a.yaml", "crds/b.yaml", "crds/c.YAML"}
+    assert told - links - {"../.linked/crds/a.yaml"} == {*own, "charts/a.tgz", "charts/d.tgz", "charts/e.tgz"}
+    assert told & links
+    packed = look(tmp_path, "app/charts/a.tgz")
+    assert packed.unread == [f"{tmp_path}/app/charts/a.tgz"]
+    assert f"{packed.unread[0]}: not read, it is not a template of its chart" in packed.notes
 
 
 def test_a_library_chart_is_not_rendered(tmp_path: Path) -> None:
@@ -351,7 +589,8 @@ def test_a_component_alone_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"zone/kustomization.yaml": "kind: Component\n", "a.yaml": ""})
     with pytest.raises(InputError, match=r"a Kustomize Component.*name a kustomization that includes it"):
         look(tmp_path, "zone")
-    assert f"{tmp_path}/zone: not built, it is a component that nothing here refers to" in look(tmp_path).notes
+    words = "not built, it is a component, and no kustomization here refers to it"
+    assert f"{tmp_path}/zone: {words}" in look(tmp_path).notes
 
 
 def test_a_tree_of_nothing_but_libraries_is_an_error(tmp_path: Path) -> None:
@@ -369,6 +608,10 @@ def test_a_tree_of_nothing_but_libraries_is_an_error(tmp_path: Path) -> None:
         (["overlays/prod/patch.yaml", "plain.yaml"], ["overlays/prod", "plain.yaml"]),
         (["overlays/prod/lost.yaml"], ["overlays/prod/lost.yaml"]),
         (["lone/a.yaml"], ["lone"]),
+        (["lone/data.yaml"], ["lone", "lone/data.yaml"]),
+        (["lone/data.txt", "lone", "none.txt"], ["lone", "none.txt"]),
+        (["web/templates/a.txt", "web/.helmignore", "web/charts/sub.tgz", "plain.txt"], ["web"]),
+        (["plain.txt", "plain.tgz"], ["plain.tgz"]),
     ],
 )
 def test_a_file_of_a_commit_stands_for_what_it_is_part_of(
@@ -380,16 +623,61 @@ def test_a_file_of_a_commit_stands_for_what_it_is_part_of(
             "web/Chart.yaml": CHART,
             "web/values.yaml": "",
             "web/templates/a.yaml": "",
+            **dict.fromkeys(("web/templates/a.txt", "web/.helmignore", "web/charts/sub.tgz"), ""),
             "base/kustomization.yaml": "resources: [a.yaml]\n",
             "base/a.yaml": "",
             "overlays/dev/kustomization.yaml": "resources: [../../base]\n",
             "overlays/prod/kustomization.yaml": "resources: [../../base]\npatches: [{path: patch.yaml}]\n",
             "overlays/prod/patch.yaml": "",
             "overlays/prod/lost.yaml": "",
-            "lone/kustomization.yaml": "resources: [a.yaml]\n",
+            "lone/kustomization.yaml": "resources: [a.yaml]\nconfigMapGenerator: [{files: [data.yaml, data.txt]}]\n",
             "lone/a.yaml": "",
+            "lone/data.txt": "",
+            "plain.txt": "",
+            "plain.tgz": "",
+            "lone/data.yaml": OBJECT,
             "plain.yaml": "",
         },
     )
     monkeypatch.chdir(tmp_path)
-    assert wholes_of(named, Rendering()) == wholes
+    assert wholes_of(named, Rendering())[0] == wholes
+
+
+@pytest.mark.parametrize(
+    ("changed", "wholes"),
+    [
+        (".c/templates/d.tpl", [".c"]),
+        ("a/.c/.k/d.txt", ["top", "a/.c/.k"]),
+        ("templates/d.tpl", ["app", "top"]),
+        ("deep/d.tpl", ["app", "top"]),
+        ("lost/d.tpl", []),
+        (".lost/d.tpl", []),
+        ("../other/.c/d.tpl", []),
+    ],
+)
+def test_hidden_folders_and_links_of_charts_are_wholes_and_other_files_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str, wholes: list[str]
+) -> None:
+    top = "resources: [../a/.c/.k]\nhelmGlobals: {chartHome: ..}\nhelmCharts: [{name: app}]\n"
+    write(
+        tmp_path / "repository",
+        {
+            ".git/config": "",
+            changed: "",
+            ".c/Chart.yaml": CHART,
+            "a/.c/.k/kustomization.yaml": "resources: [d.txt]\n",
+            "app/Chart.yaml": CHART,
+            "app/values.yaml": "",
+            "away/Chart.yaml": CHART,
+            "templates/a.yaml": "",
+            "deep/a.yaml": "",
+            "top/kustomization.yaml": top,
+        },
+    )
+    monkeypatch.chdir(tmp_path / "repository")
+    for link, target in {"app/templates": "../templates", "templates/deep": "../deep", "away/all": "/"}.items():
+        Path(link).symlink_to(target)
+    expected = [each for each in wholes if each != "app"]  # the kustomization renders this chart
+    assert wholes_of([changed], Rendering()) == (expected, [] if expected else [changed])
+    Path("top/kustomization.yaml").write_text("")
+    assert wholes_of([changed], Rendering())[0] == [each for each in wholes if each != "top"]

@@ -82,7 +82,7 @@ def test_a_workload_that_helm_deletes_when_it_has_succeeded_does_not_stay(policy
 def test_a_note_names_them() -> None:
     found = read(made("Job", "pre-install", "migrate"), made("Pod", "test", "ping"))
     assert found.notes == [
-        "2 Helm hooks are left out, whose pods do not stay: Job migrate (pre-install), Pod ping (test); "
+        "2 Helm hooks are left out, as their pods do not last: Job migrate (pre-install), Pod ping (test); "
         "--with-hooks places them"
     ]
     assert read(made("Job", None, "migrate")).notes == []

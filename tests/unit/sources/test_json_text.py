@@ -3,7 +3,9 @@ import json
 import pytest
 
 from topospread.errors import DecodeError, DuplicateError
-from topospread.sources.json_text import read_value, split_documents
+from topospread.sources.files import Source, checked_utf8
+from topospread.sources.json_text import JsonList, read_value, split_documents
+from topospread.sources.locations import Location
 from topospread.sources.text import Text
 
 
@@ -51,13 +53,29 @@ def test_endless_nesting_is_refused():
         documents(b"{}" + b"[" * 100_000)
 
 
+def test_texts_with_too_many_values_documents_or_small_items_are_refused():
+    """Two bytes of text make a value of 60 bytes in memory."""
+    with pytest.raises(DecodeError, match="more than 1,000,000 values; split it"):
+        documents(b"[%s0]" % (b"[]," * 500_000))
+    with pytest.raises(DecodeError, match="more than 1,000,000 values, each of fewer than 8 bytes"):
+        checked_utf8(b"[%s0]" % (b"[]," * 1_000_000), Source("a.json", None))
+    with pytest.raises(DecodeError, match="more than 100,000 documents"):
+        documents(b"{}" * 100_001)
+    small = Text("a.json", b'{"kind": "List", "items": [%s0]}' % (b"null," * 100_000))
+    with pytest.raises(DecodeError, match="too many items that are too small"):
+        JsonList.at(Location(small, end=len(small.data)))
+    large = Text("a.json", small.data.replace(b"null,", b"null,".ljust(65)))
+    assert JsonList.at(Location(large, end=len(large.data))) is not None
+    assert checked_utf8(large.data, Source("a.json", None)).data == large.data
+
+
 class TestDuplicates:
     def test_are_placed(self):
         with pytest.raises(DuplicateError) as caught:
             documents(b'{"a": 1}\n{"b": {"c": 1,\n       "c": 2}}')
-        assert str(caught.value) == "a.json:3:8: a key of 1 character stands twice in one mapping"
+        assert str(caught.value) == "a.json:3:8: a key of 1 character occurs twice in one mapping"
 
     def test_are_named_even_where_yaml_cannot_read_the_text(self):
         text = json.dumps({"pair": "😀"})[:-1].encode() + b', "x": 1, "x": 2}'
-        with pytest.raises(DuplicateError, match="a key of 1 character stands twice in one object"):
+        with pytest.raises(DuplicateError, match="a key of 1 character occurs twice in one object"):
             documents(text)

@@ -57,11 +57,11 @@ def test_a_merged_key_hides_no_url(tmp_path: Path, merged: str) -> None:
         ("generators:\n- |\n  a\n  b\n", "has no kind"),
         ('generators: ["a@b:x.git?a=\\n&ref=HEAD"]\n', "has no kind"),
         ("resources: [base]\nResources: [base]\n", "a field is given twice"),
-        ("resources: [base]\n--- # a\n", "odd line break"),
-        ("resources: [base]\n# a\u2028", "odd line break"),
-        ('generators: ["{kind: A}\\n--- # x\\u2028note: a"]\n', "odd line break|nothing else but a comment"),
+        ("resources: [base]\n--- # a\n", "unusual line break"),
+        ("resources: [base]\n# a\u2028", "unusual line break"),
+        ('generators: ["{kind: A}\\n--- # x\\u2028note: a"]\n', "unusual line break|not take this line"),
         ('generators: ["kind: A\\na: b\\r"]\n', "a carriage return"),
-        ('generators: ["kind: A\\nname: \\"..\\\\n/x\\""]\n', r"no chart has \.\. in its name"),
+        ('generators: ["kind: A\\nname: \\"..\\\\n/x\\""]\n', "the name of a chart cannot contain"),
         ("kind: Component\n\u212aind: Kustomization\n", "a field is given twice"),
     ],
 )
@@ -103,8 +103,18 @@ def test_a_file_is_a_repository_where_kustomize_may_clone_it(tmp_path: Path, nam
 
 def test_two_kustomizations_in_one_folder_are_refused(tmp_path: Path) -> None:
     folder = write(tmp_path, {"kustomization.yaml": "resources: []\n", "Kustomization": "resources: []\n"})
-    with pytest.raises(InputError, match=r"kustomization\.yaml and Kustomization in one folder"):
+    with pytest.raises(InputError, match=r"this folder has kustomization\.yaml and Kustomization; keep one"):
         check(folder)
+
+
+@pytest.mark.parametrize("name", ["kustomization.yaml", "generator.yaml"])
+def test_a_kustomization_with_many_slashes_is_refused(tmp_path: Path, name: str) -> None:
+    """Each path takes time in proportion to its length."""
+    files = {"kustomization.yaml": "generators: [generator.yaml]\n", "generator.yaml": "kind: A\n"}
+    folder = write(tmp_path, files | {name: f"kind: A\nmetadata: {{a: &a {'a/' * 20_000}, b: [*a, *a]}}\n"})
+    with pytest.raises(InputError) as caught:
+        check(folder)
+    assert "its texts have more than 50,000 slashes" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +140,12 @@ def test_a_base_with_a_line_break_in_its_name_is_checked(tmp_path: Path) -> None
     folder = write(tmp_path / "root", base | {"kustomization.yaml": 'resources: ["a\\nb"]\n'})
     with pytest.raises(InputError, match="leaves"):
         check(folder)
+
+
+def test_a_base_outside_names_the_folder_that_holds_both(tmp_path: Path) -> None:
+    files = {"overlays/prod/kustomization.yaml": "resources: [../../base]\n", "base/kustomization.yaml": ""}
+    with pytest.raises(InputError, match=rf"name {tmp_path}, which holds both"):
+        check(write(tmp_path, files) / "overlays/prod")
 
 
 @pytest.mark.parametrize("field", ["resources", "components", "generators"])
@@ -162,7 +178,7 @@ def test_what_git_keeps_is_not_read(tmp_path: Path, text: str, network: bool) ->
     folder = write(tmp_path, {"kustomization.yaml": text, ".git/config": "", "base/a.yaml": ""})
     if "link" in text:
         (folder / "link").symlink_to(".git/config")
-    with pytest.raises(InputError, match=r"git keeps|leaves"):
+    with pytest.raises(InputError, match=r"git's files|leaves"):
         check(folder, network=network)
 
 
@@ -193,7 +209,7 @@ def test_the_repository_of_a_chart_is_only_asked_if_the_chart_is_missing(tmp_pat
 )
 def test_a_chart_of_no_name_has_no_values_written_elsewhere(tmp_path: Path, text: str) -> None:
     """kustomize writes the values of a chart into a temporary folder, and ``..`` leads out of it."""
-    with pytest.raises(InputError, match=r"no chart has \.\. in its name"):
+    with pytest.raises(InputError, match=r"the name of a chart cannot contain|leaves"):
         check(write(tmp_path, {"kustomization.yaml": text}))
 
 
@@ -203,6 +219,75 @@ def test_no_link_leads_to_what_git_keeps(tmp_path: Path, link: str) -> None:
     files = {"kustomization.yaml": "resources: []\n", ".git/config": "", "base/sub/kustomization.yaml": ""}
     folder = write(tmp_path, files)
     (folder / link.rstrip("/")).symlink_to(folder / ".git" / ("" if link.endswith("/") else "config"))
-    with pytest.raises(InputError, match="this symbolic link leads to what git keeps"):
+    with pytest.raises(InputError, match="this symbolic link leads to git's files"):
         check(folder)
     check(folder / "base" / "sub")
+
+
+@pytest.mark.parametrize("target", ["/etc/shadow", "/nonexistent", "../secret"])
+def test_a_number_does_not_tell_whether_a_file_outside_exists(tmp_path: Path, target: str) -> None:
+    transformer = "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: a}\npath: 1\n"
+    folder = write(tmp_path / "a", {"kustomization.yaml": "transformers: [t.yaml]\n", "t.yaml": transformer})
+    check(folder)
+    (folder / "1").symlink_to(target)
+    with pytest.raises(InputError, match="the symbolic link 1 leaves the root; remove it"):
+        check(folder)
+
+
+@pytest.mark.parametrize("network", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "resources: [PATH]",
+        "bases: [PATH]",
+        "crds: [PATH]",
+        "configurations: [PATH]",
+        "generators: [PATH]",
+        "patches: [{path: PATH}]",
+        "patchesStrategicMerge: [PATH]",
+        "replacements: [{path: PATH}]",
+        "openapi: {path: PATH}",
+        "configMapGenerator: [{name: a, files: [PATH]}]",
+        "configMapGenerator: [{name: a, files: [b=PATH]}]",
+        "secretGenerator: [{name: a, envs: [PATH]}]",
+        "helmGlobals: {chartHome: PATH}",
+        "helmCharts: [{name: a, valuesFile: PATH}]",
+        "generators: ['{kind: ConfigMapGenerator, files: [PATH]}']",
+    ],
+)
+@pytest.mark.parametrize("path", ["../there", "../missing", "/there", "/missing", "a/../../missing", "link/missing"])
+def test_an_error_does_not_tell_whether_a_file_outside_exists(
+    tmp_path: Path, text: str, path: str, network: bool
+) -> None:
+    given = path if path[0] != "/" else f"{tmp_path}{path}"
+    folder = write(tmp_path / "root", {"kustomization.yaml": text.replace("PATH", given), "../there/b": ""})
+    (folder / "link").symlink_to("../there")
+    with pytest.raises(InputError, match=f"{path}.* leaves .*/root; name "):
+        check(folder, network=network)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "patches: [{patch: '[{op: remove, path: /a/../../../../../../../../../b}]'}]",
+        "replacements: [{source: {options: {delimiter: /}}}]",
+        'transformers: ["{kind: PrefixTransformer,\\n fieldSpecs: [{path: /metadata/name}]}"]',
+        "configurations: [a.yaml]",
+    ],
+)
+def test_texts_that_are_no_paths_may_have_slashes(tmp_path: Path, text: str) -> None:
+    check(write(tmp_path, {"kustomization.yaml": text, "a.yaml": "namePrefix: [{path: /metadata/name}]\n"}))
+
+
+def test_the_home_of_charts_is_no_link_to_elsewhere(tmp_path: Path) -> None:
+    folder = write(tmp_path / "root", {"kustomization.yaml": "helmCharts: [{name: a}]\n"})
+    (folder / "charts").symlink_to("..")
+    with pytest.raises(InputError, match="charts leaves"):
+        check(folder)
+
+
+def test_a_release_name_reads_no_environment(tmp_path: Path) -> None:
+    """Helm's functions for it include env, which shows whether topospread renders."""
+    text = "helmCharts: [{name: a, NameTemplate: '{{ env \"A\" }}'}]"
+    with pytest.raises(InputError, match="NameTemplate: a release's name cannot be a template"):
+        check(write(tmp_path, {"kustomization.yaml": text}), network=True)

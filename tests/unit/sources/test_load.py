@@ -33,6 +33,9 @@ HIDDEN = [
 ]
 
 
+SOFT = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+
+
 def pod(name: str, node: str | None = None, status: dict | None = None, **metadata: object) -> dict:
     spec = {"containers": [{"name": "web", "image": "web"}], **({"nodeName": node} if node else {})}
     return {
@@ -69,7 +72,7 @@ class TestNodes:
     @pytest.mark.parametrize("paths", [[], ["pods.yaml"]])
     def test_without_any_it_says_how_to_give_them(self, write, paths):
         files = [write(path, pod("a")) for path in paths]
-        with pytest.raises(InputError, match=r"no nodes are given: .*kubectl get nodes -o json.*--on zones=3"):
+        with pytest.raises(InputError, match=r"the input has no nodes: .*kubectl get nodes -o json.*--on zones=3"):
             load(files)
 
     def test_made_up_and_given_ones_are_together(self, write):
@@ -87,7 +90,7 @@ class TestNodes:
         assert [node.name for node in inventory.nodes] == ["a"]
 
     def test_a_cluster_that_is_neither_is_explained(self):
-        with pytest.raises(InputError, match=r"--on zones3 is neither a file nor a cluster such as zones=3"):
+        with pytest.raises(InputError, match=r"--on zones3: file not found; a synthetic cluster is"):
             load([], cluster="zones3")
 
 
@@ -180,7 +183,7 @@ class TestLeftOut:
         inventory = load([write("a.yaml", NODE, *pods)])
         assert [each.name for each in inventory.pods] == ["q", "r"]
         assert inventory.warnings == [
-            "5 pods are left out, being bound to 2 nodes not given (gone-0, gone-1): "
+            "5 pods are left out, because 2 nodes are not in the input (gone-0, gone-1): "
             "default/p0, default/p1, default/p2 and 2 more"
         ]
 
@@ -328,9 +331,22 @@ class TestSnapshots:
     def test_owners_that_are_missing_are_warned_about(self, write, kind, word):
         pods = [pod(f"p{i}", "a", ownerReferences=owned_by(kind, "web-1")) for i in range(2)]
         warnings = load([write("a.yaml", NODE, *pods)]).warnings
-        assert warnings[0].startswith(f"2 pods belong to 1 {kind} not given (default/web-1): cluster-level default")
-        assert f"add {word} to what `kubectl get` writes" in warnings[0]
-        assert warnings[1].startswith("no Services are given: ")
+        assert warnings[0].startswith(
+            f"2 pods belong to 1 {kind} not in the input (default/web-1): cluster-level default"
+        )
+        assert f"add {word} to `kubectl get`" in warnings[0]
+        assert len(warnings) == 1
+
+    @pytest.mark.parametrize(
+        ("kind", "own", "warned"),
+        [("Job", [], True), (None, [], True), (None, [SOFT], False), ("DaemonSet", [], False), ("Node", [], False)],
+    )
+    def test_services_are_missed_for_pods_that_only_they_can_select(self, write, kind, own, warned):
+        more = {"ownerReferences": owned_by(kind, "web-1")} if kind else {"uid": "x"}
+        stored = pod("p", "a", **more)
+        stored["spec"]["topologySpreadConstraints"] = own
+        warnings = load([write("a.yaml", NODE, stored)]).warnings
+        assert [each.startswith("no Services are given: ") for each in warnings] == [True] * warned
 
     def test_owners_that_are_there_are_not(self, write):
         template = deployment()["spec"]["template"]
@@ -468,10 +484,15 @@ def test_storage_classes_are_known_of_a_cluster_that_was_read_or_where_one_is_th
     assert ("StorageClass" not in changed.unread) is known
 
 
+def test_no_file_is_a_live_cluster(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({**SNAPSHOT, "topospread": {**FACTS, "live": True}}))
+    assert load([str(path)]).notes == [f"{path}: a snapshot taken at an unknown time"]
+
+
 class TestAppliedObjects:
     STORED = {  # noqa: RUF012
         "uid": "u",
-        "resourceVersion": "1",
         "creationTimestamp": "2026-01-01T00:00:00Z",
         "deletionTimestamp": "2026-01-01T00:00:00Z",
         "deletionGracePeriodSeconds": 30,
@@ -505,6 +526,17 @@ class TestAppliedObjects:
     def test_of_a_state_keep_it(self, stored):
         for read in (load([stored]), load([], cluster=stored)):
             assert self.believed(read) == (True, True, "Succeeded", self.STORED["deletionTimestamp"])
+
+    @pytest.mark.parametrize("kind", ["Deployment", "Node", "PriorityClass"])
+    def test_have_no_resource_version_but_that_of_the_cluster(self, write, kind):
+        made = {"Deployment": deployment(), "Node": NODE, "PriorityClass": {"apiVersion": "scheduling.k8s.io/v1"}}[kind]
+        item = {**made, "kind": kind, "metadata": {"name": "web", "resourceVersion": "7"}}
+        state = write("state.yaml", NODE, item)
+        load([write("same.yaml", item)], cluster=state)
+        item["metadata"] = {**item["metadata"], "resourceVersion": "8"}
+        for cluster in (state, "zones=1,nodes=1"):
+            with pytest.raises(InputError, match=r"should not be set on objects to be created"):
+                load([write("other.yaml", item)], cluster=cluster)
 
     def test_keep_the_state_of_the_objects_that_they_replace(self, stored, write):
         again = write("again.yaml", pod("b", status={"phase": "Failed"}, uid="v"))

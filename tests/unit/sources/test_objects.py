@@ -76,12 +76,12 @@ class TestLists:
     @pytest.mark.parametrize("metadata", [{}, {"uid": "u"}])
     def test_no_other_kind_has_items(self, given, metadata):
         for write in (json.dumps, yaml.safe_dump, lambda value: json.dumps(value).replace("items", "\\u0069tems")):
-            with pytest.raises(DecodeError, match="kubectl applies the list items of this object in its place"):
+            with pytest.raises(DecodeError, match="kubectl applies this object's items instead of the object"):
                 read_text(write({**pod(**metadata), "items": given}), ObjectReader(Rules()))
 
     def test_no_item_of_a_list_has_items(self):
         value = {"apiVersion": "v1", "kind": "List", "items": [pod("a"), {**pod("b"), "items": []}]}
-        with pytest.raises(DecodeError, match="kubectl applies the list items"):
+        with pytest.raises(DecodeError, match="kubectl applies this object's items"):
             items(value)
 
     def test_items_that_are_null_are_none(self):
@@ -193,7 +193,7 @@ class TestKinds:
 
     def test_a_kind_given_twice_in_json_is_refused(self):
         text = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "uid": "1"}, "kind": "Node"}'
-        with pytest.raises(InputError, match='the key "kind" stands twice'):
+        with pytest.raises(InputError, match='the key "kind" occurs twice'):
             read_text(text, ObjectReader(Rules()))
 
     def test_configurations_are_kept_apart(self):

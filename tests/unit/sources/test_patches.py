@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from topospread.errors import Place
+from topospread.sources.kustomizations import Kustomization
 from topospread.sources.origins import Annotated, KustomizationOrigins, SourceFiles, written_in
 from topospread.sources.positions import parse_path
 
@@ -106,8 +107,13 @@ def test_places_of_many_findings_read_their_file_once(tmp_path: Path, monkeypatc
     file.write_text(text)
     annotated = [Annotated(b"path: all.yaml\n")] * count
     folder = str(tmp_path)
+    kustomization = Kustomization(folder, f"{folder}/kustomization.yaml", files=frozenset([str(file)]))
     origins = KustomizationOrigins(
-        folder, file=str(file), data=text.encode(), annotate=lambda: (annotated, folder), root=folder
+        folder,
+        kustomization=kustomization,
+        data=text.encode(),
+        annotate=lambda: (annotated, folder),
+        root=folder,
     )
     parsed, loader = [], yaml.CLoader
     monkeypatch.setattr(yaml, "CLoader", lambda data: parsed.append(len(data)) or loader(data))

@@ -83,14 +83,14 @@ def test_node_pools_of_karpenter_are_one_for_each_type_and_zone(tmp_path: Path) 
         (HEAD + "pools: [{name: p, shape: {cpu: '2', memory: 4Gi}, size: 3}]", "unknown field `size`"),
         (HEAD + "pools: [{name: p}]", "cpu and memory"),
         (HEAD + "pools: [{name: p, shape: {cpu: much, memory: 4Gi}}]", "cpu: much"),
-        (HEAD + "pools: [{name: p, min: 3, max: 2, shape: {cpu: '2', memory: 4Gi}}]", "max is no less than min"),
+        (HEAD + "pools: [{name: p, min: 3, max: 2, shape: {cpu: '2', memory: 4Gi}}]", "and max at least min"),
         (HEAD + "pools: [{name: p, zone: 'a b', shape: {cpu: '2', memory: 4Gi}}]", "zone=a b"),
         (
             HEAD + "pools: [{name: p, shape: {cpu: '2', memory: 4Gi}, taints: [{key: x, effect: Never}]}]",
             "effect Never",
         ),
-        (HEAD, "there is no pool"),
-        (KARPENTER, "give instanceTypes"),
+        (HEAD, "no pool can have a node"),
+        (KARPENTER, "does not list its instance types"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, text: str, says: str) -> None:
@@ -108,11 +108,11 @@ def test_two_pools_of_one_name(tmp_path: Path) -> None:
 
 def test_pools_begin_with_a_hundred_thousand_nodes_at_most(tmp_path: Path) -> None:
     pool = "{name: %s, shape: {cpu: 2, memory: 4Gi}, min: 60000}"
-    with pytest.raises(InputError, match="120000 nodes in all pools, and the most is 100000"):
+    with pytest.raises(InputError, match="120000 nodes in all pools, but at most 100000 are allowed"):
         read(tmp_path, f"{HEAD}pools: [{pool % 'a'}, {pool % 'b'}]")
 
 
-@pytest.mark.parametrize(("values", "types", "says"), [(1, 300, "90000 pools, and the most"), (9000, 70, "larger")])
+@pytest.mark.parametrize(("values", "types", "says"), [(1, 300, "90000 pools, but at most"), (9000, 70, "larger")])
 def test_types_times_node_pools_are_bounded(tmp_path: Path, values: int, types: int, says: str) -> None:
     """Before any is made: a file of some kilobytes could make millions."""
     kinds = ", ".join(f"{{name: t{i}, shape: {{cpu: 2, memory: 4Gi}}, zones: [z]}}" for i in range(types))
@@ -142,7 +142,7 @@ def test_requirements_compare_with_numbers_alone(tmp_path: Path, number: str) ->
 )
 def test_a_name_has_one_line(tmp_path: Path, text: str) -> None:
     """New nodes have the pool's name, and `-o name` shows a node at the end of a line."""
-    with pytest.raises(InputError, match="name: a name has one line"):
+    with pytest.raises(InputError, match="name: a name must be on one line"):
         read(tmp_path, text)
 
 

@@ -93,6 +93,7 @@ def overlay(tmp_path: Path) -> Path:
     (tmp_path / ".git").mkdir()
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "pod.yaml").write_text(BASE)
+    (tmp_path / "base" / "kustomization.yaml").write_text("resources: [pod.yaml]\n")
     (tmp_path / "prod").mkdir()
     (tmp_path / "prod" / "kustomization.yaml").write_text("resources: [../base]\n")
     return tmp_path / "prod"
@@ -159,7 +160,7 @@ def test_without_a_version_helm_says_its_own(programs: FakePrograms, chart: Path
 def test_a_release_is_no_option(programs: FakePrograms, chart: Path, name: str) -> None:
     """A drill's file may name the release."""
     programs.install("helm", RENDERED)
-    with pytest.raises(InputError, match="no release can be called"):
+    with pytest.raises(InputError, match="not a valid release name:"):
         text_of(chart, Rendering(helm_release=name))
     assert not programs.calls("helm")
 
@@ -168,17 +169,38 @@ def test_helm_does_not_read_what_git_keeps(programs: FakePrograms, chart: Path) 
     """The configuration of git holds the token of who checked out, and a template could print it."""
     (chart / ".git").mkdir()
     (chart / ".git" / "config").write_text("token")
+    (chart / ".helmignore").write_text("# a\n.git/\n")
     programs.install("helm", RENDERED, before='cat "$3/templates/pod.yaml" > /dev/null && ls -A "$3" >&2 && exit 1')
-    with pytest.raises(InputError, match=r"failed: Chart\.yaml templates$"):
+    with pytest.raises(InputError, match=r"failed: \.helmignore Chart\.yaml templates$"):
         text_of(chart)
 
 
-def test_a_comma_begins_no_other_file_of_values(programs: FakePrograms, chart: Path) -> None:
+@pytest.mark.parametrize("ignored", [None, "", "#.git/", "!.git/", "\x1c.git/", "templates/.git"])
+def test_a_chart_cannot_tell_by_git_that_it_is_rendered_here(
+    programs: FakePrograms, chart: Path, ignored: str | None
+) -> None:
+    """Helm reads ``.git`` elsewhere, unless ``.helmignore`` leaves it out."""
+    programs.install("helm", RENDERED)
+    (chart / ".git").mkdir()
+    if ignored is not None:
+        (chart / ".helmignore").write_text(ignored)
+    with pytest.raises(InputError, match=r"templates could read \.git.*; add the line \.git/ to \.helmignore"):
+        text_of(chart)
+    (chart / ".helmignore").write_text(" .git/ \r\n*.bak\n")
+    text_of(chart)
+    (chart / ".git").rmdir()
+    (chart / ".git").write_text("gitdir: a")
+    with pytest.raises(InputError, match=r"add the line \.git to \.helmignore"):
+        text_of(chart)
+
+
+def test_values_are_files_and_no_other_ones(programs: FakePrograms, chart: Path) -> None:
     """Helm takes the names for a line of CSV, and a drill's file may name them."""
     programs.install("helm", RENDERED)
-    text_of(chart, Rendering(helm_values=("a,/etc/passwd", 'a"b', "plain.yaml")))
+    text_of(chart, Rendering(helm_values=("a,/etc/passwd", 'a"b', "plain.yaml", "-", " -", "http://a/b.yaml", "/a:b")))
     values = [each for each in programs.calls("helm")[0] if each.startswith("--values=")]
-    assert values == ['--values="a,/etc/passwd"', '--values="a""b"', "--values=plain.yaml"]
+    plain = ["--values=plain.yaml", "--values=./-", "--values=./ -", "--values=./http://a/b.yaml", "--values=/a:b"]
+    assert values == ['--values="a,/etc/passwd"', '--values="a""b"', *plain]
 
 
 @pytest.mark.parametrize(
@@ -310,7 +332,7 @@ def test_helm_runs_for_no_chart_that_was_not_read_before(
     text_of(overlay, allowed)
     assert len(programs.calls("kustomize")[0]) == 2, "no --enable-helm"
     (overlay / "kustomization.yaml").write_text(f"{kustomization}helmCharts: [{{name: web}}]\n")
-    with pytest.raises(InputError, match="what is fetched cannot be checked"):
+    with pytest.raises(InputError, match="cannot check files that kustomize fetches"):
         text_of(overlay, allowed)
 
 
@@ -330,11 +352,11 @@ def test_names_that_old_versions_of_kustomize_rewrite_are_refused(
 
 def test_a_missing_program_is_named_with_where_to_get_it(programs: FakePrograms, chart: Path, overlay: Path) -> None:
     with pytest.raises(
-        InputError, match=r"helm is not on the PATH: install it \(https://helm\.sh.*--render never reads"
+        InputError, match=r"helm is not on the PATH: install it \(https://helm\.sh.*or add --render never"
     ):
         load([str(chart)], cluster="nodes=1")
     with pytest.raises(
-        InputError, match=r"neither kustomize nor kubectl is on the PATH: install one .*--render never reads"
+        InputError, match=r"neither kustomize nor kubectl is on the PATH: install one .*or add --render never"
     ):
         load([str(overlay)], cluster="nodes=1")
 
@@ -412,7 +434,7 @@ def test_of_a_key_that_a_chart_gives_twice_the_last_counts(programs: FakeProgram
     (pod,) = inventory.pods
     assert pod.spec.scheduler_name == "b"
     assert inventory.warnings == [
-        f'{chart}/templates/pod.yaml:7:3: the key "schedulerName" stands twice in one mapping; '
+        f'{chart}/templates/pod.yaml:7:3: the key "schedulerName" occurs twice in one mapping; '
         "the last one counts, as for kubectl and Helm"
     ]
 

@@ -77,6 +77,17 @@ def test_links_of_linked_folders_are_checked(repository: Path) -> None:
     check_links(str(repository / "deploy"), str(repository))
 
 
+def test_a_link_to_itself_leads_nowhere(repository: Path) -> None:
+    (repository / "deploy" / "a").symlink_to("a")
+    check_links(str(repository / "deploy"), str(repository))
+
+
+def test_no_file_has_so_long_a_path(repository: Path) -> None:
+    (repository / "l").symlink_to(".")
+    assert is_within(str(repository / ("l/" * 1_500)), str(repository))
+    assert not is_within(str(repository / ("l/" * 2_100)), str(repository))
+
+
 def test_what_git_keeps_is_no_file_of_its_repository(repository: Path) -> None:
     """Its configuration holds the token of who checked out."""
     (repository / ".git" / "config").write_text("")
@@ -88,12 +99,12 @@ def test_what_git_keeps_is_no_file_of_its_repository(repository: Path) -> None:
         check_links(str(repository / "deploy"), root)
     (repository / "deploy" / "a").unlink()
     (repository / "deploy" / ".git").mkdir()
-    with pytest.raises(InputError, match=r"deploy/\.git: Helm would read what git keeps"):
+    with pytest.raises(InputError, match=r"deploy/\.git: Helm would read git's files"):
         check_links(root, root, beside_git=True)
     (repository / "deploy" / ".git").rmdir()
     (repository / "deploy" / ".git").write_text("gitdir: ../.git/modules/deploy")
     check_links(root, root, beside_git=True)
-    with pytest.raises(InputError, match=r"\.git: Helm would read what git keeps"):
+    with pytest.raises(InputError, match=r"\.git: Helm would read git's files"):
         check_links(root, root)
     worktree = repository / ".git" / "worktree"
     (worktree / ".git").mkdir(parents=True)
@@ -104,7 +115,7 @@ def test_what_git_keeps_is_no_file_of_its_repository(repository: Path) -> None:
 def test_no_link_leads_to_what_git_keeps_by_another_way(repository: Path, link: str) -> None:
     """Helm follows a link to the chart's own folder, unless its .helmignore ends the circle."""
     (repository / link).symlink_to(repository)
-    with pytest.raises(InputError, match=f"{link}: Helm would read what git keeps here"):
+    with pytest.raises(InputError, match=f"{link}: Helm would read git's files here"):
         check_links(str(repository), str(repository), beside_git=True)
     (repository / ".git").rmdir()
     check_links(str(repository), str(repository), beside_git=True)

@@ -47,5 +47,5 @@ def test_numbers_choices_and_unknown_fields() -> None:
     assert FIELDS.choice("a", ("a", "b"), "level") == "a"
     with pytest.raises(InputError, match="level: expected one of a, b"):
         FIELDS.choice("c", ("a", "b"), "level")
-    with pytest.raises(InputError, match=r"spec\.relase: there is no field 'relase'; did you mean 'release'\?"):
+    with pytest.raises(InputError, match=r"spec\.relase: unknown field 'relase'; did you mean release\?"):
         FIELDS.known({"relase": 1}, ("release", "name"), "spec")

@@ -63,7 +63,6 @@ def test_texts_mean_what_they_mean_to_kubernetes():
         ("a: 1\r\nb:\r\n- c\r\n", {"a": 1, "b": ["c"]}),
         ("text: |\n  kind: Pod\n  ---\n", {"text": "kind: Pod\n---\n"}),
         ('---\n{\n  a: "x", # said so\n  b: [1, 2,],\n}\n', {"a": "x", "b": [1, 2]}),
-        ("%YAML 1.1\n---\na: 1\n", {"a": 1}),
     ],
 )
 def test_real_files(text, value):
@@ -89,9 +88,24 @@ def test_a_tag_without_a_value_is_refused_because_go_reads_the_comma_as_part_of_
     ["a: 1\n---#\nb: 2", "---#: |\n  a", "a: 1\n--- {b: 2}", "a: 1\n---\u00a0\n", "a: 1\u2028---\n"],
 )
 def test_separators_that_kubectl_reads_otherwise_are_refused(text):
-    with pytest.raises(DecodeError, match="nothing else but a comment"):
+    with pytest.raises(DecodeError, match="does not take this line for a separator"):
         read(text)
     assert read("--- # c\na: 1\r\n---\t\r\nb: 2\n---") == [{"a": 1}, {"b": 2}, None]
+
+
+@pytest.mark.parametrize("directive", ["%YAML 1.1", "%YAML 1.2", "%TAG ! tag:x,2000:"])
+def test_directives_are_refused_as_kubectl_does_not_read_them(directive: str) -> None:
+    for before in ("", "a: 1\n---\n"):
+        with pytest.raises(DecodeError, match="kubectl does not read a directive"):
+            read(f"{before}{directive}\n---\nb: 1\n")
+
+
+@pytest.mark.parametrize(
+    "value", ["|\n  a\n\n  b\n", ">-\n  a\n  b\n\n   c\n", '"a\\\n b\n\n c"\n', "'a\n\n b'\n", "a\n b\n"]
+)
+def test_a_checkout_with_crlf_means_the_same(value: str) -> None:
+    text = f"a: {value}b: 1\n"
+    assert read(text.replace("\n", "\r\n")) == read(text)
 
 
 @pytest.mark.parametrize("text", ["a: 1\r---\rb: 2", "a: 1\n--- # x\rb: 2", 'a: "b\\\r\r\n c"'])
@@ -145,7 +159,7 @@ def test_merge_keys_are_not_duplicates_and_what_stands_later_wins():
 
 
 def test_a_key_after_its_merged_namesake_is_still_refused_twice():
-    with pytest.raises(DuplicateError, match="a key of 1 character stands twice"):
+    with pytest.raises(DuplicateError, match="a key of 1 character occurs twice"):
         read("b: &b {x: 1}\nc: {<<: *b, x: 2, x: 3}\n")
 
 

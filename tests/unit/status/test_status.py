@@ -92,6 +92,24 @@ def test_every_workload_with_an_exceeded_constraint_is_named() -> None:
     assert {"market/web", "shop/web"} <= set(found.says.split())
 
 
+@pytest.mark.parametrize("is_short", [True, False])
+def test_rebalance_is_named_beside_the_fixes_of_pending_pods(monkeypatch: pytest.MonkeyPatch, is_short: bool) -> None:
+    monkeypatch.setattr("topospread.rebalance.at_once.is_cheap", lambda _: is_short)
+    taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+    cordoned = node("b2", "b", unschedulable=True, taints=[taint])
+    large = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "6"}}}
+    waiting = [
+        thing("Pod", "alone", spec=spec(nodeSelector={"kubernetes.io/hostname": "b2"})),
+        thing("Pod", "large", spec=spec(containers=[large])),
+    ]
+    web = replica_set(spec(constraint()), ["a1", "a1", "a1"])
+    found = status(*NODES[:2], cordoned, *waiting, *web, typed=["-f", "shop"])
+    assert len(found.pending) == 2
+    assert [len(each.remedies) for each in found.pending] == [1, 1]
+    assert "topospread rebalance -f shop" in found.text()
+    assert bool(found.next) is not is_short
+
+
 def test_a_soft_constraint_is_unsatisfied_and_refuses_nobody() -> None:
     found = only(status(*NODES, *replica_set(spec(constraint(when="ScheduleAnyway")), ["a1", "a1", "a1"])))
     assert (found.hard_excess, found.soft_excess, found.refused) == (0, 2, ())
@@ -210,7 +228,7 @@ def test_chosen_by_namespace_labels_and_key() -> None:
     with pytest.raises(UsageError, match=r"^-l app notin \(web\) selects no workload \(--allow-empty accepts that\)$"):
         status(*objects, selector=parse_selector("app!=web"))
     assert only(status(*objects, keys=["kubernetes.io/hostname"])).constraints == ()
-    with pytest.raises(UsageError, match='no workload in the namespace "nope"; there are shop'):
+    with pytest.raises(UsageError, match='no workload found in namespace "nope"; namespaces with workloads: shop'):
         status(*objects, namespace="nope")
     with pytest.raises(UsageError, match='no node has the label "rack"'):
         status(*objects, keys=["rack"])
@@ -231,3 +249,28 @@ def test_ready_pods_are_those_whose_condition_says_so_on_nodes_that_answer() -> 
         assert (found.verdict, workload.existing, workload.ready) == ("yes", 3, ready)
         pods = "1 pod with a node is" if ready == 2 else "2 pods with nodes are"
         assert f"{pods} not ready: shop/web" in found.notes
+
+
+def test_a_tainted_domain_is_named_as_the_cause_of_a_skew() -> None:
+    taint = {"key": "batch", "value": "only", "effect": "NoSchedule"}
+    nodes = [*NODES, node("d1", "d", taints=[taint])]
+    where = ["a1", "b1", "c1"] * 2
+    answer = status(*nodes, *replica_set(spec(constraint()), where))
+    assert answer.workloads[0].constraints[0].closed == ("d",)
+    (cause,) = answer.causes
+    assert cause.code == "zone-gone-counts"
+    assert cause.says.startswith("shop/web: d counts with the fewest pods, and takes none: all nodes there are tainted")
+    waiting = thing("Pod", "large", spec=spec(nodeSelector={"no": "node"}))
+    assert f"why: {cause.says}" in status(*nodes, *replica_set(spec(constraint()), where), waiting).text(width=200)
+
+
+def test_a_domain_that_pods_may_still_take_is_not_named() -> None:
+    taint = {"key": "batch", "value": "only", "effect": "NoSchedule"}
+    nodes = [*NODES, node("d1", "d", taints=[taint]), node("d2", "d")]
+    (cause,) = status(*nodes, *replica_set(spec(constraint()), ["a1", "b1", "c1"] * 2)).causes
+    assert cause.code == "skew-remains"
+
+
+def test_a_picture_of_a_status_has_a_bar_for_each_constraint() -> None:
+    picture = status(*NODES, *replica_set(spec(constraint()), ["a1", "a1", "a1", "b1"])).svg()
+    assert picture.count('<rect class="over"') == 1

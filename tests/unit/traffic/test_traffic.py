@@ -109,8 +109,8 @@ def test_the_annotation_deals_endpoints_by_the_cpu_of_zones() -> None:
 
 @pytest.mark.parametrize(("objects", "why"), [
     ([*NODES, *THREE[:2]], "2 endpoints are too few for 3 zones"),
-    ([*NODES, node("d1"), *THREE], "a node says no zone"),
-    ([node("a1", "a"), THREE[0]], "ready in one zone only"),
+    ([*NODES, node("d1"), *THREE], "a node has no zone"),
+    ([node("a1", "a"), THREE[0]], "only one zone has ready nodes"),
 ])  # fmt: skip
 def test_the_annotation_falls_back(objects: list[Json], why: str) -> None:
     found = one(*objects, service(annotations=AUTO))
@@ -165,7 +165,7 @@ def test_what_is_left_out_is_said_of_one_and_of_several_alike() -> None:
 
 def test_a_price_is_told() -> None:
     found = asked(*NODES, *THREE, *EVEN, service(), price=0.01)
-    assert "1000 GB" in shown(found)
+    assert "COST/TB" in shown(found)
     assert "6.67" in shown(found)
     assert found.to_dict()["services"][0]["pricePerGB"] == pytest.approx(0.01 * 2 / 3)
 

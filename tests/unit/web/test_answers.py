@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import html
 import json
+import multiprocessing
 import re
+from functools import partial
 from typing import Any
 
+import msgspec
 import pytest
 
 import topospread
@@ -14,12 +17,14 @@ from topospread.answers.why import why_answer
 from topospread.drill.steps import Cordon, read_choice
 from topospread.errors import TopospreadError, UsageError
 from topospread.simulation.options import SimulationOptions
+from topospread.sources.load import load
 from topospread.web.answers import Answers, NotFoundError, PageQuestion
 from topospread.web.pages import Pages
 from topospread.web.placement_snapshot import moves
 from topospread.web.served import InputWords, ServedCluster
 from topospread.web.timeline import StepError
 from topospread.web.trials import read_trial
+from topospread.web.why import explained
 from topospread.web.writing import as_copies
 from topospread.why.explain import explain
 
@@ -102,6 +107,7 @@ def test_a_picture_says_what_nodes_have_what_is_taken_and_what_is_wrong(answers:
     assert nodes["flags"] == [1, 0, 2]
     assert nodes["allocatable"]["cpu"] == [8000, 8000, 8000]
     assert nodes["used"]["cpu"] == [2000, 2000, 0]
+    assert nodes["taints"] == ["node.kubernetes.io/unschedulable:NoSchedule", "", "dedicated=x:NoSchedule"]
     assert picture(answers)["keys"][0] == {"key": ZONE, "values": ["zone-a", "zone-b", "zone-c"], "of": [0, 1, 2]}
 
 
@@ -187,7 +193,7 @@ def test_pending_pods_are_grouped_by_cause_with_the_first_fix(answers: Answers) 
 
     assert "5 pending pods" in found
     assert "<strong>shop/Deployment/web</strong>, <strong>shop/Deployment/db</strong>" in found
-    assert "zone-c takes no pod but still sets the minimum" in found
+    assert "zone-c takes no pod, but its 0 pods are still the minimum" in found
     assert "First fix: " in found
     assert not answers.pending(asked("scale shop/deploy/web=1", "scale shop/deploy/db=1"))["html"].strip()
 
@@ -247,6 +253,17 @@ def test_steps_are_played_and_can_be_gone_back_in(answers: Answers) -> None:
     assert not picture(answers, *steps, at="3")["nodes"]["flags"][0] & 4
 
 
+def test_a_result_says_what_waited_before_and_shows_the_largest_cause_first(tmp_path: Any) -> None:
+    manifests = (deployment("web", 6), deployment("big", 9, cpu="100"))
+    told = snapshot_answers(tmp_path, *manifests).trial(asked("fail zone=zone-a"))
+    waiting = [each["waiting"] for each in told["frames"]]
+    assert f"{waiting[2]} pods pending</span>, {waiting[1]} at the beginning" in told["html"]
+    causes = [int(each) for each in re.findall(r"×(\d+)</span>", told["html"])]
+    assert causes[0] == 9
+    assert causes == sorted(causes, reverse=True)
+    assert len(causes) == 2
+
+
 def test_moves_by_zone_add_up_to_the_pods_that_left(answers: Answers) -> None:
     frames = answers.timeline(asked("fail node=node-1"))[0].frames
     found = moves(frames[1].snapshot, frames[2].snapshot)
@@ -295,6 +312,18 @@ def test_questions_leave_a_trial_s_process_as_it_was(served: ServedCluster, answ
     assert told[2][2] == told[2][0] == explained(Answers(served, Pages(served)), 2, "shop/deploy/web")
 
 
+def test_trials_that_ended_keep_their_frames_and_at_most_one_an_idle_process(answers: Answers) -> None:
+    before = len(multiprocessing.active_children())
+    steps = [f"{verb} node=node-{number}" for number in range(1, 4) for verb in ("fail", "cordon")]
+    first = picture(answers, steps[0])
+    said = answers.why(asked(steps[0], target="shop/deploy/web"))
+    for each in steps:
+        picture(answers, each)
+        assert len(multiprocessing.active_children()) <= before + 2
+    assert picture(answers, steps[0]) == first
+    assert answers.why(asked(steps[0], target="shop/deploy/web")) == said
+
+
 def test_the_verdict_comes_without_changes_that_would_help(answers: Answers) -> None:
     question = asked(target="shop/deploy/web")
     assert "Try it on the map" not in answers.why(question)["html"]
@@ -310,7 +339,9 @@ def test_a_pod_that_is_not_judged_is_counted_and_does_not_end_a_trial(tmp_path: 
     found = Answers(of, Pages(of))
     assert [picture(found, at=at)["workloads"]["unjudged"] for at in "01"] == [[2], [2]]
     assert picture(found, "fail zone=zone-a", at="2")["workloads"]["unjudged"] == [2]
-    assert "Know it by" in found.why(asked(at="0", target="shop/deploy/web"))["html"]
+    why = found.why(asked(at="0", target="shop/deploy/web"))["html"]
+    assert "To judge it, add these objects" in why
+    assert '<strong class="unknown">? not judged</strong>; 2 of its 2 pods have no node' in why
 
 
 def test_pods_that_are_lost_with_their_node_are_counted(tmp_path: Any) -> None:
@@ -323,32 +354,49 @@ def test_pods_that_are_lost_with_their_node_are_counted(tmp_path: Any) -> None:
     assert picture(found)["workloads"]["missing"] == [0]
     told = picture(found, "fail zone=zone-a")["workloads"]
     assert told["missing"][0] + told["waiting"][0] == 1
+    key = {"kind": "StatefulSet", "namespace": "shop", "name": "db"}
+    assert "1 pod lost: on node-1, which is not ready" in found.workload(asked("fail zone=zone-a", **key))["html"]
 
 
-@pytest.mark.parametrize(
-    ("pod", "words"),
-    [
-        (0, r"With everything placed that waits, it is on node-\d\. 1 of 9 pods tried"),
-        (5, "With everything placed that waits, it has no node: 0/3 nodes are available: .* 1 of 9 pods tried"),
-    ],
-)
-def test_where_a_pod_will_be_is_said_before_it_is_known_why(
-    answers: Answers, monkeypatch: pytest.MonkeyPatch, pod: int, words: str
+def test_causes_of_pods_with_several_requests_have_no_amounts(tmp_path: Any) -> None:
+    found = snapshot_answers(tmp_path, deployment("small", 1, "9"), deployment("large", 1, "12"))
+    told = found.pending(asked())["html"]
+    assert "lack cpu" in told
+    assert "missing" not in told
+
+
+def nodes_of(answers: Answers) -> dict[str, bool]:
+    """Pod of web → whether it has a node in frame 1."""
+    snapshot = answers.timeline(asked())[0].frames[1].snapshot
+    rows = zip(snapshot.pods.names, snapshot.pods.workload, snapshot.pods.node, strict=True)
+    return {f"shop/{name}": node >= 0 for name, row, node in rows if snapshot.workloads[row].key[2] == "web"}
+
+
+def test_a_pod_that_is_placed_later_is_explained_without_placing_all_pods_again(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    snapshot = answers.timeline(asked())[0].frames[0].snapshot
-    web = next(row for row, each in enumerate(snapshot.workloads) if each.key[2] == "web")
-    names = [name for name, row in zip(snapshot.pods.names, snapshot.pods.workload, strict=True) if row == web]
-    question, seen, ask = asked(at="0", target=f"shop/{names[pod]}"), [], answers.trials.ask
+    placed = [pod for pod, has_node in nodes_of(answers).items() if has_node]
+    said: list[str] = []
 
-    def watched(steps: Any, at: int, what: Any, abandoned: Any, told: Any) -> Any:
-        told("1 of 9 pods tried")
-        seen.append(answers.progress(question)["says"])
-        return ask(steps, at, what, abandoned, told)
+    def explanations() -> list[Any]:
+        questions = [partial(explained, each, False) for each in placed]
+        return [answers.trials.ask((), 0, each, told=said.append) for each in questions]
 
-    monkeypatch.setattr(answers.trials, "ask", watched)
-    answers.why(question)
-    assert re.fullmatch(words, seen[0])
-    assert answers.progress(question)["says"] == ""
+    known = explanations()
+    assert said == []
+    monkeypatch.setattr("topospread.web.trying._placements", lambda *_: {})
+    assert explanations() == known
+    assert said
+    assert {each["why"]["state"] for each in known} == {"placed"}
+
+
+def test_a_pod_that_waits_in_frame_1_too_is_explained_there(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = [pod for pod, has_node in nodes_of(answers).items() if not has_node]
+    frames, ask = [], answers.trials.ask
+    monkeypatch.setattr(answers.trials, "ask", lambda steps, at, *more: (frames.append(at), ask(steps, at, *more))[1])
+    assert answers.why(asked(at="0", target=waiting[0])) == answers.why(asked(at="1", target=waiting[0]))
+    assert answers.pending(asked(at="0")) == answers.pending(asked(at="1"))
+    assert frames == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -356,7 +404,7 @@ def test_where_a_pod_will_be_is_said_before_it_is_known_why(
     [
         ("fail zone=zone-x", "zone-x"),
         (f"patch Deployment/shop/web {_MAX_SKEW_0}", "maxSkew"),
-        ("patch Deployment/shop/nobody [{\"op\":\"remove\",\"path\":\"/spec/replicas\"}]", "no such object"),
+        ("patch Deployment/shop/nobody [{\"op\":\"remove\",\"path\":\"/spec/replicas\"}]", "object not found"),
         ("scale shop/deploy/nobody=3", "nobody"),
     ],
 )  # fmt: skip
@@ -432,6 +480,7 @@ _TO_8 = "path: /spec/replicas\n  value: 8"
         ("cordon node=node-1", "kubectl cordon node-1", "path: /spec/unschedulable\n  value: true"),
         ("uncordon node=node-1", "kubectl uncordon node-1", "path: /spec/unschedulable\n  value: false"),
         ("drain zone=zone-a", f"kubectl drain --ignore-daemonsets -l {ZONE}=zone-a", ""),
+        ("force-drain node=node-1", "kubectl drain --ignore-daemonsets --force --disable-eviction node-1", ""),
         (f"cordon {ZONE}=zone-a", f"kubectl cordon -l {ZONE}=zone-a", "path: /spec/unschedulable\n  value: true"),
         ("fail zone=zone-a", "topospread drill -f app.json --fail zone=zone-a", ""),
         ("wait 90s", "topospread drill -f app.json --wait 90s", ""),
@@ -463,3 +512,102 @@ def test_a_namespace_is_no_option_of_the_command_that_explains_its_pod(tmp_path:
     served = ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json", ("-f", "app.json")))
     told = Answers(served, Pages(served))._explained(asked(at="0", target="-osvg=/a"), suggest=True)
     assert told["command"] == "topospread why -f app.json -- -osvg=/a"
+
+
+def snapshot_answers(tmp_path: Any, *items: Any) -> Answers:
+    """Answers about objects that exist on two nodes, one in each zone."""
+    nodes = [msgspec.to_builtins(each) for each in load([], cluster="zones=2,nodes=2,cpu=8").nodes]
+    (tmp_path / "app.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [*nodes, *items]}))
+    of = ServedCluster.begin(
+        topospread.load(tmp_path / "app.json"), SimulationOptions(), InputWords("app.json", ("-f", "app.json"))
+    )
+    return Answers(of, Pages(of))
+
+
+def pod(name: str, spec: Any, **metadata: Any) -> dict[str, Any]:
+    stored = {"name": name, "namespace": "shop", "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z"}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": stored | metadata, "spec": {"nodeName": "node-1", **spec}}
+
+
+def test_a_drain_says_which_pods_it_did_not_evict(tmp_path: Any) -> None:
+    bare = pod("bare", {"containers": [{"name": "c", "image": "x"}]})
+    html = snapshot_answers(tmp_path, bare).trial(asked("drain node=node-1"))["html"]
+    assert "1 pod not evicted: no controller would recreate it, so kubectl drain refuses" in html
+    assert "without --force (shop/bare)</p>" in html
+    assert "<b>no:</b> 1 pod not evicted" in html
+    assert "All pods stay; the drain only cordons." in html
+    assert 'data-step="force-drain node=node-1" data-replaces="drain node=node-1"' in html
+
+
+def test_the_verdict_of_a_what_if_says_that_pods_wait_as_before_and_is_not_green_then(tmp_path: Any) -> None:
+    found = snapshot_answers(tmp_path, deployment("big", 2, cpu="100"), deployment("web", 2))
+    html = found.trial(asked("scale shop/deploy/web=1"))["html"]
+    said = " ".join(re.sub("<[^>]+>", "", html).split())
+    assert "yes: nothing gets worse; 2 pods still pending, as at the beginning" in said
+    assert 'class="verdict "' in html
+    assert 'class="verdict yes"' in found.trial(asked("scale shop/deploy/big=0"))["html"]
+
+
+def test_a_rollout_says_how_many_pods_it_replaces(tmp_path: Any) -> None:
+    html = snapshot_answers(tmp_path, deployment("web", 4)).trial(asked("rollout shop/deploy/web"))["html"]
+    assert "4 pods replaced, 1 of them in another zone" in html
+
+
+def test_what_is_proved_of_a_workload_is_not_drawn_as_unknown(tmp_path: Any) -> None:
+    html = snapshot_answers(tmp_path, deployment("web", 4)).promises(
+        asked(kind="Deployment", namespace="shop", name="web")
+    )["html"]
+    cells = re.findall(r'<td( class="unknown")?>([^<]+)</td><td>[^<]*</td><td>(proved|as placed|not)', html)
+    assert {bool(unknown) == leaves.endswith("?") for unknown, leaves, _ in cells} == {True}
+    assert 'class="verdict "' in html
+    assert "up to 2 then stay pending" in html
+
+
+def test_moments_and_pictures_count_unjudged_pods_apart(tmp_path: Any) -> None:
+    made = deployment("gpu", 2)
+    made["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "gpu"}]
+    items = [made, deployment("web", 6)]
+    (tmp_path / "app.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
+    inventory = topospread.load(tmp_path / "app.json", cluster="zones=3,nodes=3,cpu=8,taint=zone-c:a=b:NoSchedule")
+    of = ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json"))
+    found = Answers(of, Pages(of))
+    frame = found.trial(asked())["frames"][1]
+    assert (frame["waiting"], frame["unjudged"]) == (4, 2)
+    # A pod that is rejected either way says nothing of other pods.
+    html = found.why(asked(at="1", target=next(iter(nodes_of(found)))))["html"]
+    assert "Not judged" not in html
+    # Both open nodes may take the unjudged pods: no node is told apart.
+    assert picture(found)["nodes"]["flags"] == [0, 0, 2]
+    assert picture(found, "cordon node=node-1")["nodes"]["flags"] == [1, 0, 2]
+
+
+def test_open_nodes_that_unjudged_pods_may_use_are_told_apart(tmp_path: Any) -> None:
+    made = deployment("gpu", 2)
+    spec = made["spec"]["template"]["spec"]
+    spec |= {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}], "nodeSelector": {ZONE: "zone-b"}}
+    assert picture(snapshot_answers(tmp_path, made))["nodes"]["flags"] == [0, 8]
+
+
+def test_a_workload_over_its_max_skew_shows_the_evictions_that_bring_it_back(tmp_path: Any) -> None:
+    made = deployment("web", 4)
+    made["metadata"]["uid"] = "d"
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
+    of = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "rs", "controller": True}
+    labels, template = {"app": "web", "pod-template-hash": "1"}, made["spec"]["template"]["spec"]
+    replicas = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web-1", "namespace": "shop", "uid": "rs", "labels": labels, "ownerReferences": [owner]},
+        "spec": {
+            "replicas": 4,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": template},
+        },
+    }
+    pods = [pod(f"web-{n}", template, labels=labels, ownerReferences=[of]) for n in range(4)]
+    found = snapshot_answers(tmp_path, made, replicas, *pods)
+    key = {"kind": "Deployment", "namespace": "shop", "name": "web"}
+    assert "/api/rebalance?" in found.workload(asked(at="0", **key))["html"]
+    told = html.unescape(re.sub("<.*?>", "", found.rebalance(asked(at="0", **key))["html"]))
+    assert "4, 0 → 2, 2 pods, skew 4 → 0" in told
+    assert "topospread rebalance -n shop -l app=web -f app.json" in told

@@ -18,6 +18,7 @@ from topospread.drill.held_process import AbandonedError
 from topospread.simulation.options import SimulationOptions
 from topospread.web.answers import PageQuestion
 from topospread.web.application import MOST_OF_ONE, application, events_of
+from topospread.web.pages import STATIC
 from topospread.web.served import InputWords, ServedCluster
 from topospread.web.trials import read_trial
 
@@ -25,6 +26,8 @@ FIRST_LOAD = ("/", "/static/page.css", "/api/trial", "/api/picture")
 MOST_OF_FIRST_LOAD = 300_000
 """Bytes, compressed, that the page asks for before it is whole."""
 MOST_OF_AN_ANSWER = 200_000
+MOST_LINES = 4_900
+"""Lines of the page's Python and JavaScript together."""
 
 
 def many(folder: Path, nodes: int, workloads: int, replicas: int) -> Any:
@@ -72,6 +75,12 @@ def test_the_first_load_of_5000_nodes_is_small(five_thousand: Any) -> None:
         assert (status, headers[b"content-encoding"]) == (200, b"gzip"), path
         sizes[path] = len(text)
     assert sum(sizes.values()) <= MOST_OF_FIRST_LOAD, sizes
+
+
+def test_the_page_s_code_stays_small() -> None:
+    code = [*STATIC.parent.glob("*.py"), *STATIC.rglob("*.js")]
+    lines = {each.name: each.read_text().count("\n") for each in code}
+    assert sum(lines.values()) <= MOST_LINES, lines
 
 
 @pytest.mark.parametrize(

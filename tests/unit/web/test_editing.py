@@ -138,7 +138,7 @@ def test_bombs_are_refused_in_bounded_time(text: str) -> None:
 def test_more_pods_than_can_be_waited_for_are_refused(old: str, new: str) -> None:
     told = judged(WEB.replace(old, new)).to_dict()
 
-    assert "pods, and this asks for" in told["problems"][0]["message"]
+    assert "pods, got" in told["problems"][0]["message"]
     assert told["simulation"] is None
 
 
@@ -159,11 +159,11 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}
 """
     for text in (f"{WEB}---\n{scaler}", job):
-        assert "this asks for" in judged(text).to_dict()["problems"][0]["message"]
+        assert "pods, got" in judged(text).to_dict()["problems"][0]["message"]
 
 
 def test_a_text_without_end_is_refused() -> None:
-    with pytest.raises(UsageError, match="the editor takes manifests"):
+    with pytest.raises(UsageError, match="the editor accepts at most"):
         judged(b"#" * (MOST_TEXT + 1))
 
 

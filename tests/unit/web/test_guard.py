@@ -255,6 +255,15 @@ def test_without_the_token_nobody_comes_in() -> None:
         assert TOKEN.encode() not in got.body
 
 
+def test_a_browser_without_the_token_is_told_where_it_stands_on_a_page_with_the_style() -> None:
+    got = ask("/", policy=WITH_TOKEN, headers={"accept": "text/html,*/*"})
+    assert (got.status, got.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert b'href="/static/page.css"' in got.body
+    assert b"the whole URL that topospread serve printed in its terminal" in got.body
+    assert ask("/static/page.css", policy=WITH_TOKEN).status == 200
+    assert ask("/static/page.css", policy=WITH_TOKEN, hosts=("evil.example",)).status == 421
+
+
 def test_the_token_is_taken_once_and_leaves_the_url() -> None:
     first = ask(f"/what-if?fail=zone-a&token={TOKEN}&token=x", policy=WITH_TOKEN)
     cookie = first.headers["set-cookie"].partition(";")[0]

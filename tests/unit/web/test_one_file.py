@@ -16,13 +16,13 @@ PAGE = """<!doctype html>
 <html lang="en"><head>
 <meta charset="utf-8">
 <link rel="stylesheet" href="/static/page.css">
-<script type="module" src="/static/map/page.js"></script>
+<script type="module" src="/static/page.js"></script>
 </head><body>x</body></html>
 """
 FILES = {
     "page.css": "body { color: black }",
-    "map/page.js": 'import { ask as get } from "../ask.js";\nimport * as shapes from "./shapes.js";\nget(shapes);\n',
-    "map/shapes.js": "export const round = 1;\nfunction own() {}\nexport { own, own as other };\n",
+    "page.js": 'import { ask as get } from "./ask.js";\nimport { own, round } from "./shapes.js";\nget(own, round);\n',
+    "shapes.js": "export const round = 1;\nexport function own() {}\n",
     "ask.js": "export async function ask(what) {}\nexport class Asked {}\n",
 }
 
@@ -32,18 +32,21 @@ def read(name: str) -> str:
 
 
 def test_modules_come_after_what_they_import() -> None:
-    text = joined("map/page.js", read)
+    text = joined("page.js", read)
 
-    assert text.index("const module_ask ") < text.index("const module_map_page ")
-    assert text.index("const module_map_shapes ") < text.index("const module_map_page ")
+    assert text.index("const module_ask ") < text.index("const module_page ")
+    assert text.index("const module_shapes ") < text.index("const module_page ")
     assert "const { ask: get } = module_ask;" in text
-    assert "const shapes = module_map_shapes;" in text
-    assert "return { round: round, own: own, other: own };" in text
+    assert "return { round, own };" in text
     assert not re.search(r"^(import|export)", text, re.M)
 
 
 def test_a_module_that_two_import_is_there_once() -> None:
-    files = {"a.js": 'import "./b.js";\nimport "./c.js";', "b.js": 'import "./c.js";', "c.js": "const x = 1;"}
+    files = {
+        "a.js": 'import { y } from "./b.js";\nimport { x } from "./c.js";',
+        "b.js": 'import { x } from "./c.js";\nexport const y = x;',
+        "c.js": "export const x = 1;",
+    }
 
     assert joined("a.js", files.__getitem__).count("const x = 1;") == 1
 
@@ -51,12 +54,20 @@ def test_a_module_that_two_import_is_there_once() -> None:
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"a.js": 'import "./b.js";', "b.js": 'import "./a.js";'}, "import one another: a.js → b.js → a.js"),
+        (
+            {
+                "a.js": 'import { y } from "./b.js";\nexport const x = 1;',
+                "b.js": 'import { x } from "./a.js";\nexport const y = 1;',
+            },
+            "import one another: a.js → b.js → a.js",
+        ),
         ({"a.js": "export default 1;"}, "a.js:1"),
         ({"a.js": "const x = 1;\nconst y = import('./b.js');"}, "a.js:2"),
         ({"a.js": "export let x = 1;"}, "a.js:1"),
         ({"a.js": 'import { y } from "./b.js";', "b.js": "export const x = 1, y = 2;"}, "a.js imports y from ./b.js"),
-        ({"a.js": 'import "https://elsewhere.example/x.js";'}, "not beside it"),
+        ({"a.js": 'import { x } from "https://elsewhere.example/x.js";'}, "a.js:1"),
+        ({"a.js": 'import "./b.js";'}, "a.js:1"),
+        ({"a.js": "const x = 1;\nexport { x };"}, "a.js:2"),
     ],
 )
 def test_what_cannot_be_joined_is_said(files: dict[str, str], words: str) -> None:
@@ -113,7 +124,7 @@ def test_a_script_cannot_end_its_element(text: str) -> None:
 
 
 def test_a_picture_of_its_own_would_be_missed() -> None:
-    with pytest.raises(ValueError, match="no style sheet and no script"):
+    with pytest.raises(ValueError, match="neither a style sheet nor a script"):
         one_file(PAGE.replace("x</body>", '<img src="/static/a.png"></body>'), "", {}, read)
 
 

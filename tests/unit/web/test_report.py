@@ -68,6 +68,7 @@ def test_nobody_is_asked_and_nothing_leads_to_a_server() -> None:
         (["status", *GIVEN, "--anonymous"], "--anonymous requires a file: -o html=FILE"),
         (["why", "deploy/x", *GIVEN, "-o", "html=x", "-o", "svg=x.svg", "--anonymous"], "the picture shows names"),
         (["serve", *GIVEN, "--anonymous"], "--anonymous requires --export"),
+        (["serve", *GIVEN, "--export", "x", "--baseline", "y"], "--baseline cannot be combined with --export"),
         (
             ["status", *GIVEN, "-o", "html=/nowhere/report.html"],
             "cannot be written: No such file or directory",

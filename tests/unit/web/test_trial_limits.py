@@ -47,10 +47,10 @@ def asked(*steps: str) -> PageQuestion:
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        ("scale shop/deploy/web=2000000000", "50,000 pods, and this step asks for 2,000,000,006"),
+        ("scale shop/deploy/web=2000000000", "50,000 pods, this step needs 2,000,000,006"),
         (f"patch Deployment/shop/web {_REPLICAS}", "50,000 pods"),
         ("autoscale shop/hpa/web", "50,000 pods"),
-        ("add 10000 like node-1", "10,000 nodes, and this step asks for 10,003"),
+        ("add 10000 like node-1", "10,000 nodes, this step needs 10,003"),
         ("wait 8760h", "wait at most 168h, got 8760h"),
     ],
 )
@@ -62,7 +62,7 @@ def test_a_step_beyond_a_bound_is_not_played(answers: Answers, step: str, words:
 def test_bounds_add_up_over_the_steps(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial_limits, "MOST_NODES", 10)
     assert answers.trial(asked("add 5 like node-1"))
-    with pytest.raises(StepError, match="asks for 13") as caught:
+    with pytest.raises(StepError, match="needs 13") as caught:
         answers.trial(asked("add 5 like node-1", "add 5 like node-1"))
     assert caught.value.number == 1
 

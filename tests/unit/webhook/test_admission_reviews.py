@@ -47,7 +47,7 @@ def test_a_rule_that_denies_denies() -> None:
     response = DENYING.validate(request(deployment(WRONG)))
     assert response["allowed"] is False
     assert response["status"]["code"] == 403
-    assert "the pod does not count itself" in response["status"]["message"]
+    assert "the constraint does not count the pod itself" in response["status"]["message"]
 
 
 def test_what_was_so_before_is_only_told() -> None:

@@ -51,11 +51,11 @@ def said(*words: str) -> str:
 
 
 def test_simulate_says_which_pods_were_not_scored(files: list[str]) -> None:
-    assert "note: default/p1 on c: not scored anew, the next best for the equal pods before" in said("simulate", *files)
+    assert "note: default/p1 on c: not scored again, taken from an earlier equal pod" in said("simulate", *files)
     assert "scored anew" not in said("simulate", *files, "--feature-gates", "OpportunisticBatching=false")
 
 
 def test_why_says_that_another_node_scores_more_now(files: list[str]) -> None:
     why = said("why", "p1", *files)
     assert "yes: default/p1 goes to c" in why
-    assert "b scores most now, 600, c 455: the equal pods before had c next (OpportunisticBatching)" in why
+    assert "b scores highest now: 600; c scores 455, and earlier equal pods left it as their next best node" in why

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from tests.plain_inventory import inventory
+from topospread.answers.causes import causes_of, causes_of_pod, why_words
+from topospread.simulation.simulate import simulate
 from topospread.why.result import Suggestion
 
-from .builders import by_kind, explained, node, pod, spec, workload
+from .builders import by_kind, constraint, explained, node, pod, spec, workload, zones
 
 MOUNTED = spec(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
 
@@ -115,3 +118,58 @@ def test_the_class_of_one_claim_is_no_fix_where_the_next_claim_has_the_same_clas
     assert titles == [
         "storageClassName fast instead of gone in volumeClaimTemplates data, for new claims in place of these"
     ]
+
+
+def device_objects(*held: str) -> list[dict[str, Any]]:
+    """A class, and a slice with a device on each of the nodes ``held``."""
+    version = "resource.k8s.io/v1"
+    made: list[dict[str, Any]] = [{"apiVersion": version, "kind": "DeviceClass", "metadata": {"name": "gpu"}}]
+    for each in held:
+        pool = {"name": each, "generation": 1, "resourceSliceCount": 1}
+        of = {"driver": "d", "nodeName": each, "pool": pool, "devices": [{"name": "gpu-0"}]}
+        made.append({"apiVersion": version, "kind": "ResourceSlice", "metadata": {"name": each}, "spec": of})
+    return made
+
+
+def claim_template(name: str) -> dict[str, Any]:
+    requests = [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]
+    metadata = {"name": name, "namespace": "shop"}
+    of = {"spec": {"devices": {"requests": requests}}}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": metadata, "spec": of}
+
+
+CLAIMING = spec(resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gpux"}])
+
+
+@pytest.mark.parametrize(
+    ("more", "says", "how"),
+    [
+        ([claim_template("gpu")], "; did you mean gpu?", "with the requests of gpu"),
+        ([], "", "for one device of the class gpu"),
+    ],
+)
+def test_a_missing_claim_template_is_named_and_proposed(more: list[dict[str, Any]], says: str, how: str) -> None:
+    objects = [*zones("ab"), *device_objects("a", "b"), *more]
+    found = explained("two", *objects, pod("one", of=CLAIMING), pod("two", of=CLAIMING))
+    (cause,) = causes_of_pod(found)
+    missing = f"the ResourceClaimTemplate shop/gpux does not exist{says}"
+    assert cause.says == f'pod "shop/two": ResourceClaim not created yet ({missing})'
+    assert 'pod "shop/two"' in found.message
+    assert by_kind(found)["newClaim"].title == f"a ResourceClaimTemplate gpux in the namespace shop (here {how})"
+
+
+def test_a_missing_claim_is_proposed() -> None:
+    named = spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "own"}])
+    found = explained("web", node("a", "zone-a"), *device_objects("a"), pod("web", of=named))
+    assert by_kind(found)["newClaim"].patch[0]["value"]["kind"] == "ResourceClaim"
+
+
+def test_held_devices_are_counted_and_their_claims_named() -> None:
+    of = spec(constraint(), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gpu"}])
+    made = [*zones(), *device_objects("a", "b"), claim_template("gpu"), workload("Deployment", 3, of)]
+    (group,) = simulate(inventory(*made)).pending
+    for causes in (causes_of(group), causes_of_pod(explained("deploy/web", *made))):
+        told = why_words(causes)
+        held = "request gpu: all 2 devices of class gpu are allocated to shop/web-"
+        assert held in told
+        assert not told[1:].startswith(" of them")

@@ -100,7 +100,7 @@ def test_names_of_resources_are_escaped_in_paths() -> None:
 def test_a_new_node_is_proposed_in_each_domain_that_takes_the_pod() -> None:
     nodes = [*zones("a"), node("b", "zone-b", cordoned=True)]
     (change,) = proposed(*nodes, pod("there", "a", OF), pod("web", of=OF))["newNode"]
-    assert change.title == "a new node in zone-b, of the shape of a"
+    assert change.title == "a new node in zone-b, like a"
     (made,) = change.nodes
     assert (made.name, made.labels) == ("a-new", {HOST: "a-new", ZONE: "zone-b"})
     assert made.metadata.uid is None
@@ -110,16 +110,16 @@ def test_a_new_node_has_the_shape_of_one_of_the_domain_where_that_fits() -> None
     nodes = [*zones("a"), node("b", "zone-b", cpu="1")]
     full = [pod("there", "a", OF), pod("full", "b", spec(cpu="1"), labels={"app": "other"})]
     (change,) = proposed(*nodes, *full, pod("web", of=OF))["newNode"]
-    assert change.title.endswith("of the shape of b")
+    assert change.title.endswith(", like b")
 
 
 def test_no_new_node_is_proposed_in_a_domain_of_which_all_nodes_are_silent() -> None:
     silent = [{"key": "node.kubernetes.io/unreachable", "effect": effect} for effect in ("NoSchedule", "NoExecute")]
     lost = node("b", "zone-b", taints=silent)
     (change,) = proposed(*zones("a"), lost, pod("there", "a", OF), pod("web", of=OF))["newNode"]
-    assert change.title == "a new node in zone-a, of the shape of a"
+    assert change.title == "a new node in zone-a, like a"
     both = proposed(*zones("a"), lost, node("b2", "zone-b", cordoned=True), pod("there", "a", OF), pod("web", of=OF))
-    assert [each.title for each in both["newNode"]] == ["a new node in zone-b, of the shape of a"]
+    assert [each.title for each in both["newNode"]] == ["a new node in zone-b, like a"]
     assert "newNode" not in proposed(lost, pod("web", of=OF))
 
 

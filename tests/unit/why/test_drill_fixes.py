@@ -28,9 +28,8 @@ def test_a_zone_that_takes_no_pods_is_no_domain_with_honor() -> None:
     assert first.object["name"] == "web"
     honoured = told([*SIX, web(nodeTaintsPolicy="Honor")], Fail(at("zone=a")))
     assert not honoured.harm
-    assert (
-        "fix: nodeTaintsPolicy: Honor on topology.kubernetes.io/zone of shop/web (tried: 0 instead of 2 newly pending)"
-        in " ".join(answer.text().split())
+    assert "topology.kubernetes.io/zone of shop/web (tried: 0 pods newly pending instead of 2)" in " ".join(
+        answer.text().split()
     )
 
 
@@ -43,7 +42,9 @@ def test_of_fixes_that_place_as_many_pods_those_that_keep_the_skew_come_first() 
         ("newNode", 0, []),
         ("whenUnsatisfiable", 0, [2]),
     ]
-    assert "(tried: 0 instead of 1 newly pending; leaves skew 2 by zone)" in " ".join(answer.text(wide=True).split())
+    assert "(tried: 0 pods newly pending instead of 1; leaves skew 2 by zone)" in " ".join(
+        answer.text(wide=True).split()
+    )
 
 
 def test_one_kind_of_change_is_made_to_every_workload() -> None:
@@ -86,7 +87,7 @@ def test_a_fix_says_that_pods_stay_whose_budget_blocks_their_eviction() -> None:
     pay = workload("Deployment", "pay", 3)
     answer = told([*SIX, web(), pay, budget("pay", minAvailable=3)], Drain(at("zone=a"))).answer()
     assert {(each.pending, each.not_evicted, each.tried.verdict) for each in answer.remedies[:1]} == {(0, 1, "no")}
-    assert "newly pending; 1 pod still not evicted" in " ".join(answer.text().split())
+    assert "instead of 2; 1 pod still not evicted" in " ".join(answer.text().split())
 
 
 def test_a_manifest_that_a_step_applies_is_changed(tmp_path: Any) -> None:
@@ -110,7 +111,7 @@ def test_what_the_effort_ends_is_counted(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(drill_fixes, "EFFORT", 10)
     answer = told([*SIX, web()], Fail(at("zone=a"))).answer()
     assert answer.remedies == ()
-    assert "fix: unknown: the budget ended before 1 change could be tried" in answer.text()
+    assert "fix: unknown: the limit on work was reached before 1 change could be tried" in answer.text()
 
 
 def test_a_drill_without_harm_has_nothing_to_fix() -> None:
@@ -148,3 +149,53 @@ def test_a_strategy_that_completes_is_offered_and_none_that_stays_stuck(replicas
         offered or {"maxSurge": 0, "maxUnavailable": 1},
     )
     assert not told(objects, Rollout("deploy/web"), runs=1).harm
+
+
+def test_a_workload_whose_rollout_would_get_stuck_keeps_its_template() -> None:
+    """Three pods of `big` wait before the drill, so a rollout of it cannot end. The others get the fix."""
+    selector = {"matchLabels": {"app": "big"}}
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "6"}}}]
+    spec: Json = {"containers": containers, "topologySpreadConstraints": [spread(labelSelector=selector)]}
+    big = workload("Deployment", "big", 8, spec)
+    big["metadata"]["uid"] = "d"
+    labels = {"app": "big", "pod-template-hash": "1"}
+    owners = [
+        [{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": uid, "controller": True}]
+        for kind, name, uid in (("Deployment", "big", "d"), ("ReplicaSet", "big-1", "r"))
+    ]
+    metadata = {"name": "big-1", "namespace": "shop", "uid": "r", "labels": labels, "ownerReferences": owners[0]}
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    of_set = {"replicas": 8, "selector": {"matchLabels": labels}, "template": template}
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"big-{i}", "namespace": "shop", "labels": labels, "ownerReferences": owners[1]},
+            "spec": spec | ({"nodeName": on} if on else {}),
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]} if on else {},
+        }
+        for i, on in enumerate(("a1", "a2", "b1", "b2", "c1", "", "", ""))
+    ]
+    stored: Json = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": of_set}
+    ample = nodes(*"aaaaabbbbbc")
+    answer = told([*ample, web("web-0", 3), web("web-1", 3), big, stored, *pods], Fail(at("zone=a"))).answer()
+    honor = next(each for each in answer.remedies if each.code == "nodeTaintsPolicy")
+    assert {each.object["name"] for each in honor.parts} == {"web-0", "web-1"}
+    assert honor.says == "nodeTaintsPolicy: Honor on topology.kubernetes.io/zone of shop/web-0 and 1 more"
+    assert (honor.pending_without, honor.pending) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ({"minAvailable": 3}, "minAvailable 2 instead of 3"),
+        ({"minAvailable": "100%"}, "minAvailable 2 instead of 100%"),
+        ({"maxUnavailable": 0}, "maxUnavailable 1 instead of 0"),
+    ],
+)
+def test_a_budget_that_blocks_a_drain_is_given_room_for_one_eviction(spec: Json, says: str) -> None:
+    answer = told([*SIX, web(replicas=3), budget(**spec)], Drain(at("node=a1"))).answer()
+    (fix,) = answer.remedies
+    assert (fix.code, fix.says) == ("budget", f"{says} in the PodDisruptionBudget shop/web")
+    assert (fix.not_evicted, fix.tried.verdict) == (0, "yes")
+    assert f"fix: {fix.says} (tried: the drain evicts every pod)" in " ".join(answer.text().split())

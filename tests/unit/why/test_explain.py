@@ -130,4 +130,4 @@ def test_an_old_condition_may_say_something_else_of_preemption() -> None:
     assert not [each for each in explained("web", *zones(), waiting).notes if "condition" in each]
     waiting["status"] = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
     (note,) = [each for each in explained("web", *zones(), waiting).notes if "condition" in each]
-    assert "what it says of preemption may differ from what is true now" in note
+    assert "its part about preemption may be outdated" in note

@@ -78,3 +78,31 @@ def test_a_pod_is_watched_just_before_it_is_bound() -> None:
         lambda scheduler, verdict, _: seen.append((len(scheduler.cluster.placed), verdict.best)),
     )
     assert seen == [(1, ("b",))]
+
+
+def watched_with(known: dict[str, str]) -> tuple[list[int], list[int], dict[str, str | None]]:
+    """Pods on nodes at each look at the second of three pods, the pods tried, and where the pods are at the end."""
+    run = prepared(*zones("ab"), pod("first"), pod("second"), pod("third"))
+    simulation = RepeatedSimulation(run)
+    second, seen, tried = simulation.queue[1].pod, list[int](), list[int]()
+    ended = simulation.watch(
+        "shop/second",
+        second,
+        lambda scheduler, *_: seen.append(len(scheduler.cluster.placed)),
+        lambda number, _: tried.append(number),
+        known,
+    )
+    return seen, tried, nodes_of(ended)
+
+
+def test_known_pods_before_a_watched_one_are_bound_and_not_scheduled() -> None:
+    ends = watched_with({})[2]
+    known = {f"shop/{name}": node for name, node in ends.items() if node is not None}
+    assert watched_with(known) == ([1], [], {"second": ends["second"]})
+
+
+def test_a_known_node_that_the_pod_does_not_get_leads_to_the_whole_queue() -> None:
+    _, tried, ends = watched_with({})
+    assert tried
+    wrong = {"shop/first": "a", "shop/second": "a", "shop/third": "a"}
+    assert watched_with(wrong)[1:] == (tried, ends)

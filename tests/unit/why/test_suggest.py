@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import topospread
+from topospread.answers.remedies import remedy_of, skew_words
 from topospread.why import what_if
 from topospread.why.explain import explain
 from topospread.why.result import Explanation, Suggestion
@@ -249,12 +250,12 @@ def test_a_request_is_reduced_no_more_than_places_all_the_pods() -> None:
     room = {"a": "6910m", "b": "6910m", "c": "4810m", "d": "4310m", "e": "4010m"}
     nodes = [node(name, cpu=cpu) for name, cpu in room.items()]
     closed = [node("f", cpu="6910m", taints=[GPU]), node("g", cpu="6910m", taints=[GPU])]
-    assert requests(*nodes, *closed, pods=2, cpu="7") == ["cpu request 6910m instead of 7"]
-    assert requests(*nodes, *closed, pods=4, cpu="7") == ["cpu request 4310m instead of 7"]
+    assert requests(*nodes, *closed, pods=2, cpu="7") == ["cpu request 6910m instead of 7000m"]
+    assert requests(*nodes, *closed, pods=4, cpu="7") == ["cpu request 4310m instead of 7000m"]
 
 
 def test_a_reduced_request_may_be_a_share_of_a_nodes_room() -> None:
-    assert requests(node("a", cpu="7"), pods=3, cpu="3") == ["cpu request 2333m instead of 3"]
+    assert requests(node("a", cpu="7"), pods=3, cpu="3") == ["cpu request 2333m instead of 3000m"]
     assert requests(node("a", cpu="6"), node("b", cpu="2"), pods=3, cpu="5") == ["cpu request 2 instead of 5"]
     assert requests(node("a", cpu="6"), node("b", cpu="1"), pods=3, cpu="4") == ["cpu request 2 instead of 4"]
 
@@ -315,3 +316,31 @@ def test_a_taint_and_too_little_room_of_one_node_are_undone_together() -> None:
         both = {each.code: each for each in session.why("web").remedies}[code]
         assert both.says.endswith("remove the taint dedicated=gpu:NoSchedule from b, and free 400m cpu on b in zone-b")
         assert session.with_patch(both).why("web").verdict == "yes"
+
+
+def test_a_domain_that_no_longer_counts_is_named() -> None:
+    found = of_deployment(3, *TAINTED)
+    assert {kind for kind, each in found.items() if each.uncounted} == {"nodeTaintsPolicy"}
+    assert found["nodeTaintsPolicy"].uncounted == ("zone-b",)
+
+
+def test_another_workload_whose_skew_grows_is_named() -> None:
+    honors = spec(constraint(app="db", nodeTaintsPolicy="Honor"))
+    nodes = [*zones("ab"), node("c", "zone-c", cordoned=True)]
+    others = [
+        pod(f"db-{i}", at, honors, labels={"app": "db"}, owner=("StatefulSet", "db")) for i, at in enumerate("abab")
+    ]
+    others.append(workload("StatefulSet", 4, honors, "db"))
+    picky = spec(nodeSelector={HOST: "c"})
+    (change,) = explained("deploy/web", *nodes, *others, workload("Deployment", 1, picky)).suggestions[:1]
+    assert change.kind == "uncordon"
+    assert [(each.workload, each.skew, each.max_skew) for each in change.exceeds] == [("shop/db", 2, 1)]
+    assert skew_words(remedy_of(change).tried) == "; then zone skew 2 of shop/db, over maxSkew 1"
+    assert change.worse == (0, 1)
+
+
+def test_one_change_of_a_node_is_preferred_to_several_of_another() -> None:
+    full = [pod("full", "b", spec(cpu="3900m"), labels={"app": "full"})]
+    nodes = [node("b", "zone-b", taints=[GPU | {"key": "other"}]), node("c", "zone-c", taints=[GPU])]
+    found = explained("deploy/web", *nodes, *full, workload("Deployment", 1, spec())).suggestions
+    assert [each.kind for each in found] == ["toleration"]

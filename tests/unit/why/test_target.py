@@ -34,7 +34,7 @@ def test_other_texts_are_refused(text: str) -> None:
 def test_the_namespace_of_the_option_holds_unless_the_name_has_another() -> None:
     assert parse_target("deploy/web", "shop").namespace == "shop"
     assert parse_target("shop/deploy/web", "shop").namespace == "shop"
-    with pytest.raises(UsageError, match="in another namespace than -n bar"):
+    with pytest.raises(UsageError, match="and -n bar name different namespaces"):
         parse_target("shop/deploy/web", "bar")
 
 
@@ -45,7 +45,7 @@ def test_a_workload_named_app_can_be_meant_in_a_namespace_named_like_a_kind() ->
 
 def test_the_nearest_name_is_told() -> None:
     run = prepared(*zones(), pod("checkout"))
-    with pytest.raises(UsageError, match='there is no pod "chekout"; did you mean shop/checkout\\?'):
+    with pytest.raises(UsageError, match='pod "chekout" not found; did you mean shop/checkout\\?'):
         find(run, parse_target("chekout", None))
 
 
@@ -57,7 +57,7 @@ def test_the_same_name_of_another_kind_is_told_first() -> None:
 
 def test_where_nothing_is_alike_it_is_said_what_there_is() -> None:
     run = prepared(*zones(), workload("Deployment", 1, spec()))
-    with pytest.raises(UsageError, match=r"there is no pod .*; there is shop/deployment/web"):
+    with pytest.raises(UsageError, match=r"pod .* not found; the input has shop/deployment/web"):
         find(run, parse_target("quite-another", None))
 
 
@@ -65,7 +65,7 @@ def test_one_name_in_two_namespaces_is_not_guessed() -> None:
     other = workload("Deployment", 1, spec())
     other["metadata"]["namespace"] = "test"
     run = prepared(*zones(), workload("Deployment", 1, spec()), other)
-    with pytest.raises(UsageError, match="in several namespaces: shop, test; choose with -n"):
+    with pytest.raises(UsageError, match="in several namespaces: shop, test; choose one with -n"):
         find(run, parse_target("deploy/web", None))
     assert find(run, parse_target("deploy/web", "test")).workload is not None
 

@@ -1,14 +1,14 @@
-"""The API server's validation, with its types, field paths and messages, of plain data as JSON or YAML give it.
+"""The API server's validation of plain data from JSON or YAML, with its error types, field paths and messages.
 
-`validate_object` takes an object from a manifest. The rules are those of Kubernetes 1.37 with its default feature
-gates, one module a topic. Nothing here reads files or knows the typed objects that scheduling works with.
+`validate_object` checks an object from a manifest. The rules are those of Kubernetes 1.37 with its default feature
+gates. Each module has one topic. They do no I/O and do not use the typed objects of scheduling.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from .defaults import default_pod, default_template
+from .defaults import default_pod, default_template, merge_label_keys
 from .field import FieldError, Options, report, type_error
 from .jobs import check_cron_job, check_job, default_cron_job, default_job
 from .other_kinds import VERSION_OF, check_other
@@ -46,9 +46,9 @@ def validate_object(
 ) -> list[FieldError]:
     """Return the API server's errors for a manifest of a Pod, a workload or a kind of `other_kinds.VERSION_OF`.
 
-    Nothing for other kinds. Like in `kubectl create`, an object without a namespace gets ``namespace``, and a
-    generateName makes a name. A value of a wrong type is one error, with our message. Old versions of a kind are
-    checked by the current rules. ``allow_privileged`` is on because clusters usually allow privileged containers.
+    The list is empty for other kinds. Like in `kubectl create`, an object without a namespace gets ``namespace``, and a
+    generateName makes a name. If a value has a wrong type, that is the only error, with our message. Old versions of a
+    kind are checked by the current rules. ``allow_privileged`` is on because most clusters allow privileged containers.
     ``comparison_operators`` allows Lt and Gt in tolerations, like TaintTolerationComparisonOperators.
     """
     kind = obj.get("kind")
@@ -62,7 +62,7 @@ def validate_object(
 
 
 def validate_decoded(kind: str, made: Json, options: Options, namespace: str = "default") -> list[FieldError]:
-    """Return the same for an object that `schema.decoded` gave, of a kind that is judged. It gets its defaults."""
+    """Return the errors that `validate_object` returns, for an object from `schema.decoded`; set its defaults."""
     metadata = made.setdefault("metadata", {})
     metadata["namespace"] = metadata.get("namespace") or namespace
     if metadata.get("generateName") and not metadata.get("name"):
@@ -70,6 +70,7 @@ def validate_decoded(kind: str, made: Json, options: Options, namespace: str = "
     match kind:
         case "Pod":
             default_pod(made)
+            merge_label_keys(made)
             return report(check_pod(made, options=options))
         case "Job":
             default_job(made)

@@ -1,8 +1,8 @@
 """The defaults that the API server adds to a decoded pod or template before validation.
 
 Source: pkg/apis/core/v1/defaults.go, and for pods PrepareForCreate in pkg/registry/core/pod/strategy.go and
-pkg/api/pod/util.go (Kubernetes 1.37 with its default feature gates). All functions change what `schema.decoded`
-gave them; only what validation reads is added.
+pkg/api/pod/util.go (Kubernetes 1.37 with its default feature gates). All functions change data from `schema.decoded` in
+place. They add only fields that validation reads.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _INIT_ANNOTATIONS: Final = tuple(
 
 
 def default_pod(pod: Json) -> None:
-    """Set a Pod's defaults and apply its creation: merged label keys, pod-level resources."""
+    """Set a Pod's defaults and apply its creation, such as pod-level resources, except for `merge_label_keys`."""
     spec = pod.setdefault("spec", {})
     if spec.get("terminationGracePeriodSeconds", 0) < 0:
         spec["terminationGracePeriodSeconds"] = 1
@@ -52,8 +52,16 @@ def default_pod(pod: Json) -> None:
     metadata = pod.setdefault("metadata", {})
     metadata["generation"] = 1
     _drop_disabled(spec, metadata)
-    # matchLabelKeys and mismatchLabelKeys become requirements on the pod's own label values.
-    labels = metadata.get("labels", {})
+    _copy_app_armor_annotations(spec, metadata.get("annotations", {}))
+    default_pod_level(spec)
+
+
+def merge_label_keys(pod: Json) -> None:
+    """Add the pod's own values of matchLabelKeys and mismatchLabelKeys to selectors, after mutating admission.
+
+    Repeating this step adds the requirements twice. Source: pkg/registry/core/pod/strategy.go, ``PrepareForCreate``.
+    """
+    spec, labels = pod["spec"], pod["metadata"].get("labels", {})
     for constraint in spec.get("topologySpreadConstraints", ()):
         _merge_into(constraint, labels)
     for kind in ("podAffinity", "podAntiAffinity"):
@@ -62,8 +70,6 @@ def default_pod(pod: Json) -> None:
             _merge_into(term, labels)
         for weighted in affinity.get("preferredDuringSchedulingIgnoredDuringExecution", ()):
             _merge_into(weighted.get("podAffinityTerm", {}), labels)
-    _copy_app_armor_annotations(spec, metadata.get("annotations", {}))
-    default_pod_level(spec)
 
 
 def default_template(template: Json) -> None:
@@ -164,7 +170,7 @@ def _drop_disabled(spec: Json, metadata: Json) -> None:
 
 
 def _drop_users(volume: Json) -> None:
-    """Drop users of files from the first source, in this order; further sources are an error anyway."""
+    """Drop the fields for the files' users from the volume's first source; a second source is an error."""
     kind = next((each for each in _FILE_SOURCES if each in volume), None)
     if kind is None:
         return
@@ -195,7 +201,7 @@ def _merge_into(term: Json, labels: dict[str, str]) -> None:
 
 
 def _copy_app_armor_annotations(spec: Json, annotations: dict[str, str]) -> None:
-    """Copy a container's deprecated annotation to its field, unless the pod's profile is equal."""
+    """Copy deprecated AppArmor annotations to containers without a profile, unless the pod's profile is equal."""
     if spec.get("os", {}).get("name") == "windows" or not annotations:
         return
     for container in containers_of(spec):

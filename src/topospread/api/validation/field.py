@@ -139,7 +139,7 @@ def report(errors: Iterable[FieldError]) -> list[FieldError]:
 
 
 class Options(msgspec.Struct, frozen=True):
-    """The strictness of the API server.
+    """Settings of the API server that change its validation.
 
     Attributes:
         allow_privileged: whether privileged containers are allowed (``--allow-privileged``).

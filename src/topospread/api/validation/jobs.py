@@ -129,7 +129,7 @@ def _number(text: str, bounds: _Bounds | None = None) -> int:
 Json = dict[str, Any]
 
 UID: Final = "00000000-0000-0000-0000-000000000000"
-"""Stands for the uid that the API server is going to give."""
+"""Placeholder for the uid that the API server will assign."""
 
 _NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
 _UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")

@@ -128,7 +128,7 @@ _is_cost = re.compile("0|-[0-9]+|[1-9][0-9]*").fullmatch
 def check_pod_annotations(
     path: str, annotations: Mapping[str, str], spec: Json, options: Options
 ) -> Iterator[FieldError]:
-    """Check the annotations of a pod or template; ``path`` is theirs."""
+    """Check the annotations of a pod or template; ``path`` is the path of the annotations."""
     if _MIRROR in annotations and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         yield invalid(f"{path}[{_MIRROR}]", annotations[_MIRROR], detail)

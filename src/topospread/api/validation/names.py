@@ -1,7 +1,7 @@
 """Names, labels, annotations and paths as the API server checks them; `label_syntax` has the syntax of labels.
 
-Source: k8s.io/apimachinery/pkg/util/validation/validation.go. Every function gives the reasons a text is
-refused, none when it is good. Lengths are bytes of UTF-8 (which that file calls characters).
+Source: k8s.io/apimachinery/pkg/util/validation/validation.go. `Reasons` are the reasons why a text is refused; a valid
+text has none. Lengths are bytes of UTF-8 (which that file calls characters).
 """
 
 from __future__ import annotations
@@ -164,20 +164,20 @@ def _at_most(text: str, length: int) -> Reasons:
 
 
 def check_no_backsteps(path: str, target: str) -> Iterator[FieldError]:
-    """Check a path without ``..`` as an element."""
+    """Check that a path has no ``..`` element."""
     if ".." in target.split("/"):
         yield invalid(path, target, "must not contain '..'")
 
 
 def check_descending(path: str, target: str) -> Iterator[FieldError]:
-    """Check a relative path without steps above its start."""
+    """Check that a path is relative and has no ``..`` element."""
     if target.startswith("/"):
         yield invalid(path, target, "must be a relative path")
     yield from check_no_backsteps(path, target)
 
 
 def check_not_reserved(path: str, target: str) -> Iterator[FieldError]:
-    """Check a descending path that does not begin with two dots."""
+    """Check that a path is relative, has no ``..`` element, and does not start with two dots."""
     yield from check_descending(path, target)
     if target.startswith("..") and not target.startswith("../"):
         yield invalid(path, target, "must not start with '..'")
@@ -187,7 +187,7 @@ def check_not_reserved(path: str, target: str) -> Iterator[FieldError]:
 # Source: k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go, pkg/api/validation/objectmeta.go.
 
 ANNOTATIONS_LIMIT: Final = 256 * 1024
-"""Bytes of all annotations of an object, keys and values."""
+"""Maximum size of an object's annotations: bytes of all keys and values."""
 
 
 def check_label_key(path: str, key: str) -> Iterator[FieldError]:
@@ -203,7 +203,7 @@ def check_labels(path: str, labels: Mapping[str, str]) -> Iterator[FieldError]:
 
 
 def check_annotations(path: str, annotations: Mapping[str, str]) -> Iterator[FieldError]:
-    """Check annotations: keys like label keys of any case, 256 KiB in all (ValidateAnnotations)."""
+    """Check annotation keys (label keys in any case) and the total size, at most 256 KiB (ValidateAnnotations)."""
     for key in annotations:
         yield from all_invalid(path, key, label_key(key.lower()))
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())

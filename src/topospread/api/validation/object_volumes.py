@@ -33,7 +33,7 @@ def check_user(path: str, source: Json) -> Iterator[FieldError]:
 
 
 def check_taken(path: str, target: str, shown: str, taken: set[str]) -> Iterator[FieldError]:
-    """Check that no other source of a projected volume writes a file; ``path`` is the volume's."""
+    """Check that no earlier source of the volume at ``path`` writes the file ``target``, and add it to ``taken``."""
     if target in taken:
         yield invalid(path, shown, "conflicting duplicate paths")
     taken.add(target)
@@ -68,7 +68,7 @@ def check_trust_bundle(path: str, inner: str, source: Json, taken: set[str]) -> 
 
 
 def _bundle_name(name: str) -> names.Reasons:
-    """Return a trust bundle's name: a subdomain, after its signer's name with colons for slashes if it has one."""
+    """Check a trust bundle's name: a subdomain; after its signer's name, with colons for slashes, if it has one."""
     signer, colon, rest = name.rpartition(":")
     if colon and not signer:
         return ('ClusterTrustBundle without signer name must not have ":" in its name',)

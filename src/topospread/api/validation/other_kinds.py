@@ -1,7 +1,7 @@
 """The API server's validation of kinds other than pods and workloads, limited to the fields that scheduling reads.
 
-These are metadata, Nodes, StorageClasses, PodDisruptionBudgets, PriorityClasses, HorizontalPodAutoscalers (without
-metrics and behaviour) and selectors of Services. Sources:
+These are metadata, Nodes, StorageClasses, PodDisruptionBudgets, PriorityClasses, HorizontalPodAutoscalers, amounts of
+LimitRanges and ResourceQuotas, and selectors of Services. Sources:
 pkg/apis/{core,policy,scheduling,autoscaling}/validation/validation.go.
 """
 
@@ -11,8 +11,22 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from topospread.api.quantity import ZERO
+
 from . import names
-from .field import FieldError, Named, all_invalid, duplicate, forbidden, invalid, not_supported, report, required
+from .field import (
+    FieldError,
+    Named,
+    all_invalid,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    one_of,
+    positive,
+    report,
+    required,
+)
 from .metadata import check_metadata
 from .names import check_label_key, check_labels
 from .resources import check_amount
@@ -121,13 +135,13 @@ VERSION_OF: Final = {
     "PriorityClass": "scheduling.k8s.io/v1",
     "StorageClass": "storage.k8s.io/v1",
 }
-"""Fully validated kinds, as far as scheduling reads them, and the version in which they are created."""
+"""Kind → its API version, for the kinds that `validate_object` checks besides pods and workloads."""
 _NAMES: Final[dict[str, Callable[[str], names.Reasons]]] = {
     "Namespace": names.dns_label,
     "Service": names.dns_label,
     "PodDisruptionBudget": names.path_segment,
 }
-"""Kind → the rule of its names, if it is not the common one."""
+"""Kind → check of its names; other kinds use `names.subdomain`."""
 
 
 def check_other(kind: str, made: Json) -> list[FieldError]:
@@ -163,6 +177,12 @@ def _check(kind: str, made: Json) -> Iterator[FieldError]:
             yield from all_invalid("provisioner", provisioner.lower(), names.label_key(provisioner.lower()))
         yield from check_fields("", "StorageClass", made)
         yield from _check_topologies("allowedTopologies", made.get("allowedTopologies", ()))
+    elif kind == "LimitRange":
+        for index, item in enumerate(made.get("spec", {}).get("limits", ())):
+            yield from _check_limits(f"spec.limits[{index}]", item)
+    elif kind == "ResourceQuota":
+        for name, quantity in made.get("spec", {}).get("hard", {}).items():
+            yield from check_amount(f"spec.hard[{name}]", name, quantity)
     elif kind == "Service":
         yield from check_labels("spec.selector", made.get("spec", {}).get("selector", {}))
 
@@ -216,9 +236,141 @@ def _check_autoscaler(path: str, spec: Json) -> Iterator[FieldError]:
     if least is not None and most < least:
         yield invalid(f"{path}.maxReplicas", most, "must be greater than or equal to `minReplicas`")
     yield from check_fields(f"{path}.scaleTargetRef", "CrossVersionObjectReference", spec.get("scaleTargetRef", {}))
-    if least == 0 and not any(each.get("type") in ("Object", "External") for each in spec.get("metrics", ())):
+    metrics = spec.get("metrics", ())
+    if least == 0 and not any(each.get("type") in ("Object", "External") for each in metrics):
         words = "must specify at least one Object or External metric to support scaling to zero replicas"
         yield forbidden(f"{path}.metrics", words)
+    for index, metric in enumerate(metrics):
+        yield from _check_metric(f"{path}.metrics[{index}]", metric)
+    for name, rules in spec.get("behavior", {}).items():
+        yield from _check_scaling(f"{path}.behavior.{name}", rules)
+
+
+_SOURCES: Final = {
+    "Object": "object",
+    "External": "external",
+    "Pods": "pods",
+    "Resource": "resource",
+    "ContainerResource": "containerResource",
+}
+"""Type of a metric → its field, in the order in which the API server looks at the fields."""
+_Rule = tuple[tuple[str, ...], str, tuple[str, str] | None]
+_UTILIZATION: Final[_Rule] = (
+    ("averageUtilization", "averageValue"),
+    "must set either a target raw value or a target utilization",
+    ("averageValue", "may not set both a target raw value and a target utilization"),
+)
+_TARGETS: Final[dict[str, _Rule]] = {
+    "object": (("averageValue", "value"), "must set either a target value or averageValue", None),
+    "external": (
+        ("averageValue", "value"),
+        "must set either a target value for metric or a per-pod target",
+        ("value", "may not set both a target value for metric and a per-pod target"),
+    ),
+    "pods": (("averageValue",), "must specify a positive target averageValue", None),
+    "resource": _UTILIZATION,
+    "containerResource": _UTILIZATION,
+}
+"""Field of a metric → fields of its target, the error without any of them, and the field and error with all."""
+
+
+def _check_metric(path: str, metric: Json) -> Iterator[FieldError]:
+    """Check a metric of an autoscaler (validateMetricSpec)."""
+    kind = metric.get("type", "")
+    if not kind:
+        yield required(f"{path}.type", "must specify a metric source type")
+    yield from one_of(f"{path}.type", kind, sorted(_SOURCES))
+    given, expected = [each for each in _SOURCES.values() if each in metric], _SOURCES.get(kind, "")
+    for name in given[:1]:
+        yield from _check_source(f"{path}.{name}", name, metric[name])
+    if expected and expected not in given:
+        yield required(f"{path}.{expected}", "must populate information for the given metric source")
+    for name in given if len(given) > 1 else ():
+        if name != expected:
+            yield forbidden(f"{path}.{name}", "must populate the given metric source only")
+
+
+def _check_source(path: str, name: str, source: Json) -> Iterator[FieldError]:
+    if name == "object":
+        reference = source.get("describedObject", {})
+        yield from check_fields(f"{path}.describedObject", "CrossVersionObjectReference", reference)
+    of_resource = _TARGETS[name] is _UTILIZATION
+    identifier, at = (source, path) if of_resource else (source.get("metric", {}), f"{path}.metric")
+    if not identifier.get("name"):
+        yield required(f"{at}.name", f"must specify a {'resource' if of_resource else 'metric'} name")
+    elif not of_resource:
+        yield from all_invalid(f"{at}.name", identifier["name"], names.path_segment(identifier["name"]))
+    if name == "containerResource":
+        container = source.get("container", "")
+        if not container:
+            yield required(f"{path}.container", "must specify a container")
+        else:
+            yield from all_invalid(f"{path}.container", container, names.dns_label(container))
+    yield from _check_target(f"{path}.target", source.get("target", {}), *_TARGETS[name])
+
+
+def _check_target(
+    path: str, target: Json, fields: tuple[str, ...], missing: str, both: tuple[str, str] | None
+) -> Iterator[FieldError]:
+    kind = target.get("type", "")
+    if not kind:
+        yield required(f"{path}.type", "must specify a metric target type")
+    if kind not in ("Utilization", "Value", "AverageValue"):
+        yield invalid(f"{path}.type", Named(kind), "must be either Utilization, Value, or AverageValue")
+    for field in ("value", "averageValue"):
+        if field in target and target[field].sign <= 0:
+            yield invalid(f"{path}.{field}", target[field], "must be positive")
+    if target.get("averageUtilization", 1) < 1:
+        yield invalid(f"{path}.averageUtilization", target["averageUtilization"], "must be greater than 0")
+    if not any(each in target for each in fields):
+        yield required(f"{path}.{fields[0]}", missing)
+    if both is not None and all(each in target for each in fields):
+        yield forbidden(f"{path}.{both[0]}", both[1])
+
+
+def _check_scaling(path: str, rules: Json) -> Iterator[FieldError]:
+    """Check one direction of an autoscaler's behavior (validateScalingRules)."""
+    yield from _check_seconds(f"{path}.stabilizationWindowSeconds", rules.get("stabilizationWindowSeconds", 0), 0, 3600)
+    yield from one_of(f"{path}.selectPolicy", rules.get("selectPolicy", "Max"), ("Disabled", "Max", "Min"))
+    if not rules.get("policies", True):
+        yield required(f"{path}.policies", "must specify at least one Policy")
+    for index, policy in enumerate(rules.get("policies", ())):
+        at = f"{path}.policies[{index}]"
+        yield from one_of(f"{at}.type", policy.get("type", ""), ("Percent", "Pods"))
+        yield from positive(f"{at}.value", policy.get("value", 0))
+        yield from _check_seconds(f"{at}.periodSeconds", policy.get("periodSeconds", 0), 1, 1800)
+    yield from check_amount(f"{path}.tolerance", "", rules.get("tolerance", ZERO))
+
+
+def _check_seconds(path: str, seconds: int, least: int, most: int) -> Iterator[FieldError]:
+    if seconds < least:
+        yield invalid(path, seconds, "must be greater than zero" if least else "must be greater than or equal to zero")
+    if seconds > most:
+        yield invalid(path, seconds, f"must be less than or equal to {most}")
+
+
+_ORDER: Final = (
+    ("min", "max", "min", "min value {} is greater than max value {}"),
+    ("min", "defaultRequest", "defaultRequest", "min value {} is greater than default request value {}"),
+    ("defaultRequest", "max", "defaultRequest", "default request value {} is greater than max value {}"),
+    ("defaultRequest", "default", "defaultRequest", "default request value {} is greater than default limit value {}"),
+    ("min", "default", "default", "min value {} is greater than default value {}"),
+    ("default", "max", "default", "default value {} is greater than max value {}"),
+)
+"""Smaller bound, larger bound, field of the error, its words."""
+
+
+def _check_limits(path: str, item: Json) -> Iterator[FieldError]:
+    """Check that the bounds and defaults of a LimitRange's item agree (ValidateLimitRange)."""
+    for field in ("default", "defaultRequest") if item.get("type") == "Pod" else ():
+        if item.get(field):
+            yield forbidden(f"{path}.{field}", "may not be specified when `type` is 'Pod'")
+    for small, large, field, words in _ORDER:
+        for name, low in item.get(small, {}).items():
+            high = item.get(large, {}).get(name, low)
+            if low.compare(high) > 0:
+                value = low if (field == small) != (field == "default") else high  # as the API server prints it
+                yield invalid(f"{path}.{field}[{name}]", value, words.format(low, high))
 
 
 def _as_printed(spec: Json) -> Json:

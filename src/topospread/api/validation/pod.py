@@ -208,7 +208,7 @@ def _check_address(path: str, address: str) -> Iterator[FieldError]:
 
 
 def _is_padded_address(address: str) -> bool:
-    """Return whether zeros before its numbers are all that keeps this from being an IPv4 address."""
+    """Return whether the text would be an IPv4 address without the leading zeros in its numbers."""
     head, colon, tail = address.rpartition(":")
     numbers = tail.split(".")
     if len(numbers) != 4 or not all(number.isascii() and number.isdigit() for number in numbers):

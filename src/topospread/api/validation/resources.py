@@ -51,13 +51,13 @@ def is_native(name: str) -> bool:
 
 
 def is_overcommit_allowed(name: str) -> bool:
-    """Return whether limits may exceed requests."""
+    """Return whether limits of the resource may exceed its requests."""
     return is_native(name) and not is_huge_page(name)
 
 
 @lru_cache(maxsize=1024)
 def is_extended(name: str) -> bool:
-    """Return whether the resource is somebody's own, with a prefix that is not Kubernetes'."""
+    """Return whether the resource is an extended resource: its prefix is not one of Kubernetes."""
     return not is_native(name) and not name.startswith("requests.") and not names.label_key(f"requests.{name}")
 
 
@@ -67,7 +67,7 @@ def is_counted(name: str) -> bool:
 
 
 def is_multiple_of_page(name: str, quantity: Quantity) -> bool:
-    """Return whether an amount of huge pages is a whole number of pages of the size in their name."""
+    """Return whether an amount of huge pages is a multiple of the page size in the resource's name."""
     try:
         page = parse_quantity(name.removeprefix(HUGE_PAGES))
     except QuantityError:
@@ -219,7 +219,7 @@ def _check_requirements(path: str, resources: Json, check_name: NameCheck) -> It
 
 
 def check_amount(path: str, name: str, quantity: Quantity) -> Iterator[FieldError]:
-    """Check an amount of a resource: not negative, and whole where it is counted (ValidateResourceQuantityValue)."""
+    """Check that an amount is not negative, and whole if the resource requires it (ValidateResourceQuantityValue)."""
     if quantity.sign < 0:
         yield invalid(path, str(quantity), "must be greater than or equal to 0")
     if is_counted(name) and quantity.milli_value() % 1000:

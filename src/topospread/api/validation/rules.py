@@ -62,7 +62,7 @@ def _rules() -> dict[str, dict[str, FieldRule]]:
 
 @cache
 def _asked(struct: str) -> tuple[tuple[str, Callable[[Any], bool], FieldRule], ...]:
-    """Return the fields of a struct that have rules: name, quick test for valid values, and rule."""
+    """Return (name, quick test for valid values, rule) for each field of a struct that has a rule."""
     return tuple((field, _passing(rule), rule) for field, rule in _rules().get(struct, {}).items())
 
 

@@ -1,9 +1,8 @@
 """The fields of the kinds that are read and their JSON types, and the check of plain data against them.
 
-``schema.json`` lists every struct that the API server decodes an object of these kinds into (Kubernetes 1.37:
-k8s.io/api), field by field; ``conformance/oracle/cmd/schema`` writes it. Values are checked elsewhere (`rules`). As in
-Go, ``null`` leaves a field unset and is the zero value in a list or a map, unknown fields are ignored, and the case of
-a field counts.
+``schema.json`` lists the fields of every struct in objects of these kinds (Kubernetes 1.37: k8s.io/api);
+``conformance/oracle/cmd/schema`` writes it. `rules` checks values. As in Go, ``null`` leaves a field unset and is the
+zero value in a list or a map, unknown fields are ignored, and field names are case-sensitive.
 """
 
 from __future__ import annotations
@@ -21,7 +20,10 @@ from topospread.api.timestamps import seconds
 Json = dict[str, Any]
 Reader = Callable[[Any], Any]
 Search = Callable[[object, str, dict[str, str]], None]
-"""Adds the unknown fields of a value at a path: path → the known field that differs in case only, or ""."""
+"""Function (value, path, found) that adds the value's unknown fields to ``found``.
+
+``found``: path of the unknown field → the known field that differs only in case, or "".
+"""
 
 STRUCT_OF: Final = {
     "Pod": "Pod",
@@ -33,7 +35,7 @@ STRUCT_OF: Final = {
     "Job": "Job",
     "CronJob": "CronJob",
 }
-"""Kind whose values are checked → its struct in the schema."""
+"""Kind whose field values are checked → its struct in the schema."""
 
 STRUCT_OF_ANY: Final = STRUCT_OF | {
     kind: kind
@@ -67,7 +69,7 @@ STRUCT_OF_ANY: Final = STRUCT_OF | {
     )
 }
 STRUCT_OF_ANY["ResourceClaim"] = "ResourceClaimObject"
-"""Every kind that is read → its struct."""
+"""Kind → its struct, for every kind that topospread reads."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ZEROS: Final = {"string": "", "bool": False, "int32": 0, "int64": 0, "intorstring": 0, "quantity": ZERO}
@@ -75,7 +77,7 @@ _BITS: Final = {"int32": 31, "int64": 63}
 
 
 class WrongTypeError(Exception):
-    """A value that does not decode: ``path`` of the field as the API server writes it, and why, in words."""
+    """Error for a value of a wrong type: ``path`` is the field in the API server's form, ``words`` the reason."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -118,7 +120,7 @@ def _unknown(data: object, struct: str) -> dict[str, str]:
 
 
 def fields_of(struct: str, path: Sequence[str | int]) -> list[str]:
-    """Return the known fields at a path in a struct; nothing if it is not an object or unknown."""
+    """Return the names of the fields at a path in a struct; empty if the path is unknown or not an object."""
     for step in path:
         if struct in _structs():
             struct = _structs()[struct].get(str(step), "")

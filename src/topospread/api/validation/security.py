@@ -181,7 +181,7 @@ _GO_FIELDS: Final[Mapping[str, Sequence[tuple[str, str, object]]]] = {
     ),
     "Profile": (("Type", "type", ""), ("LocalhostProfile", "localhostProfile", None)),
 }
-"""Go struct → its fields in order: Go's name, JSON's name, and the struct it holds or the value when unset."""
+"""Go struct → its fields in order: (name in Go, name in JSON, struct of the field, or its value if unset)."""
 
 
 def _as_printed(context: Json, struct: str) -> Json:

@@ -1,8 +1,7 @@
 """Selectors, spread constraints, affinity and tolerations as the API server checks them; matching is elsewhere.
 
 Sources: k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go (label selectors),
-pkg/apis/core/validation/validation.go (ValidateNodeSelector and what it calls). Data is as `schema.decoded`
-gives it.
+pkg/apis/core/validation/validation.go (ValidateNodeSelector and what it calls). Data comes from `schema.decoded`.
 """
 
 from __future__ import annotations

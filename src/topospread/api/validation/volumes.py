@@ -1,7 +1,7 @@
 """Volumes of a pod, and claims of pods and StatefulSets, as the API server checks them.
 
 Source: ValidateVolumes, validateVolumeSource and what they call in pkg/apis/core/validation/validation.go
-(Kubernetes 1.37). Sources that are written from objects of the API are `object_volumes`.
+(Kubernetes 1.37). `object_volumes` checks volume sources whose files come from API objects.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _check_source(path: str, volume: Json, pod_name: str) -> Iterator[FieldError
 
 _FIRST_FIELDS: Final = {"gcePersistentDisk": "persistentDisk"}
 _SECOND_FIELDS: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
-"""Sources that the API server names otherwise in its errors."""
+"""Volume source → its different name in the API server's error for a second source."""
 
 
 def _nothing_more(_path: str, _source: Json) -> Iterator[FieldError]:

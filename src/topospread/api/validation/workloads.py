@@ -197,7 +197,7 @@ def _strategy_as_printed(strategy: Json, *fields: str) -> Json:
 
 
 def _check_always_runs(spec: Json, kind: str) -> Iterator[FieldError]:
-    """Yield the errors of a template whose controller restarts pods for ever."""
+    """Yield the errors for a template whose pods must run forever: other restart policies, activeDeadlineSeconds."""
     if spec["restartPolicy"] != "Always":
         yield not_supported("spec.template.spec.restartPolicy", Named(spec["restartPolicy"]), ("Always",))
     if "activeDeadlineSeconds" in spec:
@@ -288,7 +288,7 @@ CHECKS: Final[dict[str, WorkloadCheck]] = {
 
 
 def default_workload(workload: Json) -> None:
-    """Set defaults of the template; counts and strategies get theirs when they are checked."""
+    """Set the defaults of the template and metadata; the checks themselves set defaults of counts and strategies."""
     spec = workload.setdefault("spec", {})
     metadata = workload.setdefault("metadata", {})
     metadata["generation"] = 1

@@ -17,7 +17,7 @@ from topospread.config.versions import KubeVersion
 _NO_PLUGIN_HAS = {"v1alpha2": ("unreserve",)}
 """Removed extension points that kube-scheduler's own plugins never used."""
 _MERGED_AT_ONCE = 22
-"""Since this minor version decoding merges the default plugins; up to v1beta2 it forgets disabled ones then."""
+"""First minor version that merges default plugins while decoding; v1beta2 and older then lose disabled plugins."""
 
 
 def forgotten_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
@@ -26,7 +26,7 @@ def forgotten_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
 
 
 def without_forgotten(sets: dict[str, PluginSet], api: ApiVersion, version: KubeVersion) -> Mapping[str, PluginSet]:
-    """Return merged plugins without forgotten entries: since 1.22, entries that v1beta2 and older disable."""
+    """Return merged plugins without the disabled plugins, which v1beta2 and older lose since 1.22."""
     if api.rank > API_VERSIONS["v1beta2"].rank or version.minor < _MERGED_AT_ONCE:
         return sets
     return {point: with_fields(plugins, disabled=()) for point, plugins in sets.items()}

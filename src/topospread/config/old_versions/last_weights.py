@@ -13,7 +13,7 @@ from topospread.config.profile import EXTENSION_POINTS
 from topospread.config.versions import KubeVersion
 
 LAST_WEIGHT_COUNTS_UNTIL = 21
-"""The minor version."""
+"""Last minor version with this rule."""
 
 
 def last_entries(sets: Mapping[str, PluginSet], version: KubeVersion) -> dict[str, PluginEntry]:

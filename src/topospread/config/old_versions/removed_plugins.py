@@ -25,8 +25,8 @@ SCORING_PLUGINS = {
 def as_plugins_took(plugin: str, given: Args, full: Args, has_defaulting_type: bool) -> dict[str, Any]:
     """Return the arguments with the plugins' own defaults in addition to the version's (``full``).
 
-    Until 1.21 RequestedToCapacityRatio took a weight of 0 as 1. Until 1.19 PodTopologySpread had no ``defaultingType``:
-    constraints that the defaults put there were the built-in ones.
+    Until 1.21 RequestedToCapacityRatio took a weight of 0 as 1. Until 1.19 PodTopologySpread had no ``defaultingType``;
+    it is System if the constraints come from the defaults.
     """
     if plugin == "RequestedToCapacityRatio":
         return {**full, "resources": [{**one, "weight": one.get("weight") or 1} for one in full["resources"]]}

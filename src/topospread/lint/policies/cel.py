@@ -26,7 +26,7 @@ KINDS: Final = (*SCALED, "DaemonSet", "Job", "CronJob", "Pod")
 """Kinds that are pods or create pods."""
 
 _SEVERAL_SEEN = "an autoscaler's maxReplicas, which lint uses instead of replicas, is not visible"
-_DEFAULTED = "replicas that are left out are 1 already, where the linter takes them as open, to an autoscaler"
+_DEFAULTED = "missing replicas are already 1; lint takes them as unknown, because an autoscaler may set them"
 
 
 class Expressed(NamedTuple):
@@ -35,7 +35,7 @@ class Expressed(NamedTuple):
     Attributes:
         finding: expression that is true for a finding; it may use `VARIABLES`.
         kinds: the kinds that it checks.
-        note: what only the linter finds; "" if both find the same.
+        note: the findings that only the linter has; "" if there are none.
     """
 
     finding: str
@@ -56,7 +56,7 @@ def _any(condition: str) -> str:
 
 
 def _given_key(key: str) -> str:
-    """Return CEL: the constraint ``c`` names a label in matchLabelKeys."""
+    """Return CEL that is true if the constraint ``c`` has a label in matchLabelKeys."""
     return f"(has(c.matchLabelKeys) && {key} in c.matchLabelKeys)"
 
 
@@ -65,7 +65,7 @@ _HARD = "c.whenUnsatisfiable == 'DoNotSchedule'"
 
 
 def _unmet(key: str) -> str:
-    """Return CEL: the pods' labels do not meet a requirement ``e`` of matchExpressions; ``key`` is left out."""
+    """Return CEL that is true if the pods' labels do not meet ``e`` of matchExpressions. It starts with ``key``."""
     within = f"(e.key in {_LABELS} && {_LABELS}[e.key] in e.values)"
     there = f"e.key in {_LABELS}"
     by_operator = (
@@ -76,7 +76,7 @@ def _unmet(key: str) -> str:
 
 
 def _not_matching(selector: str, left_out: str = "") -> str:
-    """Return CEL: a selector exists and does not match the pods' own labels."""
+    """Return CEL that is true if a selector exists and does not match the pods' own labels."""
     but = f"!{left_out} && " if left_out else ""
     labels = f"{selector}.matchLabels"
     by_label = f"{labels}.exists(k, {but.replace('KEY', 'k')}!(k in {_LABELS} && {_LABELS}[k] == {labels}[k]))"
@@ -97,7 +97,7 @@ _NAMESPACE = "object.metadata.namespace"
 
 
 def _selects_itself(term: str) -> str:
-    """Return CEL: a term of pod affinity is about the pods' own group, as `pod_source.selects_itself`."""
+    """Return CEL for `pod_source.selects_itself`: true if a pod affinity term selects the pods' own group."""
     every = f"{term}.namespaceSelector"
     everywhere = (
         f"(!has({every}.matchLabels) || size({every}.matchLabels) == 0) && "
@@ -119,7 +119,7 @@ def _required(kind: str) -> str:
 
 
 def _in(key: str) -> str:
-    """Return CEL for the single values of a label that an ``In`` of node selector term ``t`` allows."""
+    """Return CEL for the ``In`` requirements of node selector term ``t`` that allow only one value of a label."""
     same = "e.values.all(v, v == e.values[0])"
     return f"t.matchExpressions.filter(e, e.key == {key} && e.operator == 'In' && size(e.values) > 0 && {same})"
 
@@ -181,7 +181,9 @@ EXPRESSED: Final[Mapping[str, Expressed]] = {
         ),
         ("Deployment",),
     ),
-    "beta-topology-key": Expressed(_any(f"c.topologyKey in {_listed(RENAMED)}")),
+    "beta-topology-key": Expressed(
+        _any(f"c.topologyKey in {_listed(RENAMED)}"), note="misspelt well-known keys are not seen"
+    ),
     "hard-and-soft": Expressed(_any(f"c.whenUnsatisfiable != 'DoNotSchedule' && {_HARD_ALIKE}")),
     "max-skew-never-binds": Expressed(
         f"variables.replicas > 1 && {_any(f'{_HARD} && c.maxSkew >= variables.replicas')}", SCALED, _SEVERAL_SEEN
@@ -191,9 +193,7 @@ EXPRESSED: Final[Mapping[str, Expressed]] = {
         SCALED,
         _SEVERAL_SEEN,
     ),
-    "private-topology-key": Expressed(
-        _any("c.topologyKey != '' && !c.topologyKey.contains('/')"), note="misspelt well-known keys are not seen"
-    ),
+    "private-topology-key": Expressed(_any("c.topologyKey != '' && !c.topologyKey.contains('/')")),
     "match-label-key-missing": Expressed(
         _any(f"has(c.matchLabelKeys) && c.matchLabelKeys.exists(k, !(k in {_LABELS}) && !(k in {_ADDED_HERE}))")
     ),

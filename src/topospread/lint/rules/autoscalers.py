@@ -76,9 +76,9 @@ def _missing(reference: CrossVersionObjectReference, namespace: str, known: set[
             f"{reference.api_version or 'no apiVersion'}, where {kind} {name} is of the group {here[0][0] or 'core'}"
         )
         return Problem("spec.scaleTargetRef.apiVersion", f"scales nothing: it names {wanted}")
-    words = f"scales nothing: there is no {kind} {name} in the namespace {namespace}"
+    words = f"scales nothing: {kind} {name} not found in namespace {namespace}"
     if alike:
-        words += f", but there is one in {alike[0][2]}"
+        words += f", only in {alike[0][2]}"
     return Problem("spec.scaleTargetRef.name", words)
 
 
@@ -93,8 +93,8 @@ def _several(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         other_name = first.setdefault(_target(item), item.name)
         if other_name != item.name:
             reference = item.spec.scale_target_ref
-            message = f"{reference.kind} {reference.name} has the HorizontalPodAutoscaler {other_name} already"
-            yield manifest, Problem("spec.scaleTargetRef.name", f"{message}: both stop heeding their metrics")
+            message = f"the HorizontalPodAutoscaler {other_name} already scales {reference.kind} {reference.name}"
+            yield manifest, Problem("spec.scaleTargetRef.name", f"{message}: now neither scales by its metrics")
 
 
 def _autoscaler(target: str = "web", name: str = "web") -> str:
@@ -123,7 +123,7 @@ RULES = (
     Rule(
         id="several-autoscalers",
         sentence="Several HorizontalPodAutoscalers have the same target.",
-        why="None of them scales by its metrics, and each enforces its own bounds in turn.",
+        why="None of them scales by its metrics, and each enforces its own bounds.",
         link=f"{_LINK}#how-does-a-horizontalpodautoscaler-work",
         severity="warning",
         check=_several,

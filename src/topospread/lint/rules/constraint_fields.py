@@ -27,13 +27,18 @@ RENAMED = {
 """Deprecated node label → its replacement."""
 
 
-def _beta_key(pods: PodSource) -> Iterator[Problem]:
-    for path, each in pods.constraints():
-        current = RENAMED.get(each.topology_key or "")
-        if current:
-            field = f"{path}.topologyKey"
-            message = f"{each.topology_key} is deprecated, it is {current} now"
-            yield Problem(field, message, (FieldEdit("replace", field, current),))
+def _beta_key(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    for manifest, path, each in ((m, *one) for m, pods in given.sources for one in pods.constraints()):
+        key, field = each.topology_key or "", f"{path}.topologyKey"
+        if current := RENAMED.get(key):
+            message = f"{key} is deprecated; use {current}"
+            yield manifest, Problem(field, message, (FieldEdit("replace", field, current),))
+        elif key in _NODE_LABELS or given.nodes:  # topology-key-on-no-node reports it
+            continue
+        elif close := get_close_matches(key, _NODE_LABELS, 1, cutoff=_MISSPELT):
+            current = RENAMED.get(close[0], close[0])
+            message = f"no node has {key} by itself; is {current} meant?"
+            yield manifest, Problem(field, message, (FieldEdit("replace", field, current),))
 
 
 def _hard_and_soft(pods: PodSource) -> Iterator[Problem]:
@@ -57,7 +62,7 @@ def _never_binds(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         for path, each in pods.constraints():
             skew = each.max_skew
             if each.when_unsatisfiable == DO_NOT_SCHEDULE and skew is not None and skew >= replicas:
-                message = f"{skew} lets all {replicas} replicas stand in one domain"
+                message = f"{skew} allows all {replicas} replicas in one domain"
                 yield manifest, Problem(f"{path}.maxSkew", message)
 
 
@@ -66,7 +71,7 @@ def _min_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         for path, each in pods.constraints():
             if each.min_domains is not None and each.min_domains > replicas:
                 there = f"{agreeing('are', replicas)} {counted(replicas, 'replica')}"
-                message = f"{each.min_domains} domains are asked for, and there {there}"
+                message = f"{each.min_domains} domains are required, but there {there}"
                 yield manifest, Problem(f"{path}.minDomains", message)
 
 
@@ -92,7 +97,11 @@ def _soft_min_domains(pods: PodSource) -> Iterator[Problem]:
         when = each.when_unsatisfiable
         if each.min_domains is not None and when is not None and when != DO_NOT_SCHEDULE:
             field = f"{path}.minDomains"
-            yield Problem(field, f"minDomains means nothing with {when}", (FieldEdit("remove", field),))
+            yield Problem(
+                field,
+                f"the API server rejects minDomains with {when}; it needs DoNotSchedule",
+                (FieldEdit("remove", field),),
+            )
 
 
 def _private_key(pods: PodSource) -> Iterator[Problem]:
@@ -102,8 +111,6 @@ def _private_key(pods: PodSource) -> Iterator[Problem]:
             known = _WELL_KNOWN.get(key.lower())
             hint = f": most clusters have {known}" if known else ", which not every cluster has"
             yield Problem(f"{path}.topologyKey", f"{key} is a private label key{hint}")
-        elif key not in _NODE_LABELS and (close := get_close_matches(key, _NODE_LABELS, 1, cutoff=_MISSPELT)):
-            yield Problem(f"{path}.topologyKey", f"no node has {key} by itself; is {close[0]} meant?")
 
 
 def _missing_key(pods: PodSource) -> Iterator[Problem]:
@@ -118,7 +125,7 @@ def _missing_key(pods: PodSource) -> Iterator[Problem]:
                 if key == HASH and REVISION_HASH_LABEL in added
                 else ()
             )
-            message = f"the pods have no label {key}: kube-scheduler ignores it"
+            message = f"the pods lack the label {key}, so kube-scheduler ignores the key"
             yield Problem(field, message + (f"; they have {REVISION_HASH_LABEL}" if fix else ""), fix)
 
 
@@ -127,7 +134,7 @@ def _key_of_one_pod(pods: PodSource) -> Iterator[Problem]:
     for path, each in pods.constraints():
         for index, key in enumerate(each.match_label_keys or ()):
             if key in OF_ONE_POD & added:
-                message = f"each pod has a {key} of its own: it counts nothing but itself"
+                message = f"each pod has its own {key}, so it counts only itself"
                 yield Problem(f"{path}.matchLabelKeys[{index}]", message)
 
 
@@ -146,14 +153,14 @@ _SOFT = constraint(_OWN, when="ScheduleAnyway").removeprefix("topologySpreadCons
 RULES = (
     Rule(
         id="beta-topology-key",
-        sentence="A topologyKey is a label that nodes no longer have.",
+        sentence="A topologyKey is deprecated, or looks like a misspelt well-known label.",
         why="Nodes without the label are left out. If no node has it, every pod of a hard constraint stays pending.",
         link="https://kubernetes.io/docs/reference/labels-annotations-taints/",
         severity="warning",
-        check=of_pods(_beta_key),
+        check=_beta_key,
         wrong=Example(deployment(constraint(_OWN, key="failure-domain.beta.kubernetes.io/zone"))),
         right=_GOOD,
-        fix="Writes the present label.",
+        fix="Replaces it with the well-known label.",
     ),
     Rule(
         id="hard-and-soft",
@@ -203,7 +210,7 @@ RULES = (
     ),
     Rule(
         id="private-topology-key",
-        sentence="A topologyKey has no prefix, or looks like a misspelt well-known key.",
+        sentence="A topologyKey has no prefix.",
         why=(
             "No component sets such a label by itself. In a cluster without it the pods of a hard constraint "
             "stay pending."

@@ -115,7 +115,7 @@ def _blocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             continue
         if replicas >= len(found.pods) + 1 and allowed(budget, replicas) == 0:
             field, value = value_of(budget)
-            message = f"{field} {value} of {replicas} replicas lets none be evicted, so that none can be moved"
+            message = f"{field} {value} of {replicas} replicas allows no eviction, so rebalancing cannot move a pod"
             yield manifest, Problem(f"spec.{field}", message)
 
 
@@ -132,7 +132,7 @@ def _several(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         more = len(pods) - MOST_ALIKE
         for number, each in enumerate(pods[:MOST_ALIKE], 1):
             what, other = f"{type(each.item).__name__} {each.item.name}", first[id(each)]
-            message = f"the pods of {what} have the budget {other} already: with two they cannot be evicted at all"
+            message = f"the pods of {what} already have the budget {other}; pods with two budgets cannot be evicted"
             if more > 0 and number == MOST_ALIKE:
                 message += f"; {more} more workloads have a budget already"
             yield manifest, Problem("spec.selector", message)
@@ -144,22 +144,31 @@ def _blocks_drains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             continue
         replicas = found.replicas
         field, value = value_of(budget)
-        if replicas is not None and replicas > len(found.pods) and found.spread:
-            continue  # The rule about rebalancing reports it.
         everything = str(value) in (("0", "0%") if field == "maxUnavailable" else ("100%",))
         if everything if replicas is None else replicas and allowed(budget, replicas) == 0:
             of = "" if replicas is None else f" of {replicas} replica{'' if replicas == 1 else 's'}"
-            message = f"{field} {value}{of} lets none be evicted: a node that runs one cannot be drained"
+            message = f"{field} {value}{of} allows no eviction: a node with such a pod cannot be drained"
             yield manifest, Problem(f"spec.{field}", message)
 
 
 def _selects_nothing(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     spaces = {pods.item.namespace for _, pods in given.sources}
+    protected = {id(each) for _, _, found in selected(given) for each in found.pods}
+    index = PodsByLabel((pods, pods) for _, pods in given.sources)
     unknown = {_space(each) for each in given.others if "." in str(each.value.get("apiVersion", "")).partition("/")[0]}
     for manifest, budget, found in selected(given):
         here = budget.namespace
-        if manifest is not None and not found.pods and here in spaces and here not in unknown:
-            yield manifest, Problem("spec.selector", "it selects the pods of nothing that is given: it protects none")
+        if manifest is None or found.pods or here in unknown:
+            continue
+        selector = Selector.from_label_selector(budget.spec.selector)
+        elsewhere = (each for space in sorted(spaces) for each in index.selected(space, selector))
+        item = next((each.item for each in elsewhere if id(each) not in protected), None)
+        if item is not None and selector.requirements:
+            it = f"{type(item).__name__} {item.namespace}/{item.name}"
+            message = f"it selects no pod in its namespace {here}; are the pods of {it} meant, which have no budget?"
+            yield manifest, Problem("metadata.namespace", message)
+        elif here in spaces:
+            yield manifest, Problem("spec.selector", "it selects no pod in the input, so it protects none")
 
 
 def _space(subject: LintSubject) -> str:
@@ -190,6 +199,20 @@ _PLAIN = deployment("", replicas=3)
 
 RULES = (
     Rule(
+        id="budget-blocks-drain",
+        sentence="A PodDisruptionBudget blocks every eviction.",
+        why=(
+            "kubectl drain and cluster-autoscaler evict pods, so no node is drained until the pod or the budget "
+            "is deleted."
+        ),
+        link=f"{_BUDGETS}#think-about-how-your-application-reacts-to-disruptions",
+        severity="warning",
+        check=_blocks_drains,
+        wrong=Example(_PLAIN + budget_example("maxUnavailable: 0")),
+        right=Example(_PLAIN + budget_example("maxUnavailable: 1")),
+        needs="manifests",
+    ),
+    Rule(
         id="budget-blocks-rebalance",
         sentence="A PodDisruptionBudget blocks every eviction of pods with a spread constraint.",
         why="Only evictions remove the skew that a scale-down or an outage leaves, and the budget denies them.",
@@ -209,20 +232,6 @@ RULES = (
         check=_several,
         wrong=Example(_WEB + budget_example("minAvailable: 2") + budget_example("maxUnavailable: 1", "web-again")),
         right=Example(_WEB + budget_example("minAvailable: 2")),
-        needs="manifests",
-    ),
-    Rule(
-        id="budget-blocks-drain",
-        sentence="A PodDisruptionBudget blocks every eviction.",
-        why=(
-            "kubectl drain and cluster-autoscaler evict pods, so no node is drained until the pod or the budget "
-            "is deleted."
-        ),
-        link=f"{_BUDGETS}#think-about-how-your-application-reacts-to-disruptions",
-        severity="warning",
-        check=_blocks_drains,
-        wrong=Example(_PLAIN + budget_example("maxUnavailable: 0")),
-        right=Example(_PLAIN + budget_example("maxUnavailable: 1")),
         needs="manifests",
     ),
     Rule(

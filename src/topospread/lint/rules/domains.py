@@ -17,7 +17,7 @@ from topospread.lint.pod_source import explicit_replicas
 from topospread.lint.problem import FieldEdit, Problem
 from topospread.lint.related_objects import autoscaled
 from topospread.lint.rule import Example, Rule
-from topospread.text import agreeing, listed
+from topospread.text import agreeing, counted, listed
 
 from .node_labels import misspelt, named
 from .pod_spec import only_value
@@ -51,13 +51,11 @@ def _no_node_matches(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         return
     import numpy as np
 
-    from topospread.lint.template_on_nodes import cluster_of
+    from topospread.lint.template_on_nodes import grown_cluster
     from topospread.plugins.interface import PluginError
     from topospread.plugins.node_matching import required_mask
-    from topospread.simulation.hypothetical_domains import grow_each
 
-    cluster = cluster_of(given)
-    grow_each(cluster, given.pools)
+    cluster = grown_cluster(given)
     nodes = [each for each in cluster.nodes.nodes if each is not None]
     rows = np.array([cluster.nodes.row_of[each.name] for each in nodes])
     none = f"none of {len(given.nodes)} nodes{' and no pool' if given.pools else ''}"
@@ -90,7 +88,7 @@ def _key_on_no_node(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _soft_key(given: LintInput) -> Iterator[tuple[TemplateOnNodes, ConstraintOnNodes, list[str]]]:
-    """Yield soft constraints whose key is on no node, with the keys of the other constraints that are on some node."""
+    """Yield (template, soft constraint, other soft keys that some node has) for soft keys that no node has."""
     for template, held in _every(given):
         if not held.counts.hard and not template.having(held.counts.topology_key).any():
             soft = [each.counts.topology_key for each in template.constraints if not each.counts.hard]
@@ -122,7 +120,7 @@ def _key_on_some_nodes(given: LintInput) -> Iterator[tuple[LintSubject, Problem]
         lacking = template.nodes(template.open & ~has)
         if has.any() and lacking:
             open_nodes = int(template.open.sum())
-            what = "they take no pod" if held.counts.hard else "they are scored 0, and what runs there is not counted"
+            what = "they take no pod" if held.counts.hard else "they get score 0, and their pods are not counted"
             lack = agreeing(f"lack {key} ({named(lacking)}): {what}", len(lacking))
             message = f"{len(lacking)} of {open_nodes} nodes open to the pods {lack}"
             yield template.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(lacking[0], key))
@@ -135,13 +133,21 @@ def _too_few_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         counts = held.counts
         if held.given.min_domains is None or not counts.lacks_domains:
             continue
-        domains = f"{len(counts.domains)} eligible domain{'s' if len(counts.domains) > 1 else ''}"
-        are = agreeing("are", len(counts.domains))
-        message = f"{counts.min_domains} domains are asked for and there {are} {domains} of {counts.topology_key}"
-        message += f": each takes {counts.max_skew} pod{'s' if counts.max_skew > 1 else ''} and no more"
+        domains = counted(len(counts.domains), "eligible domain")
+        exist = agreeing("exist", len(counts.domains))
+        message = f"minDomains is {counts.min_domains}, but only {domains} {exist} for {counts.topology_key}"
+        message += f": each takes at most {counted(counts.max_skew, 'pod')}"
+        bounds = autoscaled(given, template.pods.item)
+        replicas = (explicit_replicas(template.pods) if bounds is None else bounds.most) or 0
+        left = replicas - sum(max(counts.max_skew, each.matching) for each in counts.domains)
+        if left > 0 and counts.counts_itself:
+            message += f", so at least {left} of {replicas} replicas {agreeing('stay', left)} pending"
+        field, edits = f"{held.path}.minDomains", tuple[FieldEdit, ...]()
+        if counts.domains and (held.grown is None or held.grown.lacks_domains):
+            edits = (FieldEdit("replace", field, len(counts.domains)),)
         if held.grown is not None:
             message += f"; with the pools, minDomains {min_domains_outlook(counts, held.grown)}"
-        yield template.manifest, Problem(f"{held.path}.minDomains", message)
+        yield template.manifest, Problem(field, message, edits)
 
 
 def _fewer_replicas(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -164,7 +170,7 @@ def _one_domain(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             continue
         if only_value(template.pods.spec, counts.topology_key) is None:
             message = f"all {counts.domains[0].nodes} nodes are in one domain of {counts.topology_key}"
-            message += f", {counts.domains[0].name}: nothing is spread over it"
+            message += f", {counts.domains[0].name}: the pods are not spread over it"
             yield template.manifest, Problem(f"{held.path}.topologyKey", message)
 
 
@@ -174,7 +180,7 @@ def _skewed(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         if counts.hard and counts.skew > counts.max_skew:
             most = max(counts.domains, key=lambda domain: domain.matching)
             message = f"{most.name} holds {most.matching} pods and the minimum is {counts.minimum}: the skew is "
-            message += f"{counts.skew}, and nothing moves the pods that are there"
+            message += f"{counts.skew}, and no controller moves running pods"
             yield template.manifest, Problem(f"{held.path}.maxSkew", message)
 
 
@@ -301,7 +307,7 @@ RULES = (
     Rule(
         id="soft-key-stops-scoring",
         sentence="No node has the topologyKeys of all soft constraints.",
-        why="A node that lacks one key is not scored for the others either, so the pods are not spread at all.",
+        why="A node that lacks one key gets no score for the other keys either, so the pods are not spread.",
         link=f"{SPREAD}#internal-default-constraints",
         severity="warning",
         check=_stops_scoring,
@@ -327,13 +333,14 @@ RULES = (
     Rule(
         id="min-domains-over-cluster",
         sentence="minDomains is larger than the number of domains in the cluster.",
-        why="The minimum then counts as 0: each domain takes maxSkew pods, and all others wait for a new domain.",
+        why="The minimum then counts as 0: each domain takes maxSkew pods, and further pods wait for a new domain.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",
         check=_too_few_domains,
         wrong=Example(deployment(constraint(_OWN + "\nminDomains: 5")), cluster=_THREE),
         right=Example(deployment(constraint(_OWN + "\nminDomains: 3")), cluster=_THREE),
         needs="nodes",
+        fix="Sets minDomains to the number of domains, unless a pool can add enough domains.",
     ),
     Rule(
         id="replicas-under-domains",
@@ -376,7 +383,7 @@ RULES = (
         sentence="A hard constraint counts a domain whose nodes take none of the pods.",
         why=(
             "Cordoned and tainted nodes count unless nodeTaintsPolicy is Honor. Their domain keeps the minimum "
-            "low, so the others take maxSkew pods more, and all further pods stay pending."
+            "low. Each other domain takes at most maxSkew pods more, so further pods stay pending."
         ),
         link=_LIMITATIONS,
         severity="warning",

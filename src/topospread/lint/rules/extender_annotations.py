@@ -23,8 +23,8 @@ def _malformed(pods: PodSource) -> Iterator[Problem]:
 def _misplaced(pods: PodSource) -> Iterator[Problem]:
     if not isinstance(pods.item, Pod):
         for name in texts_of(pods.item.metadata):
-            message = f"it stands on the {type(pods.item).__name__}, and the extender reads the pods' own annotations"
-            yield Problem(f"metadata.annotations[{name}]", f"{message}: it belongs to {pods.metadata_path}")
+            message = f"the extender does not read annotations of the {type(pods.item).__name__}"
+            yield Problem(f"metadata.annotations[{name}]", f"{message}; move it to {pods.metadata_path}")
 
 
 _LABELS = "      labels: {app: web}\n"

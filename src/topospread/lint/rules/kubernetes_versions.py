@@ -9,7 +9,7 @@ import msgspec
 from topospread.admission.dropped_fields import POD_FIELDS
 from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import PodSpec
-from topospread.api.served import served
+from topospread.api.served import is_off, served
 from topospread.api.spread import TopologySpreadConstraint
 from topospread.config.gate_table import GATES
 from topospread.config.gates import Gates
@@ -41,6 +41,9 @@ def _not_served(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     minor = given.version.minor
     for manifest in given.manifests:
         version = manifest.value.get("apiVersion")
+        if not manifest.stored and "AdmissionPolicy" in manifest.kind and is_off(str(version), manifest.kind):
+            words = f"Kubernetes {given.version} serves {version} {manifest.kind} only if enabled"
+            yield manifest, Problem("apiVersion", f"{words}: write {VERSIONS[manifest.kind][0]}")
         when = served(str(version), manifest.kind)
         if when is None or manifest.stored or when.by(minor) or manifest.kind not in VERSIONS:
             continue
@@ -54,7 +57,7 @@ def _not_served(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             labels.get("app.kubernetes.io/managed-by") == "Helm"
             or b"\n# Source: " in b"\n" + manifest.location.text.data
         ):
-            message += "; a chart chooses by what `helm template` is told: --kube-version, --api-versions"
+            message += "; a chart may choose by --kube-version and --api-versions of `helm template`"
         fix = () if later or not _says_all(manifest) else (FieldEdit("replace", "apiVersion", current),)
         yield manifest, Problem("apiVersion", message, fix)
 
@@ -155,7 +158,7 @@ RULES = (
         check=_not_served,
         wrong=Example(_BUDGET.format(version="v1beta1")),
         right=Example(_BUDGET.format(version="v1")),
-        fix="Writes the present version if the object means the same there.",
+        fix="Writes the current apiVersion if the object has the same meaning in it.",
     ),
     Rule(
         id="field-not-in-version",

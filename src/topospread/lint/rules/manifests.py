@@ -35,7 +35,7 @@ def _unknown_kind(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         kind, version = str(subject.value.get("kind")), str(subject.value.get("apiVersion"))
         similar = similar_kind(kind, version)
         if similar is not None:
-            yield subject, Problem("kind", f"{kind} is no kind of Kubernetes; is {similar} meant?")
+            yield subject, Problem("kind", f"unknown kind {kind}; did you mean {similar}?")
 
 
 def _twice(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -45,7 +45,7 @@ def _twice(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         if item.metadata.name:
             first = seen.setdefault((manifest.location.text.name, manifest.kind, item.namespace, item.name), manifest)
             if first is not manifest:
-                yield manifest, Problem("metadata.name", "the file has this object before: the later one replaces it")
+                yield manifest, Problem("metadata.name", "the file already has this object; this one replaces it")
 
 
 _GOOD = Example(deployment(GOOD_CONSTRAINT))

@@ -46,7 +46,9 @@ def _same_domain(group: Manifest) -> tuple[str, str]:
 
 
 def _most(constraint: TopologySpreadConstraint, key: str, nodes: Sequence[Node]) -> float:
-    """Return how many pods a constraint admits in the best domain of ``key``, if it counts only them.
+    """Return the most pods of a group that a constraint admits at once, if it counts only the group's pods.
+
+    With ``key``, all pods must be in one domain of this label. inf: no limit.
 
     The global minimum is 0 if a counted domain cannot get pods, or if there are fewer domains than minDomains. Then
     each domain admits maxSkew pods.
@@ -118,8 +120,8 @@ RULES = (
         id="group-spread-deadlock",
         sentence="A spread constraint admits fewer pods than their PodGroup needs at once.",
         why=(
-            "A gang gets nodes only if minCount of its pods fit at once. Where it must stay in one domain, the others "
-            "have none of its pods: the minimum stays 0, and each domain admits only maxSkew pods."
+            "A gang gets nodes only if minCount of its pods fit at once. If it must stay in one domain, other "
+            "domains have 0 of its pods. So the minimum stays 0, and its domain admits only maxSkew pods."
         ),
         link="https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/",
         severity="error",

@@ -36,7 +36,7 @@ def _one_domain(pods: PodSource) -> Iterator[Problem]:
         key = each.topology_key or ""
         value = only_value(pods.spec, key)
         if value is not None and each.effective_node_affinity_policy == HONOR:
-            message = f"the pods may run where {key} is {value} only: they are spread over nothing"
+            message = f"the pods may run only where {key} is {value}, so they are not spread"
             yield Problem(f"{path}.topologyKey", message)
 
 
@@ -69,10 +69,8 @@ def _against_affinity(pods: PodSource) -> Iterator[Problem]:
             continue
         by = next((near for near in gathered if near == key or key in PART_OF.get(near, ())), None)
         if by is not None and (replicas is None or replicas > skew):
-            message = (
-                f"required pod affinity keeps the pods together in one {by}, and maxSkew {skew} lets no more than "
-            )
-            yield Problem(path, message + f"{skew} into one {key} while another has none")
+            message = f"required pod affinity keeps all pods in one {by}, but maxSkew {skew} admits at most {skew} "
+            yield Problem(path, message + f"to one {key} while another is empty")
 
 
 def _counts_itself(pods: PodSource, each: TopologySpreadConstraint) -> bool:
@@ -91,7 +89,7 @@ def _anti_affinity(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             continue
         for field, term in keeping_apart(pods):
             if term.topology_key == HOSTNAME:
-                message = "one pod a node and no more: replicas beyond the nodes stay pending"
+                message = "at most one pod per node: with more replicas than nodes, some stay pending"
                 if not manifest.refused and _surge_waits(pods, term):
                     message += ", and so do surge pods if every node has one"
                 yield manifest, Problem(field, message)
@@ -112,18 +110,18 @@ def _daemon_set(pods: PodSource) -> Iterator[Problem]:
         each.effective_node_affinity_policy != HONOR and each.when_unsatisfiable == DO_NOT_SCHEDULE
         for each in constraints
     )
-    message = "a DaemonSet has one pod a node, each tied to its node: "
+    message = "each pod of a DaemonSet is tied to its node: "
     if ignoring:
-        yield Problem(path, message + "with nodeAffinityPolicy Ignore they can only keep pods off their nodes")
+        yield Problem(path, message + "with nodeAffinityPolicy Ignore, constraints can only leave pods pending")
     else:
-        yield Problem(path, message + "they have no effect", (FieldEdit("remove", path),))
+        yield Problem(path, message + "constraints have no effect", (FieldEdit("remove", path),))
 
 
 def _node_name(pods: PodSource) -> Iterator[Problem]:
     if isinstance(pods.item, Pod) or not pods.spec.node_name:
         return
     if any(True for _ in pods.constraints()):
-        message = "nodeName puts every pod on one node past kube-scheduler, which asks no constraint then"
+        message = "nodeName puts every pod on one node without kube-scheduler, so no constraint applies"
         yield Problem(f"{pods.path}.nodeName", message)
 
 
@@ -154,7 +152,7 @@ RULES = (
     Rule(
         id="affinity-against-spread",
         sentence="Required pod affinity and a spread constraint use the same key.",
-        why="The second pod must join the first one's domain, where the constraint allows maxSkew pods.",
+        why="Every pod must join the first pod's domain, but the constraint admits only maxSkew pods there.",
         link=f"{SPREAD}#comparison-with-podaffinity-podantiaffinity",
         severity="warning",
         check=of_pods(_against_affinity),

@@ -53,7 +53,7 @@ def _least_under_domains(given: LintInput) -> Iterator[tuple[LintSubject, Proble
 
 
 def _wanted(pods: PodSource, known: dict[str, dict[str, int]]) -> Iterator[tuple[int, str]]:
-    """Yield the number of domains that each constraint should spread over, if known."""
+    """Yield (wanted number of domains, topology key) of each constraint; 0 domains if unknown."""
     for path, each in pods.constraints():
         key = each.topology_key or ""
         there = known.get(f"{type(pods.item).__name__} {pods.item.namespace}/{pods.item.name}", {}).get(path, 0)
@@ -149,7 +149,7 @@ RULES = (
     Rule(
         id="autoscaler-under-domains",
         sentence="An autoscaler may leave fewer replicas than there are domains.",
-        why="After a scale-down some domains are empty, and the loss of one of the others takes a larger share.",
+        why="After a scale-down some domains are empty, so the loss of another domain takes more pods.",
         link=f"{_AUTOSCALING}#how-does-a-horizontalpodautoscaler-work",
         severity="hint",
         check=_least_under_domains,

@@ -119,7 +119,7 @@ RULES = (
     Rule(
         id="two-plugins-spread",
         sentence="SelectorSpread is on although PodTopologySpread has default constraints.",
-        why="Both score the spread of the same pods with different domains and formulas, so neither result holds.",
+        why="Both plugins score the spread of these pods, by different domains and formulas, so neither result holds.",
         link=f"{SPREAD}#internal-default-constraints",
         severity="warning",
         check=_both_spread,
@@ -129,7 +129,7 @@ RULES = (
     Rule(
         id="defaults-repeat-built-in",
         sentence="Default constraints repeat the built-in ones.",
-        why="With defaultingType: List, nodes lacking a key get no score, and changes of Kubernetes are not followed.",
+        why="With defaultingType: List, nodes that lack a key get no score. Later changes of defaults do not apply.",
         link=f"{SPREAD}#internal-default-constraints",
         severity="hint",
         check=_repeats_built_in,
@@ -139,7 +139,7 @@ RULES = (
     Rule(
         id="defaults-without-plugin",
         sentence="Default constraints are in a profile whose PodTopologySpread plugin is off.",
-        why="Hard constraints need its filter and soft ones its score, so they never apply.",
+        why="Hard constraints need the plugin's filter and soft ones its score, so they never apply.",
         link=f"{_PROFILES}#scheduling-plugins",
         severity="warning",
         check=_plugin_off,

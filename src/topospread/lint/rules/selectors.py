@@ -78,7 +78,7 @@ def _not_own(pods: PodSource) -> Iterator[Problem]:
             field = f"{path}.labelSelector"
             if each.label_selector.match_labels and unmet.key in each.label_selector.match_labels:
                 field += f".matchLabels[{unmet.key}]"
-            yield Problem(field, f"the pod does not count itself: it has {given}, and {unmet} is selected")
+            yield Problem(field, f"the constraint does not count the pod itself: it wants {unmet}, the pod has {given}")
 
 
 def _old_revision(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -120,7 +120,7 @@ RULES = (
         id="selector-empty",
         sentence="A constraint's labelSelector is empty.",
         why=(
-            "It counts no pod since 1.26. In older versions, or with matchLabelKeys, it also counts pods of "
+            "It counts no pod since 1.27. In older versions, or with matchLabelKeys, it also counts pods of "
             "other workloads."
         ),
         link=f"{SPREAD}#spread-constraint-definition",

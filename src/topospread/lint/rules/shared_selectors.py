@@ -223,7 +223,7 @@ def _counts_others(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         strangers = reach.others & ~reach.counting
         if strangers:
             names = reach.space.named(strangers)
-            message = f"it counts the pods of {names} as well, which do not spread with these"
+            message = f"it also counts pods of {names}, whose constraints do not count these pods"
             yield reach.manifest, Problem(f"{reach.path}.labelSelector", message)
 
 
@@ -237,10 +237,8 @@ def _shared(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         alike = reach.others & reach.alike
         if alike:
             names = reach.space.named(alike)
-            message = (
-                f"it counts the pods of {names} as well, and their constraint counts these: all together are even, "
-            )
-            message += f"and those of {reach.one.name} alone may stand in one domain"
+            message = f"it also counts pods of {names}, whose constraint counts the pods of {reach.one.name}, too: "
+            message += f"only both together are spread evenly, so all pods of {reach.one.name} may be in one domain"
             yield reach.manifest, Problem(f"{reach.path}.labelSelector", message)
 
 
@@ -256,7 +254,7 @@ def _differs(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             what = ", ".join(
                 f"{name} {value} here and {there[name]} there" for name, value in here if value != there[name]
             )
-            message = f"it and the constraint of {other.name} count each other's pods, but differ: {what}"
+            message = f"this constraint and that of {other.name} count each other's pods, but differ: {what}"
             if more > 0 and number == MOST_ALIKE:
                 message += f"; {more} more workloads differ as well"
             yield reach.manifest, Problem(reach.path, message)
@@ -302,7 +300,7 @@ def _nothing_groups(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         if not any(selector.items() <= labels for selector in near):
             message = "no Service selects these pods, and a Job does not group them: no default constraint applies"
             if isinstance(item, Pod):
-                message = "no Service selects this pod and nothing owns it: no default constraint applies"
+                message = "no Service selects this pod, and it has no owner: no default constraint applies"
             yield manifest, Problem(pods.path, message)
 
 
@@ -322,7 +320,7 @@ def _replaces_defaults(given: LintInput) -> Iterator[tuple[LintSubject, Problem]
         keys = {each.topology_key for each in own if each.when_unsatisfiable == DO_NOT_SCHEDULE}
         for each in listed_defaults(given, pods):
             if each.when_unsatisfiable == DO_NOT_SCHEDULE and each.topology_key not in keys:
-                message = f"with these the default DoNotSchedule constraint over {each.topology_key} is not in force"
+                message = f"these replace the default DoNotSchedule constraint over {each.topology_key}"
                 yield manifest, Problem(f"{pods.path}.topologySpreadConstraints", message)
 
 
@@ -413,7 +411,7 @@ RULES = (
     Rule(
         id="own-constraints-drop-defaults",
         sentence="A pod's own constraints drop a hard default constraint.",
-        why="Default constraints apply only to pods without constraints, even if those are soft or use another key.",
+        why="Default constraints apply only to pods without constraints. A soft constraint or another key drops them.",
         link=_DEFAULTS,
         severity="hint",
         check=_replaces_defaults,

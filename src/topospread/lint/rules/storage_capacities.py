@@ -82,7 +82,7 @@ RULES = (
     Rule(
         id="storage-class-missing",
         sentence="A claim names a StorageClass that the cluster does not have.",
-        why="Nothing makes a volume for it, so its pod stays pending.",
+        why="No volume is created for it, so its pod stays pending.",
         link="https://kubernetes.io/docs/concepts/storage/persistent-volumes/#class-1",
         severity="warning",
         check=_class_missing,

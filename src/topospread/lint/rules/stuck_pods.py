@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the engine is imported on demand: without nodes it is not n
     from topospread.simulation.result import PendingGroup
 
 _MOST_CONSTRAINTS = 16
-"""Workloads with more hard constraints are not placed again without each of them, because the cost is cubic."""
+"""Maximum hard constraints of a workload to simulate without each of them. The cost grows with their cube."""
 
 
 def _deadlocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -38,7 +38,10 @@ def _deadlocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         if len(guilty) > 1:
             keys = " and ".join(held.counts.topology_key for held in guilty)
             wanted = f"{pending} of {template.pods.replicas} pods stay" if pending > 1 else "a pod stays"
-            message = f"{wanted} pending on these nodes: {keys} hold each other up, and without one of them all fit"
+            message = (
+                f"{wanted} pending on these nodes: the constraints over {keys} block each other; "
+                "without either one, all pods fit"
+            )
             yield template.manifest, Problem(f"{template.pods.path}.topologySpreadConstraints", message)
 
 
@@ -74,7 +77,7 @@ def _pending(
 
 
 def _kept_by(plugin: str, groups: Iterable[PendingGroup]) -> int:
-    """Return how many pending pods the plugin rejects nodes for."""
+    """Return the number of pending pods for which the plugin rejected a node."""
     return sum(
         len(group.pods)
         for group in groups
@@ -116,7 +119,7 @@ def _kept_off(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         replicas = found.template.pods.replicas
         so_many = f"{found.replaced} of {replicas} pods" if found.replaced else "no pod"
         message = f"a rolling update gets stuck on these nodes with {so_many} replaced: no {found.key} is free for a "
-        message += "new pod beside the old ones, and the strategy lets none of those go first"
+        message += "new pod next to the old pods, and the strategy deletes no old pod first"
         yield found.template.manifest, Problem(found.field, message)
 
 
@@ -170,7 +173,7 @@ RULES = (
         sentence="The hard constraints of a pod cannot all hold on these nodes.",
         why=(
             "Zones with different numbers of nodes cannot be even by zone and by node at once. One constraint "
-            "leaves a zone whose nodes the other rejects, and the pod stays pending."
+            "admits only a zone in which the other rejects every node, so the pod stays pending."
         ),
         link=f"{SPREAD}#example-conflicting-topologyspreadconstraints",
         severity="error",
@@ -184,7 +187,7 @@ RULES = (
         sentence="A rolling update gets stuck on these nodes.",
         why=(
             "Old pods count during the update. If a domain that takes no pods keeps the minimum low, no node takes the "
-            "first new pod, and until that pod is ready no old pod is deleted. With pod-template-hash in "
+            "first new pod. No old pod is deleted before the new pod is ready. With pod-template-hash in "
             "matchLabelKeys only pods of one revision count."
         ),
         link=f"{SPREAD}#spread-constraint-definition",
@@ -213,7 +216,7 @@ RULES = (
         sentence="There are more pods with required anti-affinity than nodes that take them.",
         why=(
             "Each further replica stays pending, and a rollout never finishes. A hard constraint over the "
-            "hostname spreads them as far and accepts more."
+            "hostname spreads the pods as widely, and accepts more pods than nodes."
         ),
         link=f"{SPREAD}#comparison-with-podaffinity-podantiaffinity",
         severity="error",

@@ -43,15 +43,15 @@ MOST_DEVICES: Final = 32
 """The most devices that one claim may be allocated (``AllocationResultsMaxSize``)."""
 NODE_OPERATIONS: Final = "DRAOptionalNodeOperations"
 SHARE: Final = "share"
-"""In place of the id of a share, which Reserve gives."""
+"""Placeholder for a share's ID, which Reserve generates."""
 _HINT: Final = (
     ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() "
     "for optional fields"
 )
 _MOST_TRIED: Final = 100_000
-"""Steps that one search takes at most, beyond those for the node's own devices."""
+"""Most steps of one search, in addition to the steps for the node's own devices."""
 _MOST_VALUES: Final = 128
-"""Expressions whose values are kept for a device."""
+"""Most expressions whose values are cached for a device."""
 
 Undo = Callable[[], None]
 _Found = Literal["yes", "no", "too many"]
@@ -59,7 +59,7 @@ _Found = Literal["yes", "no", "too many"]
 
 
 class AllocationError(Exception):
-    """kube-scheduler gives the pod up, whatever the other nodes; the message is the allocator's."""
+    """The allocator fails, so kube-scheduler places the pod on no node. The message is the allocator's."""
 
 
 class InvalidPoolError(Exception):
@@ -75,9 +75,9 @@ class _Request(msgspec.Struct):
 
     Attributes:
         claim: namespace and name of its claim.
-        parent: the request of an alternative; "" for a request.
-        count: devices to allocate.
-        every: the devices, if all are requested.
+        parent: name of the request that this is an alternative of; "" for a request.
+        count: number of devices to allocate.
+        every: all matching devices, if the allocation mode is All.
         alternatives: alternatives in order of preference.
     """
 
@@ -114,7 +114,7 @@ class Allocator:
     """Allocates devices for the claims of a pod, on one node after another.
 
     Args:
-        use: devices that allocated claims hold, and the steps that are left.
+        use: devices that allocated claims hold, and the steps that searches may still take.
         classes: DeviceClasses by name.
         rules: gates.
     """
@@ -139,7 +139,7 @@ class Allocator:
 
 
 class _Search:
-    """One search."""
+    """The search for an allocation of all claims of a pod on one node."""
 
     def __init__(self, by: Allocator, node: Node, pools: Sequence[DevicePool], claims: Sequence[ResourceClaim]) -> None:
         self._use, self._rules, self._classes = by.use, by.rules, by.classes
@@ -208,7 +208,11 @@ class _Search:
                 raise AllocationError(f"claim {_key(claim)}, subrequest {each.name}: {words}")
 
     def _request(self, claim: ResourceClaim, name: str, request: ExactDeviceRequest, parent: str = "") -> _Request:
-        """``validateDeviceRequest``."""
+        """Return a request prepared for the node (``validateDeviceRequest``).
+
+        Raises:
+            AllocationError: if the request is invalid or needs a disabled feature.
+        """
         where = f"claim {_key(claim)}, request {name}"
         if request.derived_attributes and not self._rules.derived_attributes:
             raise AllocationError(f"{where}: cannot handle request with derived attributes, the feature is disabled")
@@ -302,9 +306,12 @@ class _Search:
         return "too many" if exceeded else "no"
 
     def _devices(self, at: tuple[int, int], request: _Request, have: int, start: tuple[int, int, int]) -> _Found:
-        """Choose the missing devices of a request, from a device on; permutations are skipped.
+        """Choose devices until the request has enough. Skip permutations of the same devices.
 
-        ``at``: numbers of the claim and of its request.
+        Args:
+            at: index of the claim, and index of the request in it.
+            have: number of devices that the request has.
+            start: position (pool, slice, device) of the first device to try.
         """
         claim, number = at
         self._spend()
@@ -326,7 +333,7 @@ class _Search:
     def _candidates(
         self, claim: int, request: _Request, have: int, start: tuple[int, int, int]
     ) -> Iterator[tuple[Undo, tuple[int, int, int]]]:
-        """Take one usable device after another; return how to take it back, and the place after it."""
+        """Choose one usable device after another. Yield a function that undoes the choice, and the next position."""
         if request.every is not None:
             undo = self._choose(claim, request, request.every[have], must=True)
             if undo is not None:
@@ -339,7 +346,7 @@ class _Search:
                 yield undo, (place[0], place[1], place[2] + 1)
 
     def _from(self, start: tuple[int, int, int]) -> Iterator[tuple[tuple[int, int, int], PoolDevice]]:
-        """Return the devices from a place on: pool, slice, device."""
+        """Yield (position, device) from a position on. A position is (pool, slice, device)."""
         for pool_number in range(start[0], len(self._pools)):
             pool = self._pools[pool_number]
             if pool.is_incomplete or pool.invalid:
@@ -379,7 +386,7 @@ class _Search:
         return consumed is not None and is_left(device.device, consumed, used, here, fractional)
 
     def _choose(self, index: int, request: _Request, device: PoolDevice, *, must: bool = False) -> Undo | None:
-        """Take a device for a request; return how to take that back, ``None`` if it cannot be used.
+        """Choose a device for a request. Return a function that undoes it; ``None`` if the device cannot be used.
 
         Source: ``allocateDevice``.
         """
@@ -419,7 +426,7 @@ class _Search:
         return take_back
 
     def _is_usable(self, index: int, request: _Request, device: PoolDevice, *, shared: bool) -> bool:
-        """Return whether the device is free, and the features that it needs are on."""
+        """Return whether the device is free, and the cluster and node support the features that it needs."""
         admin = bool(request.request.admin_access)
         if admin and not shared and index in self._taken.get(device.id, ()):
             return False
@@ -446,7 +453,7 @@ class _Search:
         return True
 
     def _share(self, chosen: _Chosen, shared: bool, undo: list[Undo]) -> bool:
-        """Take a share of the device's capacity if enough is left; return whether it is."""
+        """Take a share of the device's capacity. Return False if too little capacity is left."""
         device = chosen.device
         if not self._has_capacity(chosen.request, device):
             return False
@@ -595,7 +602,7 @@ def device_value(expression: str, device: PoolDevice) -> object:
 
 
 def _work(request: _Request, device: PoolDevice) -> int:
-    """Return the steps that it takes to try a device, more or less as its work grows."""
+    """Estimate the number of steps to check a device for a request."""
     class_selectors = request.device_class.spec.selectors if request.device_class is not None else None
     selectors = len(request.request.selectors or ()) + len(class_selectors or ())
     return (
@@ -624,7 +631,7 @@ def _type(value: object) -> str:
 
 
 def _derived(value: object) -> DeviceAttribute:
-    """``valToDeviceAttribute``."""
+    """Return the attribute with the value of a derived attribute's expression (``valToDeviceAttribute``)."""
     one, first = not isinstance(value, list), value[0] if isinstance(value, list) and value else value
     if isinstance(first, bool):
         name = "bool" if one else "bools"

@@ -71,7 +71,7 @@ def _nanos(amount: Quantity) -> int:
 
 
 def _consumed(request: Quantity | None, capacity: DeviceCapacity, fractional: bool) -> Quantity:
-    """``calculateConsumedCapacity``."""
+    """Return the amount of a capacity that a share consumes, by its request policy (``calculateConsumedCapacity``)."""
     policy = capacity.request_policy
     if request is None:
         default = policy.default if policy is not None else None
@@ -87,7 +87,7 @@ def _consumed(request: Quantity | None, capacity: DeviceCapacity, fractional: bo
 
 
 def _rounded_up(request: Quantity, valid: CapacityRange, least: RawQuantity, fractional: bool) -> Quantity:
-    """``roundUpRange``."""
+    """Return a request rounded up to ``least`` or to the next step of the valid range (``roundUpRange``)."""
     minimum = parse_quantity(least)
     if request.compare(minimum) < 0:
         return minimum
@@ -118,12 +118,12 @@ _UNREPRESENTABLE = "capacity request cannot be represented in the device's range
 
 
 def _units(amount: Quantity, unit: int) -> int:
-    """Whole units, rounded up."""
+    """Return an amount in units of ``unit`` billionths, rounded up."""
     return -(-_nanos(amount) // unit)
 
 
 def _by_milli(valid: CapacityRange, fractional: bool) -> bool:
-    """``useMilli``."""
+    """Return whether the range is computed in thousandths instead of whole numbers (``useMilli``)."""
     given = [_nanos(parse_quantity(each)) for each in (valid.min, valid.max, valid.step) if each is not None]
     if not fractional or any(each % _MILLI or abs(each) > _MOST * _MILLI for each in given):
         return False
@@ -131,7 +131,7 @@ def _by_milli(valid: CapacityRange, fractional: bool) -> bool:
 
 
 def _violates(amount: Quantity, capacity: DeviceCapacity, fractional: bool) -> bool:
-    """``violatesPolicy``."""
+    """Return whether the capacity's request policy does not allow an amount (``violatesPolicy``)."""
     policy = capacity.request_policy
     if policy is None or (policy.default is not None and amount == parse_quantity(policy.default)):
         return False
@@ -142,7 +142,7 @@ def _violates(amount: Quantity, capacity: DeviceCapacity, fractional: bool) -> b
 
 
 def _is_outside(amount: Quantity, valid: CapacityRange, fractional: bool) -> bool:
-    """``violateValidRange``."""
+    """Return whether an amount is above the maximum of a range or between its steps (``violateValidRange``)."""
     if valid.max is not None and amount.compare(parse_quantity(valid.max)) > 0:
         return True
     if valid.step is None or valid.min is None:

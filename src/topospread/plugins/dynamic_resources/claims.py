@@ -7,6 +7,7 @@ extendeddynamicresources.go).
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Final
 
 import msgspec
@@ -25,6 +26,7 @@ from topospread.api.pod_groups import PodGroup
 from topospread.api.quantity import parse_quantity
 from topospread.api.requests import is_extended_resource
 from topospread.cluster.objects import ClusterObjects, ObjectKey
+from topospread.plugins.interface import OWN_NAME
 
 NAME: Final = "DynamicResources"
 WHAT: Final = "resourceClaims"
@@ -32,11 +34,22 @@ WHAT: Final = "resourceClaims"
 ON_ADDED_NODE: Final = "devices of a node that a command adds are not known"
 EXTENDED: Final = "<extended-resources>"
 """Name of the claim for extended resources before it is written."""
+NOT_ALLOCATED: Final = "cannot allocate all claims"
+"""kube-scheduler's words for a node whose devices do not suffice."""
+_ALIKE: Final = 1000
+"""Maximum number of templates among which a similar name is searched."""
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
 
 class ClaimMissingError(Exception):
-    """A claim of a pod does not exist or is not the pod's; the message is kube-scheduler's."""
+    """A claim of a pod does not exist or is not the pod's; the message is kube-scheduler's.
+
+    ``because``: an explanation that kube-scheduler's message lacks; "" without one.
+    """
+
+    def __init__(self, message: str, because: str = "") -> None:
+        super().__init__(message)
+        self.because = because
 
 
 class PodDeviceClaim(msgspec.Struct, frozen=True):
@@ -87,10 +100,10 @@ class ClaimsWanted(msgspec.Struct, frozen=True):
 def pod_device_claims(pod: Pod, objects: ClusterObjects, *, of_groups: bool = False) -> list[PodDeviceClaim]:
     """Return the claims that a pod's spec names, in its order.
 
-    ``of_groups``: PodGroups have claims, too.
+    ``of_groups``: whether PodGroups can have claims.
 
     Raises:
-        ClaimMissingError: if one is missing.
+        ClaimMissingError: if a claim is missing, is being deleted, or belongs to another pod.
     """
     key = _group_key(pod) if of_groups else None
     group = None if key is None else objects.pod_groups.get(key)
@@ -117,7 +130,7 @@ def _group_key(pod: Pod) -> tuple[str, str] | None:
 
 
 def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
-    """Return the name of the claim that exists for an entry, "" if none is needed, ``None`` before it is made."""
+    """Return the name of the claim for an entry of a pod; "" if none is needed, ``None`` if it is not yet created."""
     if entry.resource_claim_name is not None:
         return entry.resource_claim_name
     for each in (pod.status.resource_claim_statuses or ()) if pod.status is not None else ():
@@ -134,7 +147,11 @@ def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects, group: Po
     if name is None:
         template = objects.resource_claim_templates.get((pod.namespace, entry.resource_claim_template_name or ""))
         if template is None:
-            raise ClaimMissingError(f'pod "{pod.namespace}/{pod.name}": ResourceClaim not created yet')
+            wanted, there = entry.resource_claim_template_name or "", objects.resource_claim_templates
+            alike = get_close_matches(wanted, [name for space, name in there if space == pod.namespace][:_ALIKE], 1)
+            because = f"the ResourceClaimTemplate {pod.namespace}/{wanted} does not exist"
+            because += f"; did you mean {alike[0]}?" if alike else ""
+            raise ClaimMissingError(f'pod "{OWN_NAME}": ResourceClaim not created yet', because)
         owner = pod if shared is None else shared
         metadata = ObjectMeta(name=f"{owner.name}-{entry.name}", namespace=pod.namespace)
         made = None
@@ -166,7 +183,7 @@ def _is_of_group(entry: PodResourceClaim, group: PodGroup) -> bool:
 
 
 def group_claim_name(group: PodGroup, entry: str) -> str | None:
-    """Return the name of the claim that was made for an entry of a group, ``None`` before it is made."""
+    """Return the name of the claim for an entry of a group; ``None`` if the claim is not yet created."""
     made = (each.resource_claim_name for each in group.status.resource_claim_statuses or () if each.name == entry)
     return next(made, None)
 
@@ -187,7 +204,7 @@ def _is_owned_by_group(claim: ResourceClaim, group: PodGroup | None) -> bool:
 
 
 def consumer_of(group: PodGroup) -> ClaimConsumer:
-    """Return the user of claims that are reserved for a group."""
+    """Return the ``reservedFor`` entry of claims that are reserved for a group."""
     return ClaimConsumer(
         api_group="scheduling.k8s.io", resource="podgroups", name=group.name, uid=group.metadata.uid or ""
     )
@@ -200,13 +217,13 @@ def is_owned_by(claim: ResourceClaim, pod: Pod) -> bool:
 
 
 def is_releasable(claim: ResourceClaim, uid: str) -> bool:
-    """Return whether a claim is reserved for nobody, or for one user with the uid alone."""
+    """Return whether a claim is not reserved, or only for the pod with this uid."""
     reserved = claim.status.reserved_for or []
     return not reserved or (len(reserved) == 1 and reserved[0].uid == uid)
 
 
 def class_behind(name: str, classes: Iterable[DeviceClass]) -> DeviceClass | None:
-    """Return the DeviceClass of a resource; of several the youngest, then the first by name."""
+    """Return the DeviceClass that provides a resource. If several do, return the newest, then the first by name."""
     if name.startswith(IMPLICIT_PREFIX):
         return next((each for each in classes if each.name == name.removeprefix(IMPLICIT_PREFIX)), None)
     if not is_extended_resource(name):
@@ -224,7 +241,7 @@ def requests_of(pod: Pod, resources: Mapping[str, DeviceClass]) -> list[DeviceRe
     """Return the requests of the claim for extended resources (``createRequestsAndMappings``).
 
     Args:
-        pod: asks for the resources in its containers.
+        pod: pod whose containers request the resources.
         resources: resources that the node provides as devices, with their DeviceClass.
     """
     containers = [*(pod.spec.init_containers or ()), *(pod.spec.containers or ())]

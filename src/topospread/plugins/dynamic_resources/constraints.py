@@ -15,9 +15,9 @@ from topospread.api.devices import DeviceAttribute
 from .pools import PoolDevice
 
 Values = tuple[str, frozenset[object]]
-"""Type of an attribute, and its values."""
+"""(type of an attribute, its values)."""
 Lookup = Callable[[PoolDevice, str], DeviceAttribute | None]
-"""Returns a device's attribute, which its request may derive."""
+"""Function of (device, attribute name) that returns the attribute, which the request may derive."""
 
 _TYPES: Final = (
     ("int", "int_values", "int_value"),
@@ -28,7 +28,7 @@ _TYPES: Final = (
 
 
 def attribute_of(device: PoolDevice, name: str) -> DeviceAttribute | None:
-    """Return an attribute by its full name; the driver's own may be written without the domain."""
+    """Return a device's attribute by its full name. Drivers may publish their own attributes without the domain."""
     attributes = device.device.attributes or {}
     if name in attributes:
         return attributes[name]
@@ -78,7 +78,7 @@ class AttributeConstraint:
         return True
 
     def remove(self) -> None:
-        """Take the device back that was chosen last."""
+        """Remove the device that was added last."""
         self._chosen.pop()
 
     def _values(self, attribute: DeviceAttribute) -> Values | None:

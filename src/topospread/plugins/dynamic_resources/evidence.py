@@ -1,4 +1,4 @@
-"""Reasons, device by device, why claims cannot be allocated on a node. For explanations; the allocator decides."""
+"""Explanations, device by device, why claims cannot be allocated on a node. `allocator` decides."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from topospread.api.node import Node
 from topospread.cel.values import CannotEvaluateError
 from topospread.cluster.device_use import DeviceID
 from topospread.cluster.objects import ClusterObjects
+from topospread.text import listed
 
 from .allocator import device_value, is_repelled
 from .capacity import CapacityError, consumed_capacity, is_left
-from .pools import DevicePool, PoolDevice, reaches
+from .pools import DevicePool, PoolDevice, SliceCatalog, newest_by_pool, reaches
 from .rules import DynamicResourcesRules
 
 _USABLE = ""
+_MOST_COUNTED = 10_000
+"""Maximum number of devices that `shortage_of` counts."""
 
 
 class DeviceEvidence:
@@ -26,7 +29,7 @@ class DeviceEvidence:
     Args:
         objects: claims and classes.
         node: the node.
-        pools: the node's.
+        pools: the node's device pools.
         rules: gates.
         holders: the claim that holds each device alone (`holders_of`).
     """
@@ -79,7 +82,7 @@ class DeviceEvidence:
         return f"request {name} wants {wanted}: {devices}" + (f"; {', '.join(parts)}" if parts else "")
 
     def _against(self, device: PoolDevice, device_class: DeviceClass | None, request: ExactDeviceRequest) -> str:
-        """Return why a device of the class cannot be used; "" if it can by itself."""
+        """Return why the request cannot use a device of its class; "" if nothing about this device prevents it."""
         by = device.slice.spec.per_device_node_selection
         of = device.device
         failed = _matches(request.selectors or (), device)
@@ -115,6 +118,36 @@ def holders_of(objects: ClusterObjects) -> dict[DeviceID, str]:
         for each in claim.status.allocation.devices.results or ()
         if each.share_id is None and not each.admin_access
     }
+
+
+def shortage_of(objects: ClusterObjects, catalog: SliceCatalog, claims: Sequence[ResourceClaim]) -> str:
+    """Return how many devices of the whole cluster each request can use, and the claims that hold them.
+
+    Return "" if a request has alternatives, if no device is held, or if there are too many devices to count.
+    """
+    slices = list(objects.resource_slices.values())
+    if not objects.devices.steps or sum(len(each.spec.devices or ()) for each in slices) > _MOST_COUNTED:
+        return ""
+    newest = [each for pool in newest_by_pool(slices).values() for each in pool]
+    holders, parts = holders_of(objects), []
+    for name, request in ((one.name, one.exactly) for claim in claims for one in claim.spec.devices.requests or ()):
+        device_class = None if request is None else objects.device_classes.get(request.device_class_name)
+        if request is None or device_class is None:
+            return ""
+        selectors = [*(device_class.spec.selectors or ()), *(request.selectors or ())]
+        devices = [one for each in newest for one in catalog.devices(each) if _matches(selectors, one) is None]
+        held = [holders[each.id] for each in devices if each.id in holders]
+        of = f"device{'s' if len(devices) != 1 else ''} of class {request.device_class_name}"
+        of += " that it selects" if request.selectors else ""
+        if not devices:
+            parts.append(f"request {name}: the cluster has no {of}")
+        elif len(held) == len(devices):
+            all_of = "the only" if len(devices) == 1 else f"all {len(devices)}"
+            are = "is" if len(devices) == 1 else "are"
+            parts.append(f"request {name}: {all_of} {of} {are} allocated to {listed(dict.fromkeys(held), 2)}")
+        elif held:
+            parts.append(f"request {name} wants {request.devices}: {len(held)} of {len(devices)} {of} are allocated")
+    return "; ".join(parts)
 
 
 def _matches(selectors: Sequence[DeviceSelector], device: PoolDevice) -> str | None:

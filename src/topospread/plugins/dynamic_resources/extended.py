@@ -44,5 +44,5 @@ def unjudged_resource(pod_class: PodClass, cluster: Cluster, rules: DynamicResou
             column = nodes.resource(name)  # a resource that is new adds a column
             have = nodes.allocatable[: nodes.size, column] > 0
             if not (have | ~nodes.alive[: nodes.size]).all():
-                return f"{name} stands for devices of DeviceClass {device_class.name}"
+                return f"{name} is provided by devices of DeviceClass {device_class.name}"
     return ""

@@ -32,19 +32,19 @@ from topospread.plugins.interface import (
 from topospread.plugins.node_matching import matches_node
 
 from .allocator import NODE_OPERATIONS, AllocationError, Allocator, InvalidPoolError, SearchTooLongError
-from .claims import NAME, ON_ADDED_NODE, WHAT, ClaimsWanted, requests_of
+from .claims import NAME, NOT_ALLOCATED, ON_ADDED_NODE, WHAT, ClaimsWanted, requests_of
 from .pools import catalog_of
 from .rules import DynamicResourcesRules
 
 MOST_ALTERNATIVES: Final = 8
-"""``FirstAvailableDeviceRequestMaxSize``."""
+"""Most alternatives of one request (``FirstAvailableDeviceRequestMaxSize``)."""
 
 CANNOT_ALLOCATE, NOT_HERE, INVALID, NO_RESOURCE, ADDED = 1, 2, 3, 4, 5
 _FAILED: Final = 16
 _UNKNOWN: Final = -1
-_TOO_MANY: Final = "claims with so many ways to allocate them"
+_TOO_MANY: Final = "claims whose allocation takes too many search steps"
 _WORDS: Final = {
-    CANNOT_ALLOCATE: "cannot allocate all claims",
+    CANNOT_ALLOCATE: NOT_ALLOCATED,
     NOT_HERE: "resourceclaim not available on the node",
     INVALID: "invalid resource pools were encountered",
     NO_RESOURCE: "cannot fit resource",
@@ -103,7 +103,7 @@ class NodeAllocations:
         return True
 
     def rewind(self, position: int) -> None:
-        """The journal's newest changes, which were read and undo each other, were taken back."""
+        """Set the position after the journal removed changes that were read and that undo each other."""
         self._position = position
 
     def _forget(self, rows: Iterable[int]) -> None:
@@ -129,7 +129,7 @@ class NodeAllocations:
         return codes
 
     def of(self, row: int) -> Allocated:
-        """Return the answer for a row."""
+        """Return the code and the allocations for a row."""
         found = self._found.get(row)
         if found is None:
             found = self._found[row] = self._allocated(row)
@@ -173,7 +173,9 @@ class NodeAllocations:
             except InvalidPoolError:
                 return Allocated(INVALID)
             except CannotEvaluateError as error:
-                raise NotJudgedError(WHAT, "spec.resourceClaims", f"a selector of the pod's claims: {error}") from None
+                raise NotJudgedError(
+                    WHAT, "spec.resourceClaims", f"a device selector of the pod's ResourceClaims: {error}"
+                ) from None
             except SearchTooLongError:
                 raise NotJudgedError(WHAT, "spec.resourceClaims", _TOO_MANY) from None
             if allocations is None:
@@ -198,7 +200,7 @@ class NodeAllocations:
         return not (self._rules.binds_by_conditions and has_failed(claim))
 
     def unavailable(self, rows: Ints) -> list[int]:
-        """Return the places of claims that are allocated elsewhere, on some rows (``unavailableClaims``)."""
+        """Return the indexes of the claims that are allocated elsewhere for any of the rows (``unavailableClaims``)."""
         nodes = [self._cluster.nodes.nodes[row] for row in rows[self.codes(rows) == NOT_HERE].tolist()]
         return [
             place
@@ -208,7 +210,7 @@ class NodeAllocations:
 
 
 def _is_added(node: Node) -> bool:
-    """Return whether a command added the node, so that its own devices are not known."""
+    """Return whether a command added the node. The devices of such a node are unknown."""
     annotations = node.metadata.annotations
     return annotations is not None and bool(annotations.added or annotations.pool)
 
@@ -235,9 +237,9 @@ def has_failed(claim: ResourceClaim) -> bool:
 
 
 def on_node(wanted: ClaimsWanted, row: int, cluster: Cluster) -> tuple[list[ResourceClaim], bool]:
-    """Return the claims on a node, and whether it lacks a resource without a DeviceClass.
+    """Return the claims of a pod on a node, and whether the node lacks a requested resource without a DeviceClass.
 
-    Extended resources are claimed only if the node lacks them (``filterExtendedResources``).
+    A resource with a DeviceClass is claimed only if the node's allocatable lacks it (``filterExtendedResources``).
     """
     claims = [each.claim for each in wanted.claims if each.entry]
     if not wanted.extended:
@@ -258,10 +260,10 @@ def on_node(wanted: ClaimsWanted, row: int, cluster: Cluster) -> tuple[list[Reso
 
 
 class DeviceFilter:
-    """The filter of a pod class, and its score where claims have alternatives.
+    """The filter of a pod class. It is also its watcher.
 
     Args:
-        cluster: its nodes.
+        cluster: the cluster.
         wanted: the claims of the class.
         rules: gates.
     """
@@ -276,14 +278,15 @@ class DeviceFilter:
         self._key = (NAME, rules, wanted.key)
         self._rules = rules
         self._holders: tuple[int, dict[DeviceID, str]] = (-1, {})
+        self._shortage: tuple[int, str] = (-1, "")
 
     @property
     def allocations(self) -> NodeAllocations:
-        """The answers, up to date."""
+        """The allocations on each node, up to date."""
         return self._cluster.journal.shared(self._key, lambda: NodeAllocations(self._cluster, self.wanted, self._rules))
 
     def filter(self, rows: Rows) -> Ints:
-        """0 where the claims are or can be allocated, int64[rows]."""
+        """Return 0 for nodes where the claims are or can be allocated, else a code, int64[rows]."""
         asked = numbers(rows)
         codes = self.allocations.codes(asked)
         failed = codes == _FAILED
@@ -303,6 +306,16 @@ class DeviceFilter:
         except AllocationError as error:
             raise PluginError(f'running "{NAME}" filter plugin: {error}') from None
         raise AssertionError("it failed before")
+
+    def shortage(self) -> str:
+        """Return how many devices the cluster has for each request, and the claims that hold them; "" if unknown."""
+        from .evidence import shortage_of
+
+        objects = self._cluster.objects
+        new = [each.claim for each in self.wanted.claims if each.entry and each.claim.status.allocation is None]
+        if self._shortage[0] != objects.devices.version:
+            self._shortage = (objects.devices.version, shortage_of(objects, catalog_of(objects, self._rules), new))
+        return self._shortage[1]
 
     def evidence(self, row: int) -> list[str]:
         """Return why each request finds no device on a node, or where claims are allocated."""
@@ -331,27 +344,27 @@ class DeviceFilter:
     # Counts no pods: devices are taken and given back with claims.
 
     def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """No class is counted."""
+        """Return no class."""
         return ()
 
     def listener(self, pod_class: PodClass) -> Listener | None:
-        """No class is counted."""
+        """Return ``None``: no pod is counted."""
         return None
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """No class is counted."""
+        """Return False: no pod is counted."""
         return False
 
     def on_nodes(self, rows: Collection[int]) -> None:
-        """`NodeAllocations` reads of nodes itself."""
+        """Do nothing: `NodeAllocations` reads changed nodes from the journal."""
 
     def columns(self) -> Sequence[GroupColumn] | None:
-        """Nodes have devices of their own."""
+        """Return ``None``: no two nodes have the same devices."""
         return None
 
 
 class DeviceScore:
-    """Points for the alternatives that a node's allocation takes: the first of a request is worth most."""
+    """The score of a node by the alternatives that its allocation uses. The first alternative scores highest."""
 
     scope = Scope.CLUSTER
 
@@ -359,19 +372,22 @@ class DeviceScore:
         self._by = by
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """Raw points, int64[rows]."""
+        """Return raw scores, int64[rows]."""
         allocations = self._by.allocations
         return np.array(
             [_points(allocations.of(row), self._by.wanted) for row in numbers(rows).tolist()], dtype=np.int64
         )
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """Points from 0 to 100, int64[rows]."""
+        """Return scores from 0 to 100, int64[rows]."""
         return normalize_by_maximum(raw)
 
 
 def _points(allocated: Allocated, wanted: ClaimsWanted) -> int:
-    """``computeScore``."""
+    """Return a node's raw score: 8 for each request that gets its first alternative, 7 for its second, and so on.
+
+    Source: ``computeScore``.
+    """
     if not allocated.allocations:
         return 0
     new = iter(allocated.allocations)

@@ -13,14 +13,14 @@ from topospread.cluster.device_use import DeviceID, DeviceUse, PoolID
 from .pools import Counters, DevicePool, PoolDevice
 
 _Groups = tuple[bool, frozenset[str]]
-"""Whether no device on a counter set declares groups, and the groups in common."""
+"""Of the devices that use a counter set: whether none declares groups, and the groups that all have in common."""
 
 
 class Partitions:
     """The amounts taken from the counters of pools while devices are chosen.
 
     Args:
-        pools: of the node.
+        pools: the node's device pools.
         use: devices that allocated claims hold.
         groups: gate DRADeviceCompatibilityGroups.
     """
@@ -39,7 +39,7 @@ class Partitions:
         return len(self._pools[device.id[:2]].counter_sets)
 
     def draw(self, device: PoolDevice, undo: list[Callable[[], None]]) -> bool:
-        """Draw a device's counters if its groups agree and the counters suffice; return whether they do."""
+        """Consume a device's counters. Return False if its groups do not fit or a counter does not suffice."""
         if self._checks_groups and not self._join_groups(device, undo):
             return False
         pool = self._pools[device.id[:2]]
@@ -116,7 +116,7 @@ class Partitions:
 
 
 def _admits(current: _Groups, groups: frozenset[str]) -> bool:
-    """Return whether a device with these groups joins; devices without groups are among themselves."""
+    """Return whether a device with these groups may join. Devices with and without groups do not mix."""
     without, common = current
     return without if not groups else not without and bool(common & groups)
 

@@ -48,7 +48,7 @@ _OLDEST: Final = 34
 
 
 class DynamicResources:
-    """Filter: nodes whose devices the pod's claims can get, or have. Score: the alternatives that they get."""
+    """Filter: nodes where the pod's claims are or can be allocated. Score: earlier alternatives score higher."""
 
     name = NAME
 
@@ -56,7 +56,7 @@ class DynamicResources:
         self.rules = rules or DynamicResourcesRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Prepare Filter; skip pods without devices. Some claims reject the pod on all nodes.
+        """Prepare Filter and Score; skip pods without devices. A missing claim or class rejects the pod on all nodes.
 
         Raises:
             NotJudgedError: if the pod claims devices and the input lacks ResourceSlices.
@@ -76,7 +76,7 @@ class DynamicResources:
         try:
             wanted = self.wanted(pod_class, objects)
         except ClaimMissingError as error:
-            return Prepared(rejected=Status(UNRESOLVABLE, (str(error),)), reads=reads)
+            return Prepared(rejected=Status(UNRESOLVABLE, (str(error),), error.because), reads=reads)
         if not wanted.claims:
             return Prepared(reads=reads)
         problem = self._problem(wanted, objects)
@@ -117,7 +117,7 @@ class DynamicResources:
         """Return the claims of a pod class.
 
         Raises:
-            ClaimMissingError: if one is missing.
+            ClaimMissingError: if a claim is missing or is not the pod's.
         """
         pod, extended = pod_class.pod, self.extended(pod_class, objects)
         claims = pod_device_claims(pod, objects, of_groups=self.rules.workload_claims)
@@ -158,7 +158,7 @@ class DynamicResources:
         return ""
 
     def lets_in(self, pod: Pod, cluster: Cluster) -> bool:
-        """PreEnqueue: whether all of the pod's claims exist, or are made as soon as the pod has a node."""
+        """Return whether PreEnqueue admits the pod: each claim exists, or is created when the pod gets a node."""
         if not pod.spec.resource_claims or not is_judged(cluster.objects, self.rules):
             return True
         try:
@@ -168,7 +168,7 @@ class DynamicResources:
         return True
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A node with other labels or resources, claims, classes and slices."""
+        """Return the events of nodes' labels and allocatable, claims, DeviceClasses and ResourceSlices."""
         return (
             Registration(ClusterEvent("Node", ADD | NODE_LABEL | NODE_ALLOCATABLE)),
             Registration(
@@ -183,7 +183,7 @@ class DynamicResources:
     def _may_help(
         self, pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None, objects: ClusterObjects
     ) -> bool:
-        """``isSchedulableAfterClaimChange``."""
+        """Return whether a change of a claim may make the pod schedulable (``isSchedulableAfterClaimChange``)."""
         had = old is not None and old.status.allocation is not None
         if new is None:
             return had

@@ -7,7 +7,7 @@ resourceslice/tracker/tracker.go for the taints of rules.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -23,7 +23,7 @@ from topospread.plugins.node_matching import matches_node
 from .rules import DynamicResourcesRules
 
 Counters = dict[tuple[str, str], int]
-"""Counter set and name of a counter → billionths."""
+"""(counter set, counter) → amount in billionths."""
 
 
 class PoolDevice(msgspec.Struct, gc=False):
@@ -37,7 +37,7 @@ class PoolDevice(msgspec.Struct, gc=False):
         counters: consumed counters.
         capacity: capacity → amount in billionths.
         matched: cache of expression → value or error.
-        use: has the steps that are left for expressions.
+        use: budget of steps for evaluating expressions.
     """
 
     id: DeviceID
@@ -56,10 +56,10 @@ class DevicePool(msgspec.Struct):
     Attributes:
         id: driver and name.
         slices: devices of each slice that the node reaches, in the order of the slices' names.
-        others: devices of slices that it does not reach.
+        others: devices of slices that the node does not reach.
         counter_sets: shared counters of the pool.
-        is_incomplete: slices of it are missing.
-        invalid: why no device of it is allocated, "" if it is valid.
+        is_incomplete: whether slices of the pool are missing.
+        invalid: why no device of the pool can be allocated; "" if the pool is valid.
     """
 
     id: PoolID
@@ -71,7 +71,7 @@ class DevicePool(msgspec.Struct):
 
 
 def reaches(node: Node, name: str | None, all_nodes: bool | None, selector: NodeSelector | None) -> bool:
-    """Return whether a slice or device with this choice of nodes is for the node (``NodeMatches``)."""
+    """Return whether a node reaches a slice or device with this node name, allNodes or selector (``NodeMatches``)."""
     if name:
         return node.name == name
     if all_nodes:
@@ -86,8 +86,8 @@ class SliceCatalog:
         slices: all ResourceSlices.
         taint_rules: DeviceTaintRules.
         rules: feature gates.
-        use: gets steps for the devices.
-        before: an earlier catalog, whose devices of the same slices keep the values of expressions.
+        use: budget of steps, which grows with the number of devices.
+        before: an earlier catalog; cached expression values of unchanged slices are reused.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class SliceCatalog:
         return found
 
     def has_slices_for(self, node: str) -> bool:
-        """Return whether a slice is for a node alone."""
+        """Return whether any slice names the node."""
         return node in self._on_node
 
     def devices(self, item: ResourceSlice) -> list[PoolDevice]:
@@ -161,10 +161,8 @@ class SliceCatalog:
         )
 
     def _gathered(self, node: Node) -> list[DevicePool]:
-        relevant: dict[PoolID, list[ResourceSlice]] = {}
-        for each in (*self._on_node.get(node.name, ()), *self._shared):
-            if self._is_usable(each) and self._is_relevant(each, node):
-                _add(relevant, each)
+        there = (*self._on_node.get(node.name, ()), *self._shared)
+        relevant = newest_by_pool(each for each in there if self._is_usable(each) and self._is_relevant(each, node))
         plain: list[DevicePool] = []
         binding: list[DevicePool] = []
         for pool_id, slices in relevant.items():
@@ -189,7 +187,7 @@ class SliceCatalog:
         return any(reaches(node, each.node_name, each.all_nodes, each.node_selector) for each in spec.devices or ())
 
     def _pool(self, pool_id: PoolID, slices: list[ResourceSlice]) -> DevicePool | None:
-        """Return the pool; ``None`` if a newer generation of it is elsewhere."""
+        """Return the pool; ``None`` if slices for other nodes have a newer generation of it."""
         wanted, generation = slices[0].spec.pool.resource_slice_count, slices[0].spec.pool.generation
         every = slices
         if len(slices) != wanted:
@@ -241,14 +239,17 @@ def _pool_id(item: ResourceSlice) -> PoolID:
     return item.spec.driver, item.spec.pool.name
 
 
-def _add(pools: dict[PoolID, list[ResourceSlice]], item: ResourceSlice) -> None:
-    """Add a slice to its pool; a newer generation replaces all older slices."""
-    pool_id, generation = _pool_id(item), item.spec.pool.generation
-    known = pools.get(pool_id)
-    if known is None or generation > known[0].spec.pool.generation:
-        pools[pool_id] = [item]
-    elif generation == known[0].spec.pool.generation:
-        known.append(item)
+def newest_by_pool(slices: Iterable[ResourceSlice]) -> dict[PoolID, list[ResourceSlice]]:
+    """Return each pool's slices of the newest generation."""
+    pools: dict[PoolID, list[ResourceSlice]] = {}
+    for item in slices:
+        pool_id, generation = _pool_id(item), item.spec.pool.generation
+        known = pools.get(pool_id)
+        if known is None or generation > known[0].spec.pool.generation:
+            pools[pool_id] = [item]
+        elif generation == known[0].spec.pool.generation:
+            known.append(item)
+    return pools
 
 
 def _has_groups(item: ResourceSlice) -> bool:

@@ -1,4 +1,4 @@
-"""Claims that a pod gets with its node, that are given back with the pod, or that are released for a pod which waits.
+"""Reservation of a placed pod's claims, and deallocation of a claim for a pending pod.
 
 Source: plugins/dynamicresources/dynamicresources.go (``Reserve``, ``PreBind``, ``PostFilter``),
 pkg/controller/resourceclaim/controller.go.
@@ -21,15 +21,15 @@ from .claims import PodDeviceClaim, consumer_of, is_releasable
 from .filtering import DeviceFilter, on_node
 
 NameOf = Callable[[str], str]
-"""Returns the name of a claim for extended resources that is written, of its prefix."""
+"""Function that returns the generated name of a claim for extended resources, given its prefix."""
 
 
 class Consumer:
     """A pod that gets claims.
 
     Args:
-        name, uid: of the pod.
-        generated: names a claim that the API server names.
+        name, uid: name and UID of the pod.
+        generated: returns a generated claim name, as the API server would.
     """
 
     def __init__(self, name: str, uid: str, generated: NameOf = lambda prefix: f"{prefix}0") -> None:
@@ -67,7 +67,7 @@ class ReservedDevices:
 
 
 def _named(claim: ResourceClaim, known: PodDeviceClaim, consumer: Consumer) -> ResourceClaim:
-    """Return a claim that is written for a pod, with its name and owner."""
+    """Return a new claim with the name and owner under which it is written."""
     owners = [OwnerReference(api_version="v1", kind="Pod", name=consumer.name, uid=consumer.uid, controller=True)]
     if known.group is not None:
         name, annotations, owners = claim.name, None, claim.metadata.owner_references or []
@@ -82,7 +82,7 @@ def _named(claim: ResourceClaim, known: PodDeviceClaim, consumer: Consumer) -> R
 
 
 def reserve(cluster: Cluster, by: DeviceFilter, row: int, consumer: Consumer) -> ReservedDevices:
-    """Return the claims of a pod as they are on its node."""
+    """Return the claims of a pod with their allocations on its node."""
     allocated = by.allocations.of(row)
     new = iter(allocated.allocations)
     claims, _ = on_node(by.wanted, row, cluster)
@@ -111,9 +111,9 @@ def _with_share_ids(allocation: AllocationResult, seed: str) -> AllocationResult
 
 
 def release_elsewhere(objects: ClusterObjects, unavailable: list[PodDeviceClaim], uid: str) -> ResourceClaim | None:
-    """Deallocate and return one claim of a pending pod that is allocated for infeasible nodes.
+    """Deallocate a claim that only the pending pod reserves. Return it; ``None`` if there is no such claim.
 
-    kube-scheduler takes any such claim that only this pod may use; here it is the first.
+    ``unavailable``: the pod's claims that are allocated elsewhere. kube-scheduler takes any of them, here the first.
     """
     for known in unavailable:
         if is_releasable(known.claim, uid):

@@ -15,7 +15,7 @@ class DynamicResourcesRules:
     structured/internal/types.go (``Features``).
 
     Attributes:
-        assumes_unjudged: let a node pass if the search for its devices cannot be finished.
+        assumes_unjudged: whether a node passes if the search for its devices cannot be finished.
     """
 
     minor: int = minor_version()

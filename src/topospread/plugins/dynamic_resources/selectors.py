@@ -1,4 +1,4 @@
-"""CEL expressions on devices. It chooses no devices.
+"""Evaluation of CEL expressions on devices.
 
 Source: k8s.io/dynamic-resource-allocation/cel/compile.go.
 """

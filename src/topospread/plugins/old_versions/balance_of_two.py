@@ -37,7 +37,7 @@ class BalanceOfTwo:
     name = "NodeResourcesBalancedAllocation"
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Always scores."""
+        """Prepare Score for every pod."""
         requests = scoring_requests(pod_class.pod, pod_class.rules)
         reader = ResourceReader(NodeResourcesBalancedAllocationArgs().resources, requests, cluster.nodes)
         return Prepared(score=StrategyScore(reader, difference))

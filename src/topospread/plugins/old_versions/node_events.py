@@ -1,4 +1,4 @@
-"""Node events that plugins register for while queueing hints are off; with hints each plugin names its own.
+"""Node events that plugins register for while queueing hints are off.
 
 kube-scheduler moves only pods that pass a quick check on the changed node (``preCheckForNode``), so it may miss a node
 that starts with a taint. Later versions register more events to compensate. Here no pod is skipped. Source:
@@ -30,7 +30,7 @@ class NodeEventRules:
     )
 
     def without_hints(self, plugin: str, today: Registration) -> Registration:
-        """Return a plugin's registration without hints, in place of today's with hints."""
+        """Return a plugin's registration without hints. ``today``: its registration with hints, which this replaces."""
         if today.event.resource != "Node":
             return today
         return Registration(ClusterEvent("Node", self._actions(plugin, today.event.action)))

@@ -56,7 +56,7 @@ class DiskKind(msgspec.Struct, frozen=True):
     identity: Callable[[NamedDisk], str | None]
 
     def inline(self, ref: VolumeRef) -> str | None:
-        """The identity of a disk that is named in a pod, ``None`` when it is another kind's."""
+        """Return the ID of a disk that a pod's volume names directly; ``None`` for a disk of another kind."""
         if ref.source != self.source:
             return None
         return ref.detail[0] if self.source == AZURE_DISK else ref.name
@@ -124,7 +124,7 @@ class NonCsiLimits:
 
 
 class _CountingError(ValueError):
-    """A volume that cannot be counted; ``missing``: its claim does not exist."""
+    """A volume cannot be counted. ``missing``: whether its claim does not exist."""
 
     def __init__(self, words: str, *, missing: bool = False) -> None:
         super().__init__(words)
@@ -132,7 +132,7 @@ class _CountingError(ValueError):
 
 
 class _Disks:
-    """Tells which volumes are disks of a kind (``filterVolumes``)."""
+    """Finds the disks of a kind among pods' volumes (``filterVolumes``)."""
 
     def __init__(self, name: str, kind: DiskKind, cluster: Cluster, minor: int) -> None:
         self.name = name
@@ -189,7 +189,7 @@ class _DiskLimits:
 
     @property
     def may_fail(self) -> bool:
-        """True if the plugin fails on a node; found out by asking it."""
+        """True if `filter` failed on a node before, or fails on every node."""
         return self.problem is not None or bool(self._failures)
 
     def filter(self, rows: Rows) -> Ints:

@@ -22,7 +22,7 @@ class PlainSum:
         self._keys = [each.constraint.topology_key for each in spread.soft]
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """``Σ count``, 0 for nodes that lack a key, int64[rows]."""
+        """Return ``Σ count`` over the constraints, 0 for nodes that lack a key, int64[rows]."""
         total = np.zeros(length(rows), dtype=np.int64)
         for each in self._spread.soft:
             assert each.counts is not None
@@ -30,7 +30,7 @@ class PlainSum:
         return np.where(self._spread.has_keys(self._keys, rows), total, 0)
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """``100 · (sum − raw) / (sum − lowest)`` ; nodes that lack a key get 0, or 100 where all are equal."""
+        """Return ``100 · (sum − raw) / (sum − lowest)``, or 100 if sum and lowest are equal. Without a key: 0."""
         scored = self._spread.has_keys(self._keys, rows)
         if not scored.any():
             return np.zeros(len(raw), dtype=np.int64)

@@ -38,7 +38,7 @@ class StrategyRules:
         "request, are left out. Before, their weights counted.",
     )
     caps_overcommitted: bool = since(
-        "1.19", "MostAllocated: an overcommitted resource counts as full. Before, as 0 points."
+        "1.19", "MostAllocated: an overcommitted resource counts as full. Before, it scored 0."
     )
 
 
@@ -113,7 +113,7 @@ class _RatioOfFree:
         self._shape = shape
 
     def __call__(self, demands: list[Demand], nodes: int) -> Ints:
-        """Points for the demand on a number of nodes, int64[nodes]."""
+        """Return the scores for the demands on a number of nodes, int64[nodes]."""
         total = np.zeros(nodes, dtype=np.int64)
         weights = np.zeros(nodes, dtype=np.int64)
         for demand in demands:

@@ -46,7 +46,7 @@ class SelectorSpread:
 
 
 class _SpreadScore:
-    """The score and its counting watcher; zones are summed over all feasible nodes, so rows cannot be grouped."""
+    """The score, and its watcher. Pods of a zone are summed over its feasible nodes, so nodes cannot be grouped."""
 
     scope = Scope.CLUSTER
     layout = 0
@@ -60,7 +60,7 @@ class _SpreadScore:
             self._place(row)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """Pods of the same group on each node, int64[rows] (``countMatchingPods``)."""
+        """Return the number of pods on each node that the selector matches, int64[rows] (``countMatchingPods``)."""
         return pods_on(self._pods, rows)
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
@@ -81,14 +81,14 @@ class _SpreadScore:
         return ()
 
     def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return nothing: the cluster counts the pods."""
+        """Return ``None``: the cluster counts the pods."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
         """Return whether pods of a class count."""
         return pod_class.counted and (pod_class.label_set is None or pod_class.label_set in self._pods.sets)
 
     def on_nodes(self, rows: Collection[int]) -> None:
-        """Take note of the nodes' zones."""
+        """Record the zones of changed nodes."""
         self._zones = grown(self._zones, self._nodes.capacity, _NO_ZONE)
         for row in rows:
             self._place(row)
@@ -104,7 +104,7 @@ class _SpreadScore:
 
 
 def _fewer(counts: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """100 for no pod, 0 for the most, float64[counts]."""
+    """Return a score for each count: 100 for no pod, 0 for the highest count, float64[counts]."""
     most = int(counts.max(initial=0))
     if not most:
         return np.full(len(counts), float(MAX_NODE_SCORE))

@@ -1,4 +1,4 @@
-"""Hard spread constraints that count every pod in a domain, on whatever node: 1.19 to 1.23.
+"""Hard spread constraints of 1.19 to 1.23, which also count pods on the excluded nodes of a domain.
 
 Source: plugins/podtopologyspread/filtering.go of these versions. The rule since then is in `domain_counts`.
 """
@@ -16,10 +16,10 @@ from topospread.plugins.domain_membership import OUT, WITHOUT_KEY, Membership
 
 
 class WholeDomainCounts(DomainCounts):
-    """Counts of every matching pod in a domain; a domain exists where a node takes part.
+    """Counts of every matching pod in a domain. A domain exists while the constraint includes one of its nodes.
 
     Args:
-        labelled: every node in the domain of its label, whether or not it takes part.
+        labelled: domains of all nodes by their labels, including excluded nodes.
     """
 
     def __init__(self, pods: Selection, membership: Membership, labelled: Membership) -> None:
@@ -36,17 +36,17 @@ class WholeDomainCounts(DomainCounts):
         labelled.follow(self)
 
     def catch_up(self) -> None:
-        """Count pods where their nodes now belong."""
+        """Move pods to their nodes' current domains."""
         super().catch_up()
         self._labelled.catch_up()
 
     def add(self, row: int, delta: int) -> None:
-        """Count a matching pod on a node."""
+        """Count one matching pod more (+1) or less (−1) on a node."""
         member = self._labelled.member
         self._count(member.item(row) if row < len(member) else OUT, delta)
 
     def node_moved(self, membership: Membership, row: int, before: int, after: int) -> None:
-        """Move the node's pods if its label changed; take note of domains that began or ceased to exist."""
+        """Move the node's pods if its label changed. Record domains that begin or cease to exist."""
         self.make_room()
         pods = self.pods.on_node.get(row, 0)
         for code, delta in ((before, -pods), (after, pods)):
@@ -77,7 +77,7 @@ class WholeDomainCounts(DomainCounts):
         return np.where(self.nodes[codes] > 0, counts, 0) if len(self.nodes) else counts
 
     def at_each(self, codes: Sequence[int]) -> list[int]:
-        """Return the same for a few domains."""
+        """Return the counts of `at` for a few domains."""
         counts: list[int] = self.at(np.array(codes, dtype=np.int32)).tolist()
         return counts
 

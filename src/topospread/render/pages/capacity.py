@@ -14,7 +14,7 @@ from topospread.render.blocks import Bar, Fact, Page, Part, Section, Span, Table
 from .pending import unjudged_facts
 
 if TYPE_CHECKING:
-    from topospread.answers.capacity import Capacity, DomainRoom, KeyRoom, Room, Sizing
+    from topospread.answers.capacity import Capacity, DomainRoom, KeyRoom, Sizing
 
 
 def page(answer: Capacity) -> Page:
@@ -23,7 +23,7 @@ def page(answer: Capacity) -> Page:
     tables = [
         *_losses(answer),
         *(_pools(answer) if answer.sizing is not None else _nodes(answer)),
-        *(_key(each, is_judged=answer.verdict != "unknown") for each in room.keys),
+        *(_key(each, is_judged=all(one.more.known for one in room.targets)) for each in room.keys),
     ]
     details = [Fact("next pod", room.message)] if room.message else []
     parts: list[Part] = [Verdict(answer.verdict, answer.says), *_facts(answer)]
@@ -35,30 +35,30 @@ def page(answer: Capacity) -> Page:
 def _facts(answer: Capacity) -> Iterator[Part]:
     room = answer.room
     if answer.causes:
-        yield Fact("why" if answer.verdict == "no" else "ends", why_words(answer.causes))
+        yield Fact("why" if answer.verdict == "no" else "limit", why_words(answer.causes))
+    free = [each for each in answer.remedies if each.code == "nodeTaintsPolicy"]
+    yield from (Fact("fix", f"{each.says}, without a new node; tried: all fit") for each in free)
     if answer.sizing is not None:
         yield from _sizing(answer.sizing, by_shape=bool(answer.purchases))
-    elif answer.remedies:
-        yield Fact("fix", f"{answer.remedies[0].says}; tried: all fit")
+    elif len(answer.remedies) > len(free):
+        yield Fact("fix", f"{answer.remedies[len(free)].says}; tried: all fit")
     elif answer.verdict == "no" and answer.purchases:
         best = answer.purchases[0]
-        tried = f"none of the {counted(len(answer.purchases), 'node')} tried is enough alone"
+        tried = f"no single node is enough ({len(answer.purchases)} tried)"
         where = f" in {best.zone}" if best.zone else ""
-        yield Fact("fix", f"{tried}; 1 {best.shape}{where} takes {best.gain} more" if best.gain > 0 else tried)
+        yield Fact("fix", f"{tried}; 1 {best.shape}{where} makes room for {best.gain} more" if best.gain > 0 else tried)
     if answer.unjudged:
-        rest = "; all other filters admit these pods to some node" if answer.sizing is None else ""
+        rest = "; all other filters admit the pods that are not judged to some node" if answer.sizing is None else ""
         yield from unjudged_facts(answer.unjudged, rest=rest)
     if room.evicts:
-        yield Fact("note", f"no pod is evicted here; preemption would evict {room.evicts} for the next one")
+        yield Fact("note", f"no pod is evicted here; for the next pod, preemption would evict {room.evicts}")
     taken = answer.sizing.taken if answer.sizing is not None else {}
     if taken:
         pods = listed([f"{counted(number, 'pod')} of {name}" for name, number in taken.items()], 3)
-        yield Fact("note", f"part of the new nodes goes to other pending pods: {pods}")
+        yield Fact("note", f"other pending pods take part of the new nodes: {pods}")
     left = room.waiting - sum(taken.values())
     if left:
-        yield Fact(
-            "note", f"{left} {'other pods have' if left > 1 else 'other pod has'} no node, before and afterwards"
-        )
+        yield Fact("note", f"{left} {'other pods are' if left > 1 else 'other pod is'} pending, before and afterwards")
     if any(each.not_replaced for each in answer.losses):
         yield Fact("note", STATEFUL_SETS_WAIT)
     yield from (Fact("warning", each) for each in answer.warnings)
@@ -72,18 +72,18 @@ def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
         zones = listed([f"{each.name} +{each.more}" for each in sizing.zones if each.name], len(sizing.zones))
         price = f", price {sizing.price:g}" if sizing.price is not None else ""
         yield Fact("fix", f"{sizing.words}{price}; tried: all fit{f' ({zones})' if zones else ''}")
-        rule = "by price, then by the number of nodes" if by_price else "by the number of nodes (no pool has a price)"
-        ground = f"proved: {simulated}, counting ruled out all cheaper ones"
+        rule = "by price, then by the number of nodes" if by_price else "by the number of nodes, as no pool has a price"
+        ground = f"proved: {simulated}, and counting ruled out every cheaper set"
         if not sizing.cheapest:
             ground = f"not proved: {sizing.seconds:g} s (--seconds) ended after {simulated}{sizing.least_words}"
-        yield Fact("cheapest", f"{rule}; {ground}")
+        yield Fact("cheapest", f"{rule} ({ground})")
         kept = listed([f"{each.nodes + each.add} for {each.name}" for each in sizing.pools if each.add], 3)
         if not by_shape:
-            says = f"with min {kept} in the pools file and the new replicas in the manifests"
-            yield Fact("next", f"{says}, drill --each zone --pools FILE tries each zone's loss")
+            says = f"set min {kept} in the pools file and the new replicas in the manifests"
+            yield Fact("next", f"{says}; then drill each zone's loss: topospread drill --each zone --pools FILE")
     elif sizing.verdict == "no":
-        few = "pools may not have as many nodes as are needed (AT MOST); " if sizing.limited else ""
-        ruled = f"{simulated}, counting ruled out all others" if sizing.simulated else "counting rules out every set"
+        few = "the pools' limits (AT MOST) allow too few nodes; " if sizing.limited else ""
+        ruled = f"{simulated}, counting ruled out every other" if sizing.simulated else "counting rules out every set"
         yield Fact("fix", f"none: {few}{ruled}")
 
 
@@ -119,16 +119,12 @@ def _losses(answer: Capacity) -> Iterator[Section]:
             each.targets[0].more if len(each.targets) == 1 else each.rounds,
             each.pending_after,
             listed(each.not_replaced, len(each.not_replaced)),
-            _ends(each),
+            why_words(each.ends) if each.ends else "the limit of the search" if each.limited else "",
         )
         for each in answer.losses
     )
     fit = "MORE FIT" if len(answer.room.targets) == 1 else "ROUNDS FIT"
-    yield Section("", (Table(("ZONE LOST", fit, "PENDING", "NOT REPLACED" if left else "", "WHAT ENDS IT"), rows),))
-
-
-def _ends(room: Room) -> str:
-    return why_words(room.ends) if room.ends else "the limit of the search" if room.limited else ""
+    yield Section("", (Table(("ZONE LOST", fit, "PENDING", "NOT REPLACED" if left else "", "LIMIT"), rows),))
 
 
 def _nodes(answer: Capacity) -> Iterator[Section]:
@@ -149,19 +145,19 @@ def _key(key: KeyRoom, *, is_judged: bool) -> Section:
             each.matching if each.matching is not None else "",
             each.skew if each.skew is not None else "",
             Bar(each.skew, limit) if each.skew is not None else "",
-            _next(each),
+            _next(each) or ("" if is_judged else "not judged"),
         )
         for each in sorted(key.domains, key=lambda each: natural(each.name))
     )
     is_counted = any(each.matching is not None for each in key.domains)
-    skew = f"skew, max {limit}" if limit is not None else "skew"
-    heads = (noun, "more", "nodes", "pods" if is_counted else "", skew if is_counted else "", "", "the next one")
+    skew = f"NEXT SKEW, MAX {limit}" if limit is not None else "NEXT SKEW"
+    heads = (noun.upper(), "MORE", "NODES", "PODS" if is_counted else "", skew if is_counted else "", "", "NEXT POD")
     return Section(f"{key.topology_key}{rule}", (Table(heads, rows, may_drop=(5, 2)),))
 
 
 def _next(domain: DomainRoom) -> str:
     """Return what would happen to the next pod in a domain."""
     if domain.allowed is False:
-        return "refused"
+        return "rejected"
     nodes = its_nodes(domain.rejected, domain.nodes)
     return f"admitted; {nodes or 'no node takes it'}" if domain.allowed else nodes

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from topospread.answers.drill import DrilledEvent, DrilledWorkload, DrillResult, DrillStep
+from topospread.answers.remedies import DrillRemedy
 from topospread.answers.words import counted, in_order, listed, natural
 from topospread.base import Bounds
+from topospread.drill.result import SkewRange
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
 from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts
@@ -19,7 +21,7 @@ _NAMES = 3
 _EVENTS = 12
 """Maximum number of events in a step with their own rows. Beyond it, events of one kind share a row."""
 _DRAWN = 10
-"""Workloads with bars."""
+"""Maximum number of workloads with bars."""
 _DOMAINS = 20
 
 
@@ -28,8 +30,8 @@ def page(answer: DrillResult) -> Page:
     end = answer.steps[-1]
     parts: list[Part] = [
         Verdict(answer.verdict, answer.says),
-        *(() if answer.verdict == "yes" else why_facts(end.pending)),
-        *fix_facts(answer.remedies[:1], answer.untried),
+        *why_facts([each for each in end.pending if f"{each.namespace}/{each.workload}" in answer.newly_pending]),
+        *fix_facts(_first_fixes(answer.remedies), answer.untried),
         *unjudged_facts(answer.unjudged),
         *_facts(answer),
     ]
@@ -81,6 +83,12 @@ def page(answer: DrillResult) -> Page:
     return Page("Drill", tuple(parts))
 
 
+def _first_fixes(remedies: Sequence[DrillRemedy]) -> list[DrillRemedy]:
+    """Return the first fix, and the next one that exceeds maxSkew by less."""
+    excess = [max((one.skew - one.max_skew for one in each.tried.exceeds), default=0) for each in remedies]
+    return [*remedies[:1], *(each for each, less in zip(remedies, excess, strict=True) if less < excess[0])][:2]
+
+
 def clock(seconds: float) -> str:
     """Return a drill time: ``5:50``, ``1:05:00``."""
     minutes, second = divmod(round(seconds), 60)
@@ -89,7 +97,7 @@ def clock(seconds: float) -> str:
 
 
 def _after(remark: str, number: int, answer: DrillResult) -> str:
-    """Return a remark with the last step after which it holds, unless it holds at the end."""
+    """Return a remark, preceded by the step after which it holds; unchanged after the last step."""
     if number == len(answer.steps) - 1:
         return remark
     return f"{f'after step {number}' if number else 'at the beginning'}: {remark}"
@@ -145,12 +153,12 @@ def _is_only_failure(step: DrillStep) -> bool:
     return step.step.startswith("fail ") and not preempts
 
 
-_KEEPING = ("fail ", "recover ", "cordon ", "uncordon ", "drain ", "wait ")
-"""Begins of the steps after which each workload wants as many pods as before."""
+_KEEPING = ("fail ", "recover ", "cordon ", "uncordon ", "drain ", "force-drain ", "wait ")
+"""Prefixes of steps that do not change the replicas of workloads."""
 
 
 def _balance(answer: DrillResult) -> Iterator[Fact]:
-    """Yield the evicted pods, and what became of them."""
+    """Yield the number of evicted pods, and how many of their replacements are placed or pending."""
     events = [each for step in answer.steps[1:] for each in step.events]
     evicted, placed = (
         sum(len(group.nodes) for each in events for group in each.pods if each.kind == kind)
@@ -174,10 +182,14 @@ def _balance(answer: DrillResult) -> Iterator[Fact]:
 
 
 def _facts(answer: DrillResult) -> Iterator[Fact]:
+    if answer.elsewhere:
+        yield Fact("elsewhere", f"{answer.elsewhere}; the verdict is about -n {answer.namespace}")
     before = answer.pending_before - sum(each.unjudged for each in answer.steps[0].workloads)
     if before:
         were = "pod was" if before == 1 else "pods were"
-        yield Fact("before", f"{before} {were} pending before the drill; the verdict leaves this out")
+        yield Fact(
+            "before", f"{before} {were} already pending; the verdict does not count {'it' if before == 1 else 'them'}"
+        )
     yield from _balance(answer)
     if answer.fallback is not None:
         best = max(answer.fallback, key=lambda each: each.pending - each.pending_soft, default=None)
@@ -242,19 +254,28 @@ def _ranges(answer: DrillResult) -> Iterator[Fact]:
 def _steps(answer: DrillResult) -> Table:
     """Return a row for each step: its end, and its ready and pending pods."""
     rows: list[tuple[Cell, ...]] = []
+    # A step lists only the workloads that it changes; the skew of others stays.
+    latest: dict[tuple[str, ...], int] = {}
+    spans: dict[tuple[str, ...], SkewRange] = {}
     for number, step in enumerate(answer.steps):
-        worst = min((each.ready for each in step.events), default=step.ready)
+        fewest: Cell = ""  # events count the pods of all namespaces
+        if answer.namespace is None:
+            fewest = min((each.ready for each in step.events), default=step.ready)
         unjudged = sum(each.unjudged for each in step.workloads)
         least = most = sum(len(group.pods) for group in step.pending)
-        skews = [each.skew for one in step.workloads for each in one.spread if each.hard]
-        skew = str(max(skews)) if skews else ""
+        for one in step.workloads:
+            hard = [each.skew for each in one.spread if each.hard]
+            latest |= {(one.kind, one.namespace, one.name): max(hard)} if hard else {}
+        skew = str(max(latest.values())) if latest else ""
         if answer.ranges and answer.ranges[number].skews:
             of_all = answer.ranges[number]
             least, most = of_all.pending
-            skew = _span(max(each.least for each in of_all.skews), max(each.most for each in of_all.skews))
+            spans |= {(each.workload, each.topology_key): each for each in of_all.skews}
+            skew = _span(max(each.least for each in spans.values()), max(each.most for each in spans.values()))
         pending = _span(least, most) if least < most or not unjudged else f"{least - unjudged} ? {unjudged}"
-        rows.append((_name(number, step), clock(step.begins), clock(step.ends), step.ready, worst, pending, skew))
-    return Table(("STEP", "FROM", "SETTLED", "READY", "FEWEST READY", "PENDING", "SKEW"), tuple(rows), most=50)
+        rows.append((_name(number, step), clock(step.begins), clock(step.ends), step.ready, fewest, pending, skew))
+    heads = "STEP", "BEGINS", "ENDS", "READY", "FEWEST READY" if answer.namespace is None else "", "PENDING", "SKEW"
+    return Table(heads, tuple(rows), most=50)
 
 
 def _span(least: int, most: int) -> str:
@@ -298,7 +319,7 @@ def _said(events: Sequence[DrilledEvent]) -> str:
         case "placed":
             words = f"{count} placed: {listed([f'{name} → {node}' for name, node in pods], _NAMES)}"
         case "lost":
-            words = f"{count}, terminating until now, gone: {listed([name for name, _ in pods], _NAMES)}"
+            words = f"{counted(len(pods), 'terminating pod')} deleted: {listed([name for name, _ in pods], _NAMES)}"
         case "evicted":
             why = event.detail
             done = why if why.startswith(("deleted", "preempted", "replaced")) else f"evicted ({why})"
@@ -315,11 +336,9 @@ def _said(events: Sequence[DrilledEvent]) -> str:
 def _mending(answer: DrillResult) -> Iterator[Section]:
     if answer.mending:
         rows = tuple((each.pod, each.node, each.to) for each in answer.mending)
-        number = counted(len(rows), "eviction")
-        yield Section(
-            f"The skew that stays is removed by {number}, in this order:",
-            (Table(("EVICT", "FROM", "NEW POD ON"), rows),),
-        )
+        removes = "1 eviction removes" if len(rows) == 1 else f"{len(rows)} evictions remove"
+        title = f"{removes} the remaining skew, in this order:"
+        yield Section(title, (Table(("EVICT", "FROM", "NEW POD ON"), rows),))
 
 
 def _drawn(answer: DrillResult) -> Iterator[Section]:

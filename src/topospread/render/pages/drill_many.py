@@ -23,7 +23,7 @@ def page_of_each(answer: DrillEach) -> Page:
     parts += [Fact("warning", each) for each in answer.warnings]
     if any(each.not_replaced for each in answer.outcomes):
         parts.append(Fact("not replaced", STATEFUL_SETS_WAIT))
-    table = Table((_HEADS[answer.each], "LOST", "PENDING", "SETTLED", ""), rows, most=_SHOWN)
+    table = Table((_HEADS[answer.each], "PODS LOST", "PENDING", "ENDS", ""), rows, most=_SHOWN)
     parts.append(Section("", (table,)))
     return Page("Drills", tuple(parts))
 
@@ -31,7 +31,7 @@ def page_of_each(answer: DrillEach) -> Page:
 def _words(each: DrillOutcome) -> str:
     parts = []
     if each.lost_quorum:
-        parts.append(f"stay lost: {listed([str(one) for one in each.lost_quorum], 3)}")
+        parts.append(f"too few left: {listed([str(one) for one in each.lost_quorum], 3)}")
     if each.gone:
         parts.append(f"no pod left of {listed(each.gone, 3)}")
     if each.broken:

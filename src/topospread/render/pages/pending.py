@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from topospread.answer import Remedy, Unjudged
+from topospread.answer import Remedy, RemedyPart, Unjudged
 from topospread.answers.causes import why_words
 from topospread.answers.reasons import its_nodes, others
 from topospread.answers.remedies import DrillRemedy, skew_words, tried_words
@@ -59,18 +59,19 @@ def fix_facts(
         elif each.code == "rebalance":
             yield Fact("fix", f"session.rebalance() (tried: {words})")
         else:
-            owner = f"{each.object['namespace']}/{each.object['name']}: " if each.object.get("namespace") else ""
-            yield Fact("fix", f"{owner if len(remedies) > 1 else ''}{each.says} (tried: {words})")
+            is_named = isinstance(each, DrillRemedy) or len(remedies) == 1 or not each.object.get("namespace")
+            owner = "" if is_named else f"{each.object['namespace']}/{each.object['name']}: "
+            yield Fact("fix", f"{owner}{each.says} (tried: {words})")
             if isinstance(each, DrillRemedy) and each.command and not each.further:
                 yield Fact("run", "", shell_line(each.command))
     if untried and not remedies:
-        yield Fact("fix", f"unknown: the budget ended before {counted(untried, 'change')} could be tried")
+        yield Fact("fix", f"unknown: the limit on work was reached before {counted(untried, 'change')} could be tried")
     elif searched and not remedies:
-        tried = "its constraints, requests and claims, a toleration, room on a node, another node; up to three at once"
+        tried = "other constraints, requests and claims, a toleration, room on a node, a new node; up to three at once"
         yield Fact("fix", f"none found; tried: {tried}")
 
 
-def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps") -> Iterator[Section]:
+def fix_sections(remedies: Sequence[Remedy], title: str = "All fixes that help") -> Iterator[Section]:
     """Yield all remedies with their commands or patches, for ``-o wide``."""
     facts: list[Part] = []
     for each in remedies:
@@ -79,15 +80,23 @@ def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps"
             if part.command:
                 facts.append(Fact("run", "", shell_line(part.command)))
             elif part.patch:
-                facts.append(Code(json.dumps(list(part.patch), ensure_ascii=False), "json"))
+                facts += simulated_patch(part)
     if facts:
         yield Section(title, tuple(facts), wide=True)
+
+
+def simulated_patch(part: Remedy | RemedyPart) -> tuple[Fact, Code]:
+    """Return the object and the JSON patch of a change that no command makes."""
+    name = "/".join(part.object[key] for key in ("namespace", "kind", "name") if part.object.get(key))
+    return Fact("simulated patch", name), Code(json.dumps(list(part.patch), ensure_ascii=False), "json")
 
 
 def _tried(remedy: Remedy, workload: str = "") -> str:
     """Return the result of a simulated remedy as words."""
     if isinstance(remedy, DrillRemedy):
-        pending = f"{remedy.pending} instead of {remedy.pending_without} newly pending"
+        if not remedy.pending_without and not remedy.not_evicted:
+            return "the drain evicts every pod"
+        pending = f"{counted(remedy.pending, 'pod')} newly pending instead of {remedy.pending_without}"
         if remedy.not_evicted:
             pending += f"; {counted(remedy.not_evicted, 'pod')} still not evicted"
         return pending + skew_words(remedy.tried)
@@ -99,7 +108,7 @@ def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), re
     for each in parts:
         yield Fact("not judged", f"{each.because} ({each.field}){rest}" if each.field else each.because + rest)
         if each.to_know:
-            yield Fact("know it by", "", each.to_know)
+            yield Fact("to judge it, add", "", each.to_know)
     if neighbours:
         yield Fact("depends on it", f"{counted(len(neighbours), 'other pod')}: {listed(neighbours, 3)}")
 

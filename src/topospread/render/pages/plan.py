@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 from topospread.answers.plan import EVENT_WORDS
 from topospread.answers.words import listed, noun_of
+from topospread.api.promises import declaration
 from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
 
 from .pending import unjudged_facts
+from .promise_check import tried_fixes
 
 if TYPE_CHECKING:
     from topospread.answers.lint import LintFinding
     from topospread.answers.plan import Plan, PromiseSides, SkewSides, WorkloadSides
+    from topospread.answers.undeclared import UndeclaredPromise
+    from topospread.base import Bounds
 
 _FACTS = 2
 _NAMES = 3
@@ -21,7 +25,7 @@ _ABOUT = {
     "zone-loss": "zone-loss", "zone-rolled": "zone-loss", "node-loss": "node-loss", "node-rolled": "node-loss",
     "drains": "drain", "rollout": "rollout",
 }  # fmt: skip
-"""Event → the promise for it."""
+"""Event of `promise show` → the kind of promise that limits its harm."""
 
 
 def page(answer: Plan) -> Page:
@@ -30,13 +34,17 @@ def page(answer: Plan) -> Page:
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:_FACTS]]
     parts += unjudged_facts(answer.unjudged[:_FACTS])
-    parts += [Fact("as if", each) for each in answer.assumed]
+    parts += [Fact("assumed", each) for each in answer.assumed]
     parts += [Fact("note", each) for each in answer.notes]
     for setting in answer.settings:
         values = " → ".join(each or "not set" for each in setting.values)
         parts.append(Fact("changed", f"{setting.profile}: {setting.setting}: {values}"))
+    parts += [Fact("rule", each) for each in answer.rules]
     promises = list(_promises(answer))
-    parts += [*_accepted(answer), *promises]
+    parts += [*_accepted(answer), *_declared_again(answer), *promises]
+    moves = [sum(None not in pod.nodes for pod in each.moved) for each in changed]
+    if (number := sum(map(bool, moves))) > 1:
+        parts.append(Fact("moved", f"{sum(moves)} pods of {number} workloads to other nodes"))
     if changed:
         rows = tuple(row for each in changed for row in _rows(each))
         heads = ("WORKLOAD", "PLACED", "MOVED", "SKEW", "WHY")
@@ -50,9 +58,10 @@ def page(answer: Plan) -> Page:
 
 
 def _promises(answer: Plan) -> Iterator[Section]:
-    """Yield each workload's counts that differ or break a promise, worse workloads first.
+    """Yield a section with counts that differ or break a promise, worst workloads first, and one with other counts.
 
-    Other counts are shown only with -o wide, and neutral differences under another control plane.
+    The second section is for ``-o wide``. If the two states differ in the control plane's settings, it also has the
+    counts that differ but get neither better nor worse.
     """
     rank: dict[str, int] = {}
     for each in answer.promises:
@@ -67,11 +76,11 @@ def _promises(answer: Plan) -> Iterator[Section]:
     for title, some in (("", changed), ("Promises that stay the same", equal)):
         rows = tuple((_name(each), EVENT_WORDS[each.event], *_left(each), _word(each), _ground(each)) for each in some)
         if rows:
-            heads = ("WORKLOAD", "LEFT AT LEAST", *answer.names, "", "GROUND")
+            heads = ("WORKLOAD", "LEFT AT LEAST", *answer.names, "", "HOW KNOWN")
             yield Section(title, (Table(heads, rows, may_drop=(5,), most=30),), wide=bool(title))
 
 
-def _name(each: PromiseSides | WorkloadSides) -> str:
+def _name(each: PromiseSides | UndeclaredPromise | WorkloadSides) -> str:
     return f"{each.namespace}/{each.name}"
 
 
@@ -82,6 +91,8 @@ def _left(each: PromiseSides) -> tuple[str, str]:
 
 
 def _word(each: PromiseSides) -> Span:
+    if each.blocks:
+        return Span("worse: a drain does not end", "bad")
     if each.verdict == "no":
         return Span(f"breaks {each.declared}" if each.declared else "worse", "bad")
     if each.verdict == "unknown":
@@ -94,27 +105,37 @@ def _word(each: PromiseSides) -> Span:
 
 
 def _ground(each: PromiseSides) -> str:
-    return "" if each.ground == "none" else each.ground
+    return {"none": "", "played": "simulated"}.get(each.ground, each.ground)
 
 
 def _accepted(answer: Plan) -> Iterator[Fact]:
-    """Yield, for the first workload, the promises that would accept the change; a fault in its manifest comes first."""
+    """Yield, for the first workload, tried fixes and the promises that would accept the change; first its fault."""
     worse = [each for each in answer.promises if each.verdict == "no"]
     if worse and answer.causes and answer.causes[0].code == "new-finding":
-        yield Fact("fix", f"correct {answer.causes[0].says.partition(' ')[0]} first: it may be why fewer pods are left")
+        yield Fact("fix", f"correct {answer.causes[0].says.partition(' ')[0]} first: it may be the cause")
         return
+    yield from tried_fixes(answer.remedies)
     wants: dict[str, str] = {}
     own = [each for each in answer.promises if worse and _name(each) == _name(worse[0])]
     for each in own:
         if each.declared and each.verdict != "no":  # the annotation keeps its other promises
             wants.setdefault(each.declared.partition(">")[0], each.declared)
-        about = _ABOUT.get(each.event) if each.verdict == "no" else None
+        about = _ABOUT.get(each.event) if each.verdict == "no" and not each.blocks else None
         least = min((one.after.least for one in own if _ABOUT.get(one.event) == about), default=0)
         if about and least and not (about == "node-loss" and "zone-loss" in wants):
             wants[about] = f"{about}>={least}"
     if any(each.verdict == "no" and _ABOUT.get(each.event) in wants for each in worse):
         says = f"accepts it on {_name(worse[0])} once OLD has it; or undo the change"
-        yield Fact("fix", says, f'topospread.dev/promise: "{" ".join(wants.values())}"')
+        yield Fact("fix", says, declaration(wants.values()))
+
+
+def _declared_again(answer: Plan) -> Iterator[Fact]:
+    """Yield, for the first workload whose annotation is gone, the annotation that declares its promises again."""
+    own = [each for each in answer.undeclared if not each.weaker]
+    wants = [each.promise for each in own if each.name == own[0].name and each.namespace == own[0].namespace]
+    if wants:
+        says = f"declares it again, in metadata.annotations of {own[0].kind} {_name(own[0])}"
+        yield Fact("fix", says, declaration(wants))
 
 
 def _rows(each: WorkloadSides) -> Iterator[tuple[Cell, ...]]:
@@ -122,16 +143,23 @@ def _rows(each: WorkloadSides) -> Iterator[tuple[Cell, ...]]:
     moved = sum(None not in pod.nodes for pod in each.moved)
     why = next((pod.why.says for pod in each.moved if pod.why is not None), "")
     differing = [one for one in each.skews if one.skew[0] != one.skew[1]]
-    skews = [_skew(one) for one in differing or each.skews] or [Span("")]
+    skews = [_skew(one, each.placed) for one in differing or each.skews] or [Span("")]
     placed = now if was == now else f"{was} → {now}"
     yield (_name(each), placed, moved or "", skews[0], why)
     yield from (("", "", "", one, "") for one in skews[1:])
 
 
-def _skew(each: SkewSides) -> Span:
-    skew = " → ".join(dict.fromkeys("none" if side is None else str(side) for side in each.skew))
+def _skew(each: SkewSides, placed: tuple[Bounds, Bounds]) -> Span:
+    sides = zip(each.skew, each.domains, placed, strict=True)
+    skew = " → ".join(dict.fromkeys(_skew_words(*side) for side in sides))
     limit = " → ".join(dict.fromkeys(str(side) for side in each.max_skew if side is not None))
     return Span(f"{skew} (max {limit}, {noun_of(each.topology_key)})", "bad" if each.exceeded else "")
+
+
+def _skew_words(skew: int | None, domains: dict[str, int] | None, placed: Bounds) -> str:
+    if skew is None:
+        return "none"
+    return "counts no pod" if domains and placed.least and not any(domains.values()) else str(skew)
 
 
 def _findings(title: str, findings: tuple[LintFinding, ...]) -> Iterator[Section]:
@@ -148,6 +176,6 @@ def _details(answer: Plan) -> Iterator[Part]:
         if names:
             yield Fact(label, listed(names, 20))
     if answer.newly_gone:
-        yield Fact("evicted for good", listed(answer.newly_gone, 20))
+        yield Fact("evicted, not recreated", listed(answer.newly_gone, 20))
     yield from (Fact("warning", each) for each in answer.warnings)
-    yield from _findings("Findings that are gone", answer.gone_findings)
+    yield from _findings("Findings that no longer occur", answer.gone_findings)

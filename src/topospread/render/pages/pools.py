@@ -23,5 +23,5 @@ def _words(pool: Pool) -> str:
     parts = [pool.why_not_more] if pool.why_not_more else []
     if pool.on_paper:
         domains = listed([f"{key}={value}" for key, value in pool.on_paper.items()], 2)
-        parts.append(f"no node has {domains}, so no constraint counts it")
+        parts.append(f"no node has {domains} yet, so no constraint counts this domain")
     return "; ".join(parts)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from topospread.answers.promise_check import CheckedPromise, OrderedPod, PromiseCheck
+from collections.abc import Iterable, Iterator
+
+from topospread.answers.promise_check import CheckedPromise, OrderedPod, PromiseCheck, PromiseRemedy
 from topospread.answers.words import agreeing, listed
 from topospread.promise.kept import told
 from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
@@ -21,17 +23,15 @@ def page(answer: PromiseCheck) -> Page:
     broken = [each for each in answer.promises if each.verdict == "no" and each.order]
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:2]]
-    for each in answer.remedies:
-        kept = agreeing("are kept", len(each.keeps))
-        parts.append(Fact("fix", f"{each.says}; tried: {' and '.join(each.keeps)} {kept}"))
+    parts += tried_fixes(answer.remedies)
     if any(each.drill for each in broken):
         parts.append(
-            Fact("next", "--save-drill FILE writes a counterexample as a drill, which fails until it is mended")
+            Fact("next", "--save-drill FILE writes a counterexample as a drill, which fails until the promise is kept")
         )
     parts += unjudged_facts(answer.unjudged[:2])
     order = {"no": 0, "unknown": 1, "yes": 2}
     rows = sorted(answer.promises, key=lambda each: order[each.verdict])
-    heads = "WORKLOAD", "", "PROMISE", "GROUND"
+    heads = "WORKLOAD", "", "PROMISE", "REASON"
     parts.append(Section("", (Table(heads, tuple(map(_row, rows)), more="promises"),)))
     parts += [
         Section(f"{each.workload} {each.want}: the counterexample", (_steps(each),), wide=True) for each in broken
@@ -40,6 +40,12 @@ def page(answer: PromiseCheck) -> Page:
     if answer.notes:
         parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page(answer.says, tuple(parts))
+
+
+def tried_fixes(remedies: Iterable[PromiseRemedy]) -> Iterator[Fact]:
+    """Yield each change with the promises that it keeps."""
+    for each in remedies:
+        yield Fact("fix", f"{each.says}; tried: {' and '.join(each.keeps)} {agreeing('are kept', len(each.keeps))}")
 
 
 def _row(each: CheckedPromise) -> tuple[Span, ...]:
@@ -67,5 +73,5 @@ def _happens(step: OrderedPod) -> str:
             return f"the deleted pod of {name} on {step.node} is gone"
     others = f" (or {listed(step.equal, 3)})" if step.equal else ""
     if step.does == "stands":
-        return f"an old pod of {name} on {step.node}{others}"
-    return f"{name} on {step.node}{others}" if step.node else f"{name} is pending"
+        return f"an old pod of {name} runs on {step.node}{others}"
+    return f"a pod of {name} is placed on {step.node}{others}" if step.node else f"a pod of {name} is pending"

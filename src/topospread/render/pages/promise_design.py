@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from topospread.answers.promise_design import DesignedWorkload, DesignLine, PromiseDesign
 from topospread.answers.words import counted, listed
+from topospread.api.promises import PROMISE
 from topospread.render.blocks import Cell, Code, Fact, Page, Part, Section, Span, Table, Verdict
 from topospread.text import shell_line
 
@@ -22,12 +23,15 @@ def page(answer: PromiseDesign) -> Page:
         rows = tuple(map(_row, answer.workloads))
         parts.append(Section("", (Table(("WORKLOAD", "", "ADDED"), rows, more="workloads"),)))
         parts += [Section(f"{each.namespace}/{each.name}", tuple(_whole(each)), wide=True) for each in answer.workloads]
+    if any(each.declare for each in answer.workloads):
+        parts.append(Fact("declare", f"the annotation {PROMISE} makes plan and promise check test it"))
     if answer.edited:
         parts.append(Fact("edited", listed(answer.edited, 5)))
-    elif answer.folder:
-        parts += [Fact("check", "", shell_line(answer.check))] if answer.check else []
+    if answer.check and (answer.edited or answer.folder):
+        parts.append(Fact("check", "", shell_line(answer.check)))
+    if answer.folder:
         parts.append(Fact("next", "", shell_line(("kubectl", "diff", "--server-side", "-f", answer.folder))))
-    elif any(each.manifest for each in answer.workloads):
+    elif not answer.edited and any(each.manifest for each in answer.workloads):
         parts.append(Fact("next", "--out DIR writes the YAML for kubectl diff --server-side -f DIR"))
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.notes:
@@ -43,13 +47,15 @@ def _whole(one: DesignedWorkload) -> list[Part]:
         # the table shows the comments
         yaml = "\n".join(line for line in one.manifest.split("\n") if not line.startswith("#"))
         parts.append(Section("", (Code(yaml, "yaml"),)))
-    title = "Wished, but not kept" if one.verdict == "yes" else f"{counted(one.tried, 'design')} failed"
+    title = "Not kept" if one.verdict == "yes" or not one.tried else f"{counted(one.tried, 'design')} failed"
     if one.unmet:
         parts.append(
-            Section(title, tuple(Fact("-", each) for each in one.unmet), wide=one.verdict == "yes" or bool(one.lines))
+            Section(title, tuple(Fact("why", each) for each in one.unmet), wide=one.verdict == "yes" or bool(one.lines))
         )
-    checks = tuple(Fact("-", each) for each in one.checked)
-    return [*parts, Section(f"Checked for each of {counted(one.tried, 'design')}", checks, wide=True)]
+    if one.tried:
+        checks = tuple(Fact("checked", each) for each in one.checked)
+        parts.append(Section(f"For each of {counted(one.tried, 'design')}", checks, wide=True))
+    return parts
 
 
 def _line(each: DesignLine) -> tuple[Cell, ...]:
@@ -69,4 +75,4 @@ def _row(one: DesignedWorkload) -> tuple[Cell, ...]:
         return name, Span("none found", "unsure"), one.unmet[0]
     added = "; ".join(_short(each.line) for each in one.lines)
     word = Span("designed", "good") if one.verdict == "yes" else Span("not judged", "unsure")
-    return name, word, added or "nothing has to be added"
+    return name, word, added or "no constraint has to be added"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from topospread.answers.promise_show import PromisedEvent, PromisedWorkload, PromiseShow
+from topospread.answers.promise_show import WITHOUT_UNJUDGED, PromisedEvent, PromisedWorkload, PromiseShow
 from topospread.answers.words import counted, listed
 from topospread.base import Bounds
 from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
@@ -33,14 +33,16 @@ def page(answer: PromiseShow) -> Page:
     else:
         rows = tuple(_row(each, with_ready=answer.on.pods > 0) for each in answer.workloads)
         heads = "WORKLOAD", "READY" if answer.on.pods else "PODS", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT"
-        title = "Fewest pods that stay ready; a number alone is proved, for losses also after rollouts"
-        parts.append(Section(title, (Table(heads, rows, more="workloads"), *_needed(answer), *_marks(rows))))
+        title = "Fewest pods that stay ready. Without a mark: proved, for losses after any rollout"
+        parts.append(Section(title, (Table(heads, rows, more="workloads"), *_needed(answer), *_marks(answer, rows))))
         parts += [
             Section(f"{each.namespace}/{each.name}", (_events(each), *_worst(each)), wide=True)
             for each in answer.workloads
         ]
     if answer.next:
         parts.append(Fact("next", "", shell_line(answer.next)))
+    if WITHOUT_UNJUDGED in answer.assumed:
+        parts.append(Fact("note", WITHOUT_UNJUDGED))
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.notes:
         parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
@@ -48,27 +50,28 @@ def page(answer: PromiseShow) -> Page:
 
 
 _MARKS = {
-    "*": "proved for pods placed in any order, but not after rollouts",
-    "?": "between these numbers; the search over the orders of pods ended early",
-    "now": "as the pods are placed at the beginning",
-    "played": "in one simulated course",
-    "drawn": "in several courses with random draws",
-    "pending": "in addition, pods find no node afterwards",
-    "blocked": "a pod may not be evicted",
+    "*": "proved for every order of pods, but not after rollouts",
+    "?": "between these numbers",
+    "now": "while the pods are on their present nodes",
+    "simulated": "in one simulation",
+    "sampled": "in several simulations with random choices",
+    "pending": "afterwards some pods find no node",
+    "blocked": "an eviction may be denied",
     "stuck": "the rollout may not end",
-    "not back": "in addition, pods are not replaced while their node is lost",
-    "budget": "a disruption budget is broken",
+    "not back": "lost pods are not replaced until their node returns",
+    "budget": "a PodDisruptionBudget is violated",
 }
-_GROUNDS = {"seen": " now", "played": " played", "drawn": " drawn"}
+_GROUNDS = {"seen": "now", "played": "simulated", "drawn": "sampled"}
 
 
 def _needed(answer: PromiseShow) -> Iterator[Fact]:
     """Yield the number of pods that the loss of a zone or node must leave for the verdict yes."""
     if len(answer.workloads) == 1:
         (one,) = answer.workloads
-        kept = {"yes": f"kept, {one.ground}", "no": f"not kept, {one.ground}", "unknown": "not decided"}[one.verdict]
-        of = f"its quorum, {one.needed} of {one.replicas}" if one.needed > 1 else "1 pod"
-        yield Fact("needed", f"{one.declared or f'{of}, after the loss of a zone or node'}: {kept}")
+        ground = _GROUNDS.get(one.ground, one.ground)
+        kept = {"yes": f"kept, {ground}", "no": f"not kept, {ground}", "unknown": "not decided"}[one.verdict]
+        of = f"its quorum, {one.needed} of {one.replicas}" if one.needed > 1 else "at least 1 pod"
+        yield Fact("required", f"{one.declared or f'{of} after a zone or node loss'}: {kept}")
         return
     for each in answer.workloads:
         if each.declared:
@@ -78,22 +81,40 @@ def _needed(answer: PromiseShow) -> Iterator[Fact]:
     of = f"; the quorum of StatefulSets: {listed(quorums, 3)}" if quorums else ""
     whose = "each workload" if len(rest) == len(answer.workloads) else "each other workload"
     if rest:
-        yield Fact("needed", f"1 pod of {whose} after the loss of a zone or node{of}")
+        yield Fact("required", f"at least 1 pod of {whose} after a zone or node loss{of}")
 
 
-def _marks(rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fact]:
+def _marks(answer: PromiseShow, rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fact]:
     """Yield the meanings of the marks in the rows."""
     text = " ".join(str(cell.text) for row in rows for cell in row if isinstance(cell, Span))
-    yield from (Fact(mark, meaning) for mark, meaning in _MARKS.items() if mark in text)
+    yield from (
+        Fact(mark, f"{meaning}; {_open_reason(answer)}" if mark == "?" else meaning)
+        for mark, meaning in _MARKS.items()
+        if mark in text
+    )
+
+
+def _open_reason(answer: PromiseShow) -> str:
+    """Return why numbers are open: unjudged pods of these workloads or of others, or the end of the search."""
+    parts = [each for each in answer.unjudged if each.what != "budget"]
+    pods = tuple(pod for each in parts for pod in each.pods)
+    opened = [
+        each for each in answer.workloads if any(one.when != "more" and one.ground == "none" for one in each.events)
+    ]
+    ended = "the search of all orders ended early"
+    if not parts:
+        return ended
+    own = all(any(pod.startswith(f"{each.namespace}/{each.name}-") for pod in pods) for each in opened)
+    return "pods are not judged" if own else f"{ended}, or pods are not judged"
 
 
 def _events(one: PromisedWorkload) -> Table:
     has_needs = any((each.needed or 0) > 1 for each in one.events)
-    leaves, needed = ("AT LEAST", "NEEDED") if has_needs else ("LEAVES AT LEAST", "")
+    leaves, needed = ("AT LEAST", "REQUIRED") if has_needs else ("LEAVES AT LEAST", "")
     rows: list[tuple[Cell, ...]] = []
     for each, (when, left, *rest) in event_rows(one):
         rows.append((when, left, _need(each) if has_needs else "", *rest))
-    return Table(("WHEN", leaves, needed, "THEN, PLAYED", "GROUND"), tuple(rows), most=20)
+    return Table(("WHEN", leaves, needed, "THEN, SIMULATED", "HOW KNOWN"), tuple(rows), most=20)
 
 
 def _need(each: PromisedEvent) -> Span:
@@ -112,10 +133,10 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
             rows.append((each, (when, _leaves(each.leaves, each), each.then, _ground(each))))
             continue
         if each.now is not None and each.now < each.orders.least:  # the worst case is the current state
-            ground = f"as placed now; new pods {each.orders}, {_known(each.orders)}"
+            ground = f"as placed now; with new pods {each.orders}, {_known(each.orders)}"
             rows.append((each, (_WHEN[each.when], _leaves(Bounds.exactly(each.now), each), each.then, ground)))
         else:
-            ground = _known(each.orders) + ("" if each.now is None else f"; as placed now {each.now}")
+            ground = _known(each.orders) + ("" if each.now is None else f"; {each.now} as placed now")
             rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
         if each.rolled is not None and each.rolled != each.orders:
             rows.append((each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled))))
@@ -124,7 +145,7 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
 
 def _leaves(bounds: Bounds, each: PromisedEvent) -> str:
     if each.when == "more":
-        return f"+{bounds}"
+        return f"+{bounds}{'' if bounds.known else '?'}"
     is_open = each.orders is not None and not bounds.known
     return f"{bounds} of {each.of}{'?' if is_open else ''}"
 
@@ -134,12 +155,12 @@ def _known(bounds: Bounds) -> str:
 
 
 def _ground(each: PromisedEvent) -> str:
-    runs = f"{each.runs} of {each.runs} runs"
+    runs, ground = f"{each.runs} of {each.runs} runs", _GROUNDS.get(each.ground, each.ground)
     if each.when == "drain" and each.runs:
-        return f"{each.ground}, {counted(each.runs, 'node')}"
+        return f"{ground}, {counted(each.runs, 'node')}"
     if each.when == "rollout" and each.runs:
         return f"{'proved; ' if each.ground == 'proved' else ''}{runs}"
-    return runs if each.ground == "drawn" else each.ground
+    return runs if each.ground == "drawn" else "not judged" if each.ground == "none" else ground
 
 
 def _worst(one: PromisedWorkload) -> list[Part]:
@@ -149,7 +170,7 @@ def _worst(one: PromisedWorkload) -> list[Part]:
         Fact(_WHEN.get(each.when, each.when), f"{f'{each.worst}: ' if each.worst else ''}{each.message}")
         for each in told
     )
-    return [Section("kube-scheduler about pods that are pending then", facts, wide=True)] if facts else []
+    return [Section("kube-scheduler's messages for these pending pods", facts, wide=True)] if facts else []
 
 
 def _row(one: PromisedWorkload, *, with_ready: bool) -> tuple[Cell, ...]:
@@ -162,7 +183,8 @@ def _row(one: PromisedWorkload, *, with_ready: bool) -> tuple[Cell, ...]:
 def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
     """Return the minimum number of pods, and the problem afterwards."""
     if each is None:
-        return Span("–" if one.events and not any(part.ground == "none" for part in one.events) else "?", "dim")
+        is_open = any(part.ground == "none" and part.when != "more" for part in one.events)
+        return Span("?" if is_open or not one.events else "–", "dim")
     after = ", pending" if each.pending else ", not back" if each.missing else ""
     for begin, mark in (("does not end", "blocked"), ("may not end", "stuck"), ("breaks", "budget")):
         after = f", {mark}" if each.then.startswith(begin) else after
@@ -172,7 +194,7 @@ def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
     elif each.ground == "none" and each.now is not None:
         leaves = f"now {each.now}, {leaves}"
     else:
-        leaves += _GROUNDS.get(each.ground, "")
+        leaves += f" {_GROUNDS.get(each.ground, '')}".rstrip()
     role = {"yes": "", "no": "bad", "unknown": "unsure"}[
         each.leaves.at_least(one.needed if each.needed is None else each.needed)
     ]

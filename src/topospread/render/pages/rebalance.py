@@ -29,14 +29,14 @@ def page(answer: Rebalance) -> Page:
         )
         parts.append(Section("", (Table(("", "EVICT, IN THIS ORDER", "FROM", "TO", "DOMAIN"), rows, most=20),)))
     better = [each for each in answer.constraints if each.skew_after < each.skew_before]
-    parts += [Fact("mends" if each.is_met else "improves", _change(each)) for each in better[:_FACTS]]
+    parts += [Fact("fixes" if each.is_met else "improves", _change(each)) for each in better[:_FACTS]]
     if answer.evictions and answer.applied is None and not answer.partial:
-        parts.append(Fact("next", "--apply carries them out one by one; -o commands writes them for kubectl"))
+        parts.append(Fact("next", "--apply evicts these pods one by one; -o commands prints the commands for kubectl"))
     if answer.constraints:
         parts.append(Section("", (_constraints(answer),), wide=True))
     if answer.unmet:
         left = tuple((each.workload, each.topology_key, each.skew, each.why) for each in answer.unmet)
-        table = Table(("NOT MENDED", "TOPOLOGY KEY", "SKEW", "WHY"), left)
+        table = Table(("NOT FIXED", "TOPOLOGY KEY", "SKEW", "WHY"), left)
         parts.append(Section("", (table,), wide=len(left) <= _FACTS))
     parts.append(Section("", tuple(_notes(answer)), wide=True))
     return Page(f"rebalance: {answer.says}", tuple(parts))
@@ -46,20 +46,20 @@ def _facts(answer: Rebalance) -> Iterator[Part]:
     if answer.applied is not None and answer.applied.surprise:
         yield Fact("why", answer.applied.surprise)
     if answer.applied is not None and answer.applied.begun:
-        yield Fact("note", f"the eviction of {answer.applied.begun} was requested, and its end was not awaited")
+        yield Fact("note", f"the eviction of {answer.applied.begun} was requested, but its end is unknown")
     for each in answer.causes[:_FACTS]:
         yield Fact("why", each.says)
     if any(each.returns for each in answer.unmet):
-        yield Fact("note", "a descheduler that evicts all the same evicts again and again")
+        yield Fact("note", "a descheduler that evicts these pods anyway repeats it endlessly")
     helps = [each for left in answer.unmet for each in left.helps]
     for help_ in sorted(helps, key=lambda each: not each.tried)[:_FACTS]:
         yield Fact("fix", f"{help_.says}{'; tried' if help_.tried else '; not tried'}")
-    yield from unjudged_facts(answer.unjudged, rest="; no such pod is evicted")
+    yield from unjudged_facts(answer.unjudged, rest="; pods that are not judged are not evicted")
     if answer.soft_left:
         text = "1 soft constraint is" if answer.soft_left == 1 else f"{answer.soft_left} soft constraints are"
-        yield Fact("note", f"{text} above maxSkew and left so; --max-skew N brings soft ones to N")
+        yield Fact("note", f"{text} above maxSkew and left alone; --max-skew N also brings soft constraints to skew N")
     if answer.pending:
-        yield Fact("note", f"{counted(answer.pending, 'pod')} had no node before, which evictions do not mend")
+        yield Fact("note", f"already pending: {counted(answer.pending, 'pod')}; evictions do not change this")
     yield from (Fact("warning", each) for each in answer.warnings)
 
 

@@ -113,7 +113,7 @@ def _facts(answer: Simulation) -> Iterator[Fact]:
     still = [each for each in answer.workloads if _is_unchanged(each)]
     if still and len(still) < len(answer.workloads):
         names = [f"{each.namespace}/{each.name}" for each in still]
-        yield Fact("unchanged", f"{counted(len(still), 'workload')} without a pod to place: {listed(names, _SHOWN)}")
+        yield Fact("nothing to place", f"{counted(len(still), 'workload')}: {listed(names, _SHOWN)}")
 
 
 def _details(answer: Simulation, workloads: list[PlacedWorkload]) -> Iterator[Section]:

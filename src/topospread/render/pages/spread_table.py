@@ -20,8 +20,8 @@ _SKEW_AND_MAX = 14
 _MOST_ROWS = 20
 _ORIGINS = {"profile": "profile default", "system": "built-in default"}
 _EXCEEDED = {
-    "before": "earlier pods exceed it, and nothing moves them",
-    "others": "pods of other workloads count, which their own constraints place",
+    "before": "earlier pods exceed it, and no controller moves them",
+    "others": "pods of other workloads count, too, but have their own constraints",
     "full": "soft, and filters left no node in the domains with the fewest pods",
     "scores": "soft, and other scores weighed more",
     "sampled": "soft: other scores weighed more, or the nodes were not sampled",
@@ -120,6 +120,8 @@ def said_of(kind: str, spread: Sequence[SpreadOutcome], key: str) -> str:
             parts.append("exceeded" if each.hard else "")
         elif each.skew > each.max_skew and each.hard:
             parts.append(f"skew {each.skew} over {noun_of(each.topology_key)}s, max {each.max_skew}")
+    if any(not each.counts_itself and not any(each.domains.values()) for each in spread if each.domains):
+        parts.append("counts no pod")
     held = {each.topology_key: each.only_domain for each in spread if each.only_domain}
     if held:
         parts.append(f"all in {held.get(key) or next(iter(held.values()))}")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from topospread.answers.words import counted, in_order, listed, noun_of
 from topospread.api.well_known_labels import ZONE
+from topospread.text import shell_line
 
-from ..blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
+from ..blocks import Bar, Cell, Fact, Page, Part, Section, Span, Table, Verdict
 from .pending import fix_facts, fix_sections, unjudged_facts
 from .traffic import traffic_section
 
@@ -26,10 +27,14 @@ def page(answer: Status) -> Page:
     """Return the page: the pending pods if there are any, else the workloads."""
     matrix = _matrix(answer)
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
-    if not answer.pending:
-        parts += [Fact("why", each.says) for each in answer.causes[:2]]
+    causes = answer.causes
+    if answer.pending:  # their causes are in the table
+        told = {cause for each in answer.pending for cause in each.causes}
+        causes = tuple(each for each in causes if each.code == "zone-gone-counts" and each not in told)
+    parts += [Fact("why", each.says) for each in causes[:2]]
     whose = {each.remedies[0].says: _first(each.workloads[:1]) for each in answer.pending if each.remedies}
     parts += fix_facts(answer.remedies, whose=whose)
+    parts += [Fact("next", "evictions may restore the spread", shell_line(answer.next))] if answer.next else []
     parts += unjudged_facts(answer.unjudged[:2])
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.pending:
@@ -87,7 +92,7 @@ def _pending(groups: Sequence[Pending]) -> Table:
 def _every_fix(groups: Iterable[Pending]) -> Iterator[Section]:
     """Yield the remedies of each cause, with their commands."""
     for group in groups:
-        yield from fix_sections(group.remedies, f"Every fix for {_first(group.workloads)}")
+        yield from fix_sections(group.remedies, f"All fixes for {_first(group.workloads)}")
 
 
 def _first(workloads: Sequence[str]) -> str:
@@ -121,7 +126,7 @@ def _matrix(answer: Status) -> Table:
 
 
 def _pods(workload: WorkloadStatus, answer: Status) -> str:
-    """Return the ready pods of all wanted pods; of manifests, which have no pod yet, the wanted pods."""
+    """Return ``ready/wanted`` pods of a workload; only the wanted pods if the input has no pods."""
     return f"{workload.ready}/{workload.replicas}" if answer.on.pods else str(workload.replicas)
 
 
@@ -163,13 +168,14 @@ def _constraints(workloads: Iterable[WorkloadStatus]) -> Table:
             "hard" if one.hard else "soft",
             one.skew,
             one.max_skew,
+            Bar(max(one.skew, 0), one.max_skew),
             "; ".join(_facts(one)),
         )
         for each in workloads
         for one in each.constraints
         if one.eligible or one.origin != "system"
     )
-    return Table(("WORKLOAD", "TOPOLOGY KEY", "", "SKEW", "MAX", "PODS"), rows)
+    return Table(("WORKLOAD", "TOPOLOGY KEY", "", "SKEW", "MAX", "", "PODS"), rows)
 
 
 def _facts(constraint: ConstraintStatus) -> Iterator[str]:
@@ -178,7 +184,7 @@ def _facts(constraint: ConstraintStatus) -> Iterator[str]:
     if most:
         yield listed([f"{each.name} {each.matching}" for each in most], _NAMES)
     if constraint.empty:
-        yield f"{counted(constraint.empty, noun_of(constraint.topology_key))} without"
+        yield f"{counted(constraint.empty, noun_of(constraint.topology_key))} with 0"
     if constraint.lacks_domains:
         yield f"fewer domains than minDomains {constraint.min_domains}: the minimum counts as 0"
     if constraint.counted:
@@ -188,7 +194,7 @@ def _facts(constraint: ConstraintStatus) -> Iterator[str]:
     if constraint.revision:
         yield f"older pods, {constraint.revision}"
     if constraint.origin != "pod":
-        yield f"default of the {constraint.origin}"
+        yield f"{'built-in' if constraint.origin == 'system' else 'profile'} default"
     for left in constraint.left_out:
         names = listed(left.names, _NAMES) if left.count == len(left.names) else str(left.count)
         yield f"not counted: {names} ({left.reason})"

@@ -9,7 +9,7 @@ from topospread.render.blocks import Cell, Fact, Part, Section, Table
 from topospread.traffic.result import ExpectedTraffic, TrafficOfService
 
 _GB = 1000
-"""Gigabytes for which a price is shown."""
+"""Gigabytes of a terabyte, for which a price is shown."""
 
 
 def traffic_section(traffic: ExpectedTraffic) -> Section:
@@ -39,7 +39,7 @@ def traffic_steps(steps: Sequence[tuple[str, ExpectedTraffic]]) -> Section:
 
 
 def _heads(price: float | None, first: str) -> tuple[str, ...]:
-    return (first, "CROSSING", *([] if price is None else [f"{_GB} GB"]), "FAILING", "ENDPOINTS", "BUSIEST", "")
+    return (first, "CROSS-ZONE", *([] if price is None else ["COST/TB"]), "FAILING", "ENDPOINTS", "BUSIEST", "")
 
 
 def _row(each: TrafficOfService, price: float | None) -> tuple[Cell, ...]:
@@ -62,7 +62,7 @@ def _zones(services: Sequence[TrafficOfService]) -> Iterator[Part]:
         for zone in each.zones
     ]  # fmt: skip
     if rows:
-        yield Table(("SERVICE", "ZONE", "REQUESTS", "ENDPOINTS", "LEAVE IT"), tuple(rows))
+        yield Table(("SERVICE", "ZONE", "REQUESTS", "ENDPOINTS", "LEAVE ZONE"), tuple(rows))
 
 
 def _left_out(traffic: ExpectedTraffic) -> Iterator[Fact]:

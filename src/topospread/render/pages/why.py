@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 from topospread.answer import Unjudged
@@ -11,11 +10,12 @@ from topospread.answers.reasons import its_nodes
 from topospread.answers.remedies import skew_words, tried_words
 from topospread.answers.why import ConstraintForPod, DomainForPod, Situation, TriedChange, Why
 from topospread.answers.words import counted, in_order, joined, listed, natural, noun_of
-from topospread.render.blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Section, Span, Table, Verdict
+from topospread.config.durations import format_duration
+from topospread.render.blocks import Bar, Cell, Fact, Hint, Page, Part, Section, Span, Table, Verdict
 from topospread.text import shell_line
 from topospread.why.result import NodeScores, PluginVerdict, SpreadNodeScore
 
-from .pending import fix_facts
+from .pending import fix_facts, simulated_patch
 
 _MOST = 11
 """Maximum number of domains with their own rows without ``-o wide``."""
@@ -29,18 +29,25 @@ def page(answer: Why) -> Page:
     """Return the page of an explained pod."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     if answer.causes:
-        placed = "; ".join(each.says for each in answer.causes)
-        parts.append(Fact("why", placed if answer.verdict == "yes" else why_words(answer.causes)))
+        uneven = [each for each in answer.causes if each.code == "uneven"]
+        placed = "; ".join(each.says for each in answer.causes if each not in uneven)
+        if placed:
+            parts.append(Fact("why", placed if answer.verdict == "yes" else why_words(answer.causes)))
+        parts += [Fact("spread", each.says) for each in uneven]
     elif answer.verdict == "no" and answer.message and not answer.message.startswith("waits"):
         parts.append(Fact("why", answer.message))
     # The causes already name each obstacle of the admitted nodes.
     also_alone = [each for each in answer.causes if each.nodes == answer.nodes]
     if 0 < len(answer.core) < len(answer.causes) and not (len(answer.core) == 1 and len(also_alone) > 1):
-        label = "blocks alone" if len(answer.core) == 1 else "block together"
-        parts.append(Fact(label, joined([each.says for each in answer.core])))
+        together = len(answer.core) > 1
+        says = joined([each.says for each in answer.core]) + f": together all {answer.nodes} nodes" * together
+        parts.append(Fact("block together" if together else "blocks alone", says))
     parts += [*_fix(answer), *_unjudged(answer)]
     if answer.tries:
-        parts.append(Fact("since", _attempts(answer)))
+        parts.append(Fact("pending since", _attempts(answer)))
+    elif answer.created:
+        least = f", at least {format_duration(int(answer.age) * 10**9)} ago" if answer.age else ""
+        parts.append(Fact("pending since", f"{answer.created}{least}"))
     if answer.evictions:
         parts.append(Fact("evicted for it", listed(answer.evictions, 3)))
     parts += [Fact("warning", each) for each in answer.warnings]
@@ -58,7 +65,7 @@ def page(answer: Why) -> Page:
 
 
 def _situations(situations: Sequence[Situation]) -> Table:
-    """Return a row for each situation of a workload's pods, if pods are pending in several."""
+    """Return a row for each group of a workload's pending pods with the same causes; empty for a single group."""
     several = sum(each.verdict != "yes" for each in situations) > 1
     rows = tuple(
         (Span(f"? {each.pods}", "unsure") if each.verdict == "unknown" else each.pods, each.says, each.example)
@@ -80,7 +87,7 @@ def outcome_words(change: TriedChange, pending: int) -> str:
         case "create":
             how = f"in {change.file if change.file not in (None, '-') else 'its manifest'}: {placed}"
         case "template":
-            how = f"in the pod template of {kind} {name}, which makes its pods anew: {placed}"
+            how = f"in the pod template of {kind} {name}, which replaces its pods: {placed}"
         case "rollout" if kind == "StatefulSet":
             # Its controller waits for a pending pod of any revision before it replaces another pod.
             once = "once the pending one is deleted (unless managed in parallel)"
@@ -88,13 +95,15 @@ def outcome_words(change: TriedChange, pending: int) -> str:
         case "rollout":
             how = f"a new revision of {kind} {name} replaces every pod: {placed}"
         case "new pods":
-            how = f"{kind} {name} makes new pods of it, once the pending ones are deleted: {placed}"
+            how = f"{kind} {name} creates new pods from it once the pending pods are deleted: {placed}"
         case "recreate":
-            how = f"cannot be changed in a {kind} that exists: delete it and create it anew: {placed}"
+            how = f"cannot be changed in an existing {kind}: delete it and create it again: {placed}"
         case "in place":
-            how = f"can be added to a pod that exists: {placed}"
+            how = f"can be added to an existing pod: {placed}"
         case _:
-            how = "places it" if pending <= 1 else f"places {change.lets_in} of {counted(pending, 'pending pod')}"
+            how = "the pod finds a node"
+            if pending > 1:
+                how = f"{change.lets_in} of {counted(pending, 'pending pod')} find nodes"
             if change.tried.evicts:
                 how += f"; preemption evicts {counted(change.tried.evicts, 'pod')}"
             how += skew_words(change.tried)
@@ -114,23 +123,18 @@ def _fix(answer: Why) -> Iterator[Fact]:
         return
     first = answer.remedies[0]
     words = outcome_words(first, answer.pods.pending)
-    if first.command and _is_short(first) and not first.further:
+    if first.command and "-p" not in first.command and not first.further:  # a JSON patch is long
         yield Fact("fix", f"tried: {words}", shell_line(first.command))
     else:
         yield Fact("fix", first.says)
         yield Fact("tried", words)
 
 
-def _is_short(change: TriedChange) -> bool:
-    """Return whether the command fits on a screen; JSON patches do not."""
-    return "-p" not in change.command
-
-
 def _unjudged(answer: Why) -> Iterator[Fact]:
     for each in answer.unjudged:
         yield Fact("not judged", _not_judged(each, answer))
         if each.to_know:
-            yield Fact("know it by", "", each.to_know)
+            yield Fact("to judge it, add", "", each.to_know)
 
 
 def _not_judged(part: Unjudged, answer: Why) -> str:
@@ -141,8 +145,8 @@ def _not_judged(part: Unjudged, answer: Why) -> str:
     if answer.admitted is None:
         return words
     if answer.admitted == answer.nodes:
-        return f"{words}; all else admits each of the {counted(answer.nodes, 'node')}"
-    return f"{words}; all else admits {answer.admitted} of the {counted(answer.nodes, 'node')}"
+        return f"{words}; all other filters admit each of the {counted(answer.nodes, 'node')}"
+    return f"{words}; all other filters admit {answer.admitted} of the {counted(answer.nodes, 'node')}"
 
 
 def _attempts(answer: Why) -> str:
@@ -191,17 +195,17 @@ def _row(domain: DomainForPod, constraint: ConstraintForPod, answer: Why, *, wid
 
 
 def _says(domain: DomainForPod, constraint: ConstraintForPod, answer: Why, *, wide: bool) -> Span:
-    """Return whether the constraint admits the pod, and else why no node of the domain is feasible."""
+    """Return whether the constraint admits the pod to a domain, and why no node there is feasible."""
     trouble = "" if domain.open else its_nodes(domain.rejected, domain.nodes)
     here = ["its node is here"] if domain.name == constraint.own else []
     if not constraint.hard:
         return Span("; ".join(filter(None, [trouble, *here])))
     if not domain.allowed:
-        return Span("; ".join(filter(None, ["refused", trouble, *here])), "bad")
+        return Span("; ".join(filter(None, ["rejected", trouble, *here])), "bad")
     if not domain.open:
         return Span(f"admitted; {trouble if wide or not trouble else 'no node takes it'}", "unsure")
     if answer.verdict == "no":
-        return Span("admitted; another constraint refuses it", "unsure")
+        return Span("admitted; another constraint rejects the pod", "unsure")
     return Span("; ".join(["admitted", *here]), "good")
 
 
@@ -274,20 +278,20 @@ def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
             if one.command:
                 shown.insert(-1, Fact("run", "", shell_line(one.command)))
             elif one.patch:
-                shown.append(Code(json.dumps(list(one.patch), ensure_ascii=False), "json"))
+                shown += simulated_patch(one)
         yield Section(f"Fix {number}: {each.says}", tuple(shown), wide=True)
     if answer.untried:
-        words = "too many pods would have to be placed for them"
+        words = "the simulation would have to place too many pods"
         yield Section("", (Fact("not tried", f"{counted(answer.untried, 'more change')}: {words}"),), wide=True)
     yield from (_constraint(each, answer, wide=True) for each in others if each.domains or each.origin != "system")
     if answer.plugins:
-        title = f"What rejects the {counted(answer.nodes, 'node')}, each plugin asked about every node"
+        title = f"Plugins that reject nodes, each evaluated on all {answer.nodes}"
         yield Section(title, tuple(Fact(each.plugin, _rejects(each)) for each in answer.plugins), wide=True)
     if answer.nearest:
         title = "The node would reject it now" if answer.state == "bound" else "Nodes nearest to fitting"
         near = tuple(
             Fact(
-                each.node + (f" and {counted(each.alike, 'node')} more" if each.alike else ""),
+                each.node + (f" and {counted(each.alike, 'more node')}" if each.alike else ""),
                 "; ".join(f"{one.plugin}: {', '.join(one.details or one.reasons)}" for one in each.obstacles),
             )
             for each in answer.nearest
@@ -296,7 +300,7 @@ def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
     if answer.scores is not None and answer.scores.nodes:
         yield from _scores(answer.scores)
     if answer.without:
-        yield Section("Without a constraint", (_without(answer),), wide=True)
+        yield Section("Best node without one of the constraints", (_without(answer),), wide=True)
     if _has_own_words(answer):
         words = f"{answer.message.rstrip()} {answer.preemption}".strip()
         yield Section("", (Fact("kube-scheduler", words),), wide=True)
@@ -312,11 +316,12 @@ def _without(answer: Why) -> Table:
         remarks += [_INSTEAD[each.instead]] if each.instead else []
         node = each.node or "no node"
         rows.append((each.topology_key, each.when_unsatisfiable, node, each.total, "; ".join(remarks)))
-    return Table(("KEY", "WHEN", "BEST NODE", "SCORE", ""), tuple(rows))
+    return Table(("WITHOUT", "WHEN UNSATISFIABLE", "BEST NODE", "SCORE", ""), tuple(rows))
 
 
 def _rejects(each: PluginVerdict) -> str:
-    alone = "it alone" if each.alone == each.nodes else f"{each.alone or 'none'} by it alone"
+    alone = f"{f'{each.alone} of ' * (each.alone < each.nodes)}which no other plugin rejects"
+    alone = alone if each.alone else "which other plugins reject too"
     reasons = [reason if nodes == each.nodes else f"{nodes} {reason}" for reason, nodes in each.reasons.items()]
     details = f" ({', '.join(each.details)})" if each.details else ""
     return f"{counted(each.nodes, 'node')}, {alone}: {', '.join(reasons)}{details}"
@@ -333,7 +338,7 @@ def _scores(scores: NodeScores) -> Iterator[Section]:
                     [
                         each.node,
                         "chosen" if each.node == scores.chosen else "",
-                        f"{counted(each.alike, 'node')} more with these points" if each.alike else "",
+                        f"and {counted(each.alike, 'more node')} with these points" if each.alike else "",
                     ],
                 )
             ),

@@ -17,14 +17,14 @@ def page(answer: WhyHistory) -> Page:
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:2]]
     if len(answer.refusals) == 1 and answer.refusals[0].cause is not None and answer.refusals[0].causes:
-        parts.append(Fact("refused", why_words(answer.refusals[0].causes)))
+        parts.append(Fact("rejected", why_words(answer.refusals[0].causes)))
     ended = {f"{each.ended.words} at {each.ended.at}" for each in answer.refusals if each.ended is not None}
     parts += [Fact("ended", each) for each in sorted(ended)[:2]]
     if answer.over_skew:
         left = [each.pod for each in answer.over_skew if not each.explained]
-        in_order = f"{counted(len(left), 'binding')} in every order: {listed(left, 3)}" if left else "none in theirs"
+        in_order = f"{counted(len(left), 'binding')} in every order: {listed(left, 3)}" if left else "none does in that"
         bindings = f"{len(answer.over_skew)} of {counted(len(answer.placed), 'binding')} exceeded maxSkew on arrival"
-        parts.append(Fact("order", f"{bindings}; decisions come in another order, and {in_order}"))
+        parts.append(Fact("order", f"{bindings}; the decisions had another order, and {in_order}"))
     for each in answer.unjudged:
         parts.append(Fact("not judged", each.because + (f": {listed(each.pods, 3)}" if each.pods else "")))
     parts += [Fact("warning", each) for each in answer.warnings]
@@ -47,14 +47,14 @@ def _waited(answer: WhyHistory) -> Table:
         )
         for each in answer.refusals
     )
-    return Table(("POD", "PENDING SINCE", "NODE AFTER", "WAITED", ""), rows, may_drop=(4, 2))
+    return Table(("POD", "PENDING SINCE", "PLACED ON", "PENDING FOR", ""), rows, may_drop=(4, 2))
 
 
 def _details(answer: WhyHistory) -> Iterator[Section]:
     if not answer.begins:
         return
     happened = [(each.at, each.words) for each in answer.alterations]
-    happened += [(each.first, f"pod {each.pod} refused: {each.said}") for each in answer.refusals]
+    happened += [(each.first, f"pod {each.pod} rejected: {each.said}") for each in answer.refusals]
     happened += [(each.at, f"pod {each.pod} on node {each.node}") for each in answer.placed]
     happened += [
         (each.at, f"pod {each.pod} exceeds maxSkew on arrival: skew {each.skew} > {each.max_skew} in {each.domain}")

@@ -1,8 +1,6 @@
 // The editor itself: CodeMirror for YAML, in a shadow root, where its styles need no exception from the page's policy.
 
-import {
-  EditorState, EditorView, HighlightStyle, basicSetup, keymap, lintGutter, lintKeymap, setDiagnostics, syntaxHighlighting, tags, yaml,
-} from "./vendor/codemirror/codemirror.js";
+import { EditorState, EditorView, HighlightStyle, basicSetup, keymap, lintGutter, lintKeymap, setDiagnostics, syntaxHighlighting, tags, yaml } from "./vendor/codemirror/codemirror.js";
 
 const SEVERITY = { error: "error", warning: "warning", hint: "info" };
 
@@ -22,9 +20,7 @@ const look = EditorView.theme({
   ".cm-cursor": { borderLeftColor: "var(--code-text)" },
   ".cm-gutters": { backgroundColor: "var(--code-ground)", color: "var(--code-comment)", border: "0" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--code-line)" },
-  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection": {
-    backgroundColor: "var(--code-chosen) !important",
-  },
+  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection": { backgroundColor: "var(--code-chosen) !important" },
   ".cm-tooltip, .cm-panels": { backgroundColor: "var(--code-line)", color: "var(--code-text)" },
   ".cm-diagnostic": { whiteSpace: "pre-wrap", maxWidth: "40rem" },
   ".cm-matchingBracket": { backgroundColor: "var(--code-chosen) !important" },
@@ -42,13 +38,7 @@ export function manifestEditor(host, changed) {
     state: EditorState.create({
       doc: "",
       extensions: [
-        basicSetup,
-        yaml(),
-        keymap.of(lintKeymap),
-        lintGutter(),
-        syntaxHighlighting(colours),
-        look,
-        EditorView.lineWrapping,
+        basicSetup, yaml(), keymap.of(lintKeymap), lintGutter(), syntaxHighlighting(colours), look, EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": "Manifest, YAML", spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => update.docChanged && changed()),
       ],

@@ -79,11 +79,9 @@ class Draft {
     by("why").hidden = !name;
     if (!name) {
       if (cluster.value === "example") cluster.value = "served";
-      this.chooseCluster();
-      return;
+      return this.chooseCluster();
     }
-    const answer = await fetch(`/api/example?name=${encodeURIComponent(name)}`);
-    const { why, manifest } = await answer.json();
+    const { why, manifest } = await (await fetch(`/api/example?name=${encodeURIComponent(name)}`)).json();
     by("why").textContent = why;
     cluster.value = "example";
     this.chooseCluster();

@@ -15,19 +15,32 @@ export function plural(number, word) {
   return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
-export function copyButton(text, label) {
-  return element("button", { type: "button", onclick: (event) => copy(text, event.currentTarget) }, label);
+export const sum = (list) => list.reduce((total, each) => total + each, 0);
+
+// A table in a box that is scrolled sideways: its first columns hold words, the others numbers.
+export function table(title, wordy, heads, rows) {
+  const head = element("tr", {}, ...heads.map((each, at) => element("th", { scope: "col", className: at < wordy ? "" : "number" }, each)));
+  const made = element("table", {}, element("caption", {}, title), element("thead", {}, head), element("tbody", {}, ...rows));
+  return element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, made);
 }
 
-export async function copy(text, button) {
-  const before = button.dataset.label ?? button.textContent;
-  button.dataset.label = before;
+// A row of such a table, which begins with a button; a cell that is made already stays as it is.
+export function tableRow(wordy, name, onclick, cells) {
+  return element("tr", {}, element("th", { scope: "row" }, element("button", { type: "button", onclick }, name)),
+    ...cells.map((each, at) => (each instanceof HTMLTableCellElement ? each : element("td", { className: at + 1 < wordy ? "" : "number" }, ...[each].flat()))));
+}
+
+export const copy = (text, button) => reported(button, () => navigator.clipboard.writeText(text), "copied");
+
+// The button says for a moment what came of its work.
+export async function reported(button, work, done) {
+  const before = (button.dataset.label ??= button.textContent);
   button.style.minWidth = `${button.getBoundingClientRect().width}px`; // what is beside it keeps its place
   try {
-    await navigator.clipboard.writeText(text);
-    button.textContent = "copied";
+    await work();
+    button.textContent = done;
   } catch {
-    button.textContent = "could not be copied";
+    button.textContent = `could not be ${done}`;
   }
   setTimeout(() => { button.textContent = before; }, 1500);
 }

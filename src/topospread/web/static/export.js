@@ -10,8 +10,7 @@ function written(part) {
   for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) made.setAttribute(name, value);
   style.textContent = [...document.styleSheets].flatMap((each) => [...each.cssRules]).map((each) => each.cssText).join("\n");
   const inside = document.createElementNS(SVG, "foreignObject"), body = document.createElement("body");
-  inside.setAttribute("width", "100%");
-  inside.setAttribute("height", "100%");
+  for (const side of ["width", "height"]) inside.setAttribute(side, "100%");
   body.append(part.cloneNode(true));
   inside.append(body);
   made.append(style, inside);
@@ -24,8 +23,7 @@ async function png({ text, width, height }) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   await image.decode();
   const scale = Math.min(2, LARGEST / width, LARGEST / height);
-  canvas.width = width * scale;
-  canvas.height = height * scale;
+  Object.assign(canvas, { width: width * scale, height: height * scale });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }

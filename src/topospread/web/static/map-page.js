@@ -1,7 +1,7 @@
 // The page of the map: what is in the address is asked for and shown, and whatever is chosen goes into the address.
 
 import { putAddress, readAddress, request } from "./address.js";
-import { breakable, copy, element, plural } from "./elements.js";
+import { breakable, copy, element, plural, reported, sum } from "./elements.js";
 import { save } from "./export.js";
 import { ask, changed } from "./fetching.js";
 import { countOf, NodeMap } from "./map.js";
@@ -11,7 +11,7 @@ import { drawLimit, spreadAnswered, spreadOf } from "./spreads.js";
 import { stackTables } from "./stacking.js";
 import { domainTable, percent, words } from "./table.js";
 import { Trial } from "./trial.js";
-import { workloadList } from "./workloads.js";
+import { keyOf, workloadList } from "./workloads.js";
 
 const by = (id) => document.getElementById(id);
 const isPhone = () => matchMedia("(max-width: 37.5rem)").matches;
@@ -40,12 +40,17 @@ class MapPage {
     // What only chooses something in the same moment needs nothing of the trial anew.
     const same = this.now && before.at === this.view.at && before.beside === this.view.beside && before.steps.join("\n") === this.view.steps.join("\n");
     if (!same) return this.refresh();
-    this.turn++;
     this.fillKeys();
+    if (this.isLoading) { // what is under way goes on, and shows in the end what is chosen now
+      if (this.panel.dataset.wanted) this.panel.replaceChildren(this.backButton(), element("p", { role: "status" }, "Waits for what is played …"));
+      return this.drawMaps();
+    }
+    this.turn++;
     return this.showChosen();
   }
 
   async picture(at, signal, steps = this.view.steps) {
+    if (at === "baseline") return (this.earlier ??= await ask(request("/api/picture", [], at))); // it never changes
     const address = request("/api/picture", steps, at);
     if (!this.pictures.has(address)) {
       this.pictures.set(address, await ask(address, signal));
@@ -56,11 +61,12 @@ class MapPage {
 
   async refresh() {
     const mine = ++this.turn;
+    this.isLoading = true;
     this.asking.abort(); // nobody needs the answers before
     this.asking = new AbortController();
     const { signal } = this.asking;
     const late = setInterval(() => this.trial.working(this.view.steps, () => this.cancel()), 300);
-    const far = this.view.steps.length ? this.tell("", {}, (says) => this.trial.says(says)) : 0;
+    const far = this.view.steps.length ? this.tell("", {}, (says) => this.trial.far?.replaceChildren(says)) : 0;
     try {
       // While steps are played, things are shown as they were read.
       if (!this.now && this.view.steps.length) this.picture("0", signal, []).then((found) => this.now || this.drawSoon(found), () => {});
@@ -76,6 +82,7 @@ class MapPage {
       by("maps").dataset.at = told.at;
       this.showFrames(told.at);
       this.fillKeys();
+      clearInterval(late); // else the result is taken for one under way, and emptied, while what is beside it is asked for
       this.trial.show(this.view, told);
       await this.showBeside(told.at);
       this.settled = this.view;
@@ -88,6 +95,7 @@ class MapPage {
     } finally {
       clearInterval(late);
       clearInterval(far);
+      this.isLoading &&= mine !== this.turn;
     }
     await this.showChosen();
   }
@@ -124,24 +132,28 @@ class MapPage {
   showFrames(at) {
     by("frames").replaceChildren(...this.frames.map((frame, number) => element("li", {},
       element("button", { type: "button", onclick: () => this.go({ at: String(number) }), ...(number === at ? { "aria-current": "step" } : {}) },
-        `${number}. ${frame.label}${frame.waiting ? ` (${frame.waiting} waiting)` : ""}`))));
-    const choice = by("beside"), { beside: chosen, base } = this.view;
-    choice.replaceChildren(element("option", { value: "" }, "nothing"), ...this.frames.map((frame, number) => element("option", { value: String(number) }, frame.label)),
-      ...(base ? [element("option", { value: "base" }, `the baseline: ${base.replaceAll("\n", ", ")}`)] : []));
-    choice.value = chosen;
+        `${number}. ${frame.label}${waitingWords(frame)}`))));
+    const choice = by("beside"), moments = [["", "nothing"], ...this.frames.map(({ label }, number) => [String(number), label]), ...Object.entries(this.baselines())];
+    choice.replaceChildren(...moments.map(([value, label]) => element("option", { value }, label)));
+    choice.value = this.view.beside;
+  }
+
+  // What else can be compared with: the what-if that was kept, the snapshot that the server was given.
+  baselines() {
+    const { base } = this.view, { baseline } = by("state").dataset;
+    return { ...(base && { base: `the baseline, ${base.replaceAll("\n", ", ")}` }), ...(baseline && { baseline: `the earlier snapshot, ${baseline}` }) };
   }
 
   async showBeside() {
-    const { beside, base, steps } = this.view, isBase = beside === "base" && base;
-    const label = isBase ? `the baseline, ${base.replaceAll("\n", ", ")}` : this.frames[beside === "" ? -1 : Number(beside)]?.label;
+    const { beside, base, steps } = this.view, isBase = beside === "base";
+    const label = this.baselines()[beside] ?? this.frames[beside === "" ? -1 : Number(beside)]?.label;
     const before = this.beforehand = label ? await this.picture(isBase ? "" : beside, this.asking.signal, isBase ? base.split("\n") : steps) : null;
-    const counts = ({ waiting, workloads: { hardExceeded } }) => `${plural(waiting, "pod")} pending, ${plural(hardExceeded.filter(Boolean).length, "workload")} over a hard maxSkew`;
+    const counts = ({ waiting, nodes, workloads: { hardExceeded, unjudged } }) => `${plural(nodes.name.length, "node")}, ${plural(waiting - sum(unjudged), "pod")} pending, ${plural(hardExceeded.filter(Boolean).length, "workload")} over a hard maxSkew`;
     by("now").querySelector("figcaption").textContent = label ? `What changed since: ${label}. Then ${counts(before)}; now ${counts(this.now)}.` : "";
   }
 
   fillKeys() {
-    const choice = by("key");
-    const names = this.now.keys.map((each) => each.key);
+    const choice = by("key"), names = this.now.keys.map((each) => each.key);
     if (choice.dataset.names !== names.join()) {
       choice.dataset.names = names.join();
       choice.replaceChildren(...(names.length ? names.map((name) => element("option", { value: name }, name)) : [element("option", { value: "" }, "none")]));
@@ -153,23 +165,16 @@ class MapPage {
   // What the map shows beside the picture: the workload, its constraint on this key, who is rejected, the node.
   shown(of) {
     const key = of.keys.findIndex((each) => each.key === (this.view.key || of.keys[0]?.key));
-    const row = this.view.workload ? this.rowOf(of, this.view.workload) : -1;
+    const named = this.view.workload || this.owner, row = named ? of.workloads.name.findIndex((_, at) => keyOf(of.workloads, at) === named) : -1;
     const spread = spreadOf(of, row, Math.max(key, 0)) ?? (of === this.now ? this.constraint : null);
     return { key: Math.max(key, 0), fill: this.view.fill || "most", workload: row, constraint: spread, rejected: of === this.now ? this.rejected : null, node: this.view.node };
-  }
-
-  rowOf(of, text) {
-    const [kind, namespace, ...name] = text.split("/");
-    const { workloads } = of;
-    return workloads.name.findIndex((each, row) => each === name.join("/") && workloads.namespace[row] === namespace && workloads.kind[row] === kind);
   }
 
   drawMaps() {
     if (!this.now) return;
     this.map.show(this.now, this.shown(this.now), this.beforehand);
     this.overview.show(this.now, this.shown(this.now).key, this.view);
-    const box = by("table");
-    if (box.open) this.fillTable();
+    if (by("table").open) this.fillTable();
   }
 
   fillTable() {
@@ -178,7 +183,7 @@ class MapPage {
   }
 
   async showChosen() {
-    this.constraint = this.rejected = null;
+    this.constraint = this.rejected = this.owner = null;
     this.drawMaps();
     this.choosing?.abort(); // nobody needs to know any more why
     this.choosing = new AbortController();
@@ -191,6 +196,7 @@ class MapPage {
       const key = this.now.keys[this.shown(this.now).key]?.key;
       this.trial.choose(this.view, workload, this.now, this.map.columns);
       this.constraint = spreadAnswered(workload?.constraints ?? [], key);
+      this.owner = asked === "pod" ? own.workload : "";
       this.rejected = asked === "pod" ? new Map(Object.entries(own.rejected)) : null;
       // Mostly the picture had all of it, and the map is as it should be.
       if (this.rejected || (this.constraint && !spreadOf(this.now, this.shown(this.now).workload, this.shown(this.now).key))) this.drawMaps();
@@ -217,8 +223,7 @@ class MapPage {
 
   // Parts that are asked for once the rest is there: at once, or when they are opened. Who leaves them ends the work.
   fillSlots(again = false) {
-    if (!again) this.slots.abort();
-    if (!again) this.slots = new AbortController();
+    if (!again) (this.slots.abort(), this.slots = new AbortController());
     const { signal } = this.slots, at = by("maps").dataset.at;
     for (const slot of this.panel.querySelectorAll("[data-ask]")) {
       const [path, words] = slot.dataset.ask.split("?"), box = slot.querySelector("[role=status]") ?? slot.appendChild(element("div", { role: "status" }));
@@ -243,13 +248,13 @@ class MapPage {
     const { steps } = this.view, filled = [steps, by("maps").dataset.at, html].join("\n"), isSame = filled === this.filled && this.panel.querySelector("h2");
     this.filled = filled;
     if (isSame) return this.fillSlots(true); // nothing is closed, and what was asked by opening it stays
-    const box = element("div");
+    const box = element("div"), isOurs = this.panel.contains(document.activeElement), { limit } = document.activeElement.dataset;
     box.innerHTML = html;
     this.panel.replaceChildren(this.backButton(), box);
     stackTables(box);
     this.fillSlots();
-    const head = box.querySelector("h2");
-    if (document.activeElement === document.body || this.panel.contains(document.activeElement) || this.panel.dataset.wanted) head?.focus({ preventScroll: true });
+    const head = (limit !== undefined && box.querySelector(`[data-limit="${limit}"]`)) || box.querySelector("h2");
+    if (document.activeElement === document.body || isOurs || this.panel.dataset.wanted) head?.focus({ preventScroll: true });
     this.reached();
   }
 
@@ -260,9 +265,8 @@ class MapPage {
   }
 
   backButton() {
-    const step = this.view.pod && this.view.node ? { pod: "" } : this.view.pod && this.view.workload ? { pod: "" } : { pod: "", node: "", workload: "" };
-    const name = step.workload === "" ? "All workloads" : "Back";
-    return element("button", { type: "button", onclick: () => this.choose(step) }, `← ${name}`);
+    const isWithin = this.view.pod && (this.view.node || this.view.workload), step = isWithin ? { pod: "" } : { pod: "", node: "", workload: "" };
+    return element("button", { type: "button", onclick: () => this.choose(step) }, isWithin ? "← Back" : "← All workloads");
   }
 
   listWorkloads() {
@@ -275,8 +279,7 @@ class MapPage {
       find: (q) => ask(request("/api/find", this.view.steps, by("maps").dataset.at, { q })).catch(() => ({ pods: { number: 0 }, nodes: { number: 0 } })),
     }));
     this.fillSlots();
-    if (typed !== null) Object.assign(by("find"), { value: typed }).dispatchEvent(new Event("input"));
-    if (typed !== null) by("find").focus({ preventScroll: true });
+    if (typed !== null) (Object.assign(by("find"), { value: typed }).dispatchEvent(new Event("input")), by("find").focus({ preventScroll: true }));
     if (this.panel.dataset.wanted) this.panel.querySelector("h2").focus({ preventScroll: true });
     this.reached();
   }
@@ -311,6 +314,7 @@ class MapPage {
   pressed({ target }) {
     const button = target.closest("button[data-pod], button[data-step], button[data-copy]");
     if (button?.dataset.pod) this.choose({ pod: button.dataset.pod });
+    else if (button?.dataset.replaces) this.go({ steps: this.view.steps.map((each) => (each === button.dataset.replaces ? button.dataset.step : each)), at: "" });
     else if (button?.dataset.step) this.go({ steps: [...this.view.steps, ...button.dataset.step.split("\n")], beside: by("maps").dataset.at, at: "", pod: "" });
     else if (button) copy(button.dataset.copy, button);
   }
@@ -353,7 +357,7 @@ class MapPage {
     for (const name of ["key", "beside"]) by(name).addEventListener("change", ({ target: { value } }) => this.go({ [name]: value }));
     by("fill").addEventListener("change", ({ target: { value } }) => this.go({ fill: value === "most" ? "" : value }));
     for (const [name, factor] of [["larger", 1.5], ["smaller", 1 / 1.5], ["whole", 0]]) by(name).addEventListener("click", () => this.now && this.map.zoom(factor));
-    for (const kind of ["svg", "png"]) by(`save-${kind}`).addEventListener("click", () => save(by(by("save").value), by("save").value, kind).catch(() => this.say("answer", "The picture could not be made.")));
+    for (const kind of ["svg", "png"]) by(`save-${kind}`).addEventListener("click", ({ target }) => reported(target, () => save(by(by("save").value), by("save").value, kind), "saved"));
     by("table").addEventListener("toggle", () => by("table").open && this.now && this.fillTable());
     addEventListener("popstate", () => { this.view = readAddress(); this.refresh(); });
   }
@@ -381,8 +385,7 @@ class MapPage {
       }
       known = state;
     };
-    events.addEventListener("state", told);
-    events.addEventListener("age", told);
+    for (const each of ["state", "age"]) events.addEventListener(each, told);
     events.onerror = () => this.connected(false) ?? this.say("server", events.readyState === EventSource.CLOSED
       ? "The server was started anew and this page is not of it: open the URL that topospread printed."
       : "The server does not answer: what is shown stays as it was.");
@@ -395,9 +398,13 @@ class MapPage {
   }
 }
 
+function waitingWords({ waiting, unjudged }) {
+  const words = [waiting && `${waiting} pending`, unjudged && `${unjudged} not judged`].filter(Boolean).join(", ");
+  return words && ` (${words})`;
+}
+
 function ageWords(seconds) {
-  if (seconds < 90) return `${Math.round(seconds)} s`;
-  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+  return seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
 const page = new MapPage();

@@ -2,7 +2,8 @@
 // they are, in the page's own colours; words are words of the page, which breaks them as it breaks all others.
 
 import { breakable, element, plural } from "./elements.js";
-import { skewWords, spreadOf } from "./spreads.js";
+import { skewMark } from "./spreads.js";
+import { keyOf } from "./workloads.js";
 
 export const CORDONED = 1;
 export const TAINTED = 2;
@@ -21,7 +22,7 @@ export class NodeMap {
   constructor(box, told) {
     Object.assign(this, { box, told, scale: 1, pointed: -1, columns: [], groups: [], order: [] });
     this.ring = element("div", { className: "ring", hidden: true });
-    new ResizeObserver(() => this.picture && box.clientWidth !== this.width && this.draw()).observe(box);
+    new ResizeObserver(() => "width" in this && box.clientWidth !== this.width && this.draw()).observe(box);
     box.addEventListener("pointermove", (event) => this.point(this.at(event)));
     box.addEventListener("pointerleave", () => this.point(-1));
     box.addEventListener("click", (event) => this.at(event) >= 0 && told.choose(this.at(event)));
@@ -31,9 +32,11 @@ export class NodeMap {
   // shown: {key, fill, workload, constraint, rejected, node}; before: the moment that it is compared with, if any
   show(picture, shown, before = null) {
     if (picture === this.picture && before === this.before && Object.keys(shown).every((each) => shown[each] === this.shown[each])) return;
+    const isFirst = !this.picture;
     Object.assign(this, { picture, shown, before });
     this.columns = domainsOf(picture, shown.key);
-    this.draw();
+    if (isFirst) requestAnimationFrame(() => setTimeout(() => this.draw())); // the figures and the table are seen first
+    else if ("width" in this) this.draw();
   }
 
   zoom(factor) {
@@ -83,9 +86,7 @@ export class NodeMap {
   words(column) {
     const found = this.shown.constraint, pods = found && !column.missing ? found.of.get(column.name) : undefined;
     if (pods === undefined) return [element("span", {}, plural(column.nodes.length, "node"))];
-    const skew = pods - found.minimum;
-    const className = skew <= found.maxSkew ? "" : found.hard ? "bad" : "warn";
-    return [element("span", {}, plural(pods, "pod")), element("span", { className }, skewWords(skew, found))];
+    return [element("span", {}, plural(pods, "pod")), skewMark(found, column.name)];
   }
 
   // How many nodes are how full, from empty to full.
@@ -104,7 +105,7 @@ export class NodeMap {
     const names = [];
     nodes.forEach((node, at) => {
       const [x, y, side] = this.place(node, at, unit, across);
-      const up = flags[node] & NOT_READY ? 0 : this.use(node) * side;
+      const up = this.use(node) * side;
       drawn.cell += box(x, y, side, side);
       if (up > 0) drawn[up > 0.9 * side ? "full" : "used"] += box(x, y + side - up, side, up);
       const lines = side < NAMES_FROM * this.em ? [] : broken(name[node], Math.floor((side - 4) / LETTER / this.em));
@@ -114,7 +115,7 @@ export class NodeMap {
       if (flags[node] & CORDONED) drawn.cordoned += hatched(x, y, side, 1);
       if (flags[node] & TAINTED) drawn.tainted += `M${f(x + side * 0.78)} ${f(y)}h${f(side * 0.22)}v${f(side * 0.22)}z`;
       if (flags[node] & NOT_READY) drawn.silent += `M${f(x + 2)} ${f(y + 2)}l${f(side - 4)} ${f(side - 4)}m0 ${f(4 - side)}l${f(4 - side)} ${f(side - 4)}`;
-      if (flags[node] & UNKNOWN) {
+      if (flags[node] & UNKNOWN && this.picture.workloads.unjudged[this.shown.workload]) {
         drawn.unknown += hatched(x + side, y, side, -1);
         if (side >= DOTS_FROM) names.push(svg("text", { x: x + side - 8, y: y + side - 3 }, "?"));
       }
@@ -141,7 +142,8 @@ export class NodeMap {
   // A dot for each pod where there is room for them, else one for each kind that is asked about.
   dots(drawn, node, [x, y, side], head) {
     if (side < DOTS_FROM && this.shown.workload < 0 && !this.before) return;
-    const tally = Object.entries(this.tally(node)).filter(([kind, number]) => number && (side >= DOTS_FROM || kind !== "dots"));
+    const isLost = this.picture.nodes.flags[node] & NOT_READY;
+    const tally = Object.entries(this.tally(node)).map(([kind, number]) => [isLost && kind === "own" ? "leaves" : kind, number]).filter(([kind, number]) => number && (side >= DOTS_FROM || kind !== "dots"));
     if (side < DOTS_FROM) {
       tally.forEach(([kind], at) => { drawn[kind] += dot(x + (side * (at + 1)) / (tally.length + 1), y + side / 2, Math.max(side * 0.3, 1.5)); });
       return;
@@ -208,8 +210,7 @@ const box = (x, y, w, h) => `M${f(x)} ${f(y)}h${f(w)}v${f(h)}h${f(-w)}z`;
 // Lines across a cell, from its left edge (way 1) or its right one (-1).
 const hatched = (x, y, side, way) => [1, 2, 3, 4, 5].map((part) => [Math.max(0, part - 3) / 3, Math.min(part, 3) / 3, Math.min(part, 6 - part) / 3].map((each) => each * side))
   .map(([low, down, length]) => `M${f(x + way * low)} ${f(y + down)}l${f(way * length)} ${f(-length)}`).join("");
-const circle = (x, y, r) => `M${f(x - r)} ${f(y)}a${r} ${r} 0 1 0 ${f(2 * r)} 0a${r} ${r} 0 1 0 ${f(-2 * r)} 0`;
-const dot = (x, y, r) => circle(x, y, f(r));
+const dot = (x, y, r) => `M${f(x - r)} ${f(y)}a${f(r)} ${f(r)} 0 1 0 ${f(2 * r)} 0a${f(r)} ${f(r)} 0 1 0 ${f(-2 * r)} 0`;
 const path = (kind, d) => svg("path", { class: kind, d });
 
 function svg(name, attributes, ...children) {
@@ -240,7 +241,6 @@ function counts({ nodes }, workload) {
 
 // Of two moments: what stays, what comes and what leaves, of all workloads or of the chosen one.
 function differences(now, before, workload) {
-  const keyOf = ({ kind, namespace, name }, row) => `${kind[row]}/${namespace[row]}/${name[row]}`;
   const rows = new Map(now.workloads.name.map((_, row) => [keyOf(now.workloads, row), row]));
   const was = new Map(before.nodes.name.map((name, node) => [name, before.nodes.pods[node]]));
   const pairs = (list, of) => new Map(list.flatMap((row, at) => (at % 2 ? [] : [[of(row), list[at + 1]]])));

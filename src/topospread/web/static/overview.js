@@ -1,29 +1,29 @@
 // What is wrong at a glance: figures that filter, and workloads × domains, the worst first.
 
-import { element, plural } from "./elements.js";
+import { element, plural, sum, table, tableRow } from "./elements.js";
 import { CORDONED, NOT_READY, TAINTED, UNKNOWN } from "./map.js";
 import { spreadOf } from "./spreads.js";
 import { stackTables } from "./stacking.js";
 import { words } from "./table.js";
-import { stateOf, worstFirst } from "./workloads.js";
+import { keyOf, stateOf, worstFirst } from "./workloads.js";
 
-const ROWS = 50; // drawn at a time, as they come into sight
+const FEW = 20, ROWS = 50; // drawn at first, and at a time as they come into sight
 const MOST_DOMAINS = 9; // of more, a row says the fewest and the most
-
-const sum = (list) => list.reduce((total, each) => total + each, 0);
 
 // Name → [title, words, rows that it leaves], of workloads or of nodes.
 function figuresOf({ workloads, nodes }) {
-  const { hardExceeded: hard, softExceeded: soft, unjudged } = workloads, waiting = workloads.waiting.map((each, row) => each - unjudged[row]);
+  const { hardExceeded: hard, softExceeded: soft, unjudged, missing } = workloads, waiting = workloads.waiting.map((each, row) => each - unjudged[row]);
   const rows = (kept) => workloads.name.map((_, row) => row).filter(kept);
   const closed = nodes.flags.map((flags, node) => (flags & ~UNKNOWN ? node : -1)).filter((node) => node >= 0);
   const of = (bit) => closed.filter((node) => nodes.flags[node] & bit).length;
+  const counts = [[of(CORDONED), "cordoned"], [of(TAINTED), "tainted"], [of(NOT_READY), "not ready"]];
   return {
     pending: [sum(waiting), "pending", `pods of ${plural(rows((row) => waiting[row]).length, "workload")}`, rows((row) => waiting[row])],
     hard: [rows((row) => hard[row]).length, "over a hard maxSkew", "workloads", rows((row) => hard[row])],
     soft: [rows((row) => !hard[row] && soft[row]).length, "over a soft maxSkew", "workloads; it is allowed", rows((row) => !hard[row] && soft[row])],
-    closed: [closed.length, "nodes not open", `${of(CORDONED)} cordoned, ${of(TAINTED)} tainted, ${of(NOT_READY)} not ready`, closed],
-    unjudged: [sum(unjudged), "not judged", "pods that ask for what is not modelled", rows((row) => unjudged[row])],
+    closed: [closed.length, "nodes not open", `${counts.map(([number, word]) => `${number} ${word}`).join(", ")}${sum(counts.map(([number]) => number)) > closed.length ? "; some are several" : ""}`, closed],
+    lost: [sum(missing), "lost", "pods on nodes that are not ready, or not replaced", rows((row) => missing[row])],
+    unjudged: [sum(unjudged), "not judged", "pods; the input lacks what decides", rows((row) => unjudged[row])],
   };
 }
 
@@ -39,57 +39,56 @@ export class Overview {
     if (this.shown?.every((each, at) => each === shown[at])) return;
     this.shown = shown;
     const figures = figuresOf(picture), rows = figures[filter]?.[3];
-    this.figures.replaceChildren(...Object.entries(figures).filter(([name, [number]]) => name !== "unjudged" || number).map(([name, each]) => this.figure(name, each, filter)));
+    this.figures.replaceChildren(...Object.entries(figures).filter(([name, [number]]) => !["lost", "unjudged"].includes(name) || number).map(([name, each]) => this.figure(name, each, filter)));
     this.matrix.replaceChildren(...(filter === "closed" ? this.nodes(picture, key, rows) : this.workloads(picture, key, rows, workload)));
     this.further?.();
   }
 
   figure(name, [number, title, more], filter) {
-    const inside = [element("b", {}, String(number)), " ", element("span", {}, title), " ", element("span", { className: "quiet" }, more)];
-    return element("button", { type: "button", className: `figure ${number ? name : ""}`, "aria-pressed": String(name === filter),
-      onclick: () => this.told.filter(name === filter ? "" : name) }, ...inside);
+    return element("button", { type: "button", className: `figure ${number ? name : ""}`, "aria-pressed": String(name === filter), onclick: () => this.told.filter(name === filter ? "" : name) },
+      element("b", {}, String(number)), " ", element("span", {}, title), " ", element("span", { className: "quiet" }, more));
   }
 
   workloads(picture, key, rows, workload) {
-    const { name, namespace, kind, replicas, unjudged } = picture.workloads;
+    const { name, namespace, replicas, unjudged } = picture.workloads;
     const order = worstFirst(picture, rows);
     const domains = picture.keys[key]?.values ?? [], counts = countsOf(picture, key);
     const isMany = domains.length > MOST_DOMAINS;
     const heads = ["Workload", "State", "Wanted", ...(isMany ? [`Pods in ${domains.length} domains`] : domains)];
     const line = (row) => {
-      const text = `${kind[row]}/${namespace[row]}/${name[row]}`;
-      const open = element("button", { type: "button", onclick: () => this.told.workload(text) }, `${namespace[row]}/${name[row]}`);
-      const spread = spreadOf(picture, row, key);
+      const text = keyOf(picture.workloads, row), spread = spreadOf(picture, row, key);
       const pods = domains.map((domain, at) => (spread ? spread.of.get(domain) : counts[row * domains.length + at]));
       const cells = isMany ? [element("td", { className: unjudged[row] ? "number unknown" : "number" }, unjudged[row] ? `? ${rangeOf(pods)}` : rangeOf(pods))] : pods.map((each) => cell(each, spread, unjudged[row]));
-      return element("tr", text === workload ? { className: "chosen" } : {}, element("th", { scope: "row" }, open),
-        element("td", {}, ...stateOf(picture, row)), element("td", { className: "number" }, String(replicas[row])), ...cells);
+      const made = tableRow(2, `${namespace[row]}/${name[row]}`, () => this.told.workload(text), [stateOf(picture, row), replicas[row], ...cells]);
+      made.classList.toggle("chosen", text === workload);
+      return made;
     };
-    return this.table("Workloads by domain, the worst first", heads, order, line, "workloads");
+    return this.table("Workloads by domain, the worst first", 2, heads, order, line, "workloads");
   }
 
   nodes(picture, key, rows) {
     const { keys, nodes } = picture;
-    const line = (row) => element("tr", {},
-      element("th", { scope: "row" }, element("button", { type: "button", onclick: () => this.told.node(row) }, nodes.name[row])),
-      element("td", {}, keys[key]?.values[keys[key].of[row]] ?? "–"), element("td", {}, words(nodes.flags[row])),
-      element("td", { className: "number" }, String(nodes.used.pods[row])));
-    return this.table("Nodes that are not open", ["Node", "Domain", "State", "Pods"], rows, line, "nodes");
+    const line = (row) => tableRow(4, nodes.name[row], () => this.told.node(row), [keys[key]?.values[keys[key].of[row]] ?? "–", words(nodes.flags[row]), nodes.taints[row], nodes.used.pods[row]]);
+    return this.table("Nodes that are not open", 4, ["Node", "Domain", "State", "Taints", "Pods"], rows, line, "nodes");
   }
 
-  table(title, heads, rows, line, noun) {
+  table(title, wordy, heads, rows, line, noun) {
     if (!rows.length) return [element("p", { className: "quiet" }, `No ${noun}.`)];
-    const head = element("tr", {}, ...heads.map((each, at) => element("th", { scope: "col", className: at > 1 && each !== "State" ? "number" : "" }, each)));
-    const body = element("tbody"), end = element("p", { className: "quiet" });
-    const table = element("table", { "aria-rowcount": String(rows.length + 1) }, element("caption", { className: "unseen" }, title), element("thead", {}, head), body);
-    const box = element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table, end);
+    const box = table(title, wordy, heads, []), [body] = box.firstChild.tBodies, end = element("p", { className: "quiet" });
+    box.firstChild.caption.className = "unseen";
+    box.firstChild.setAttribute("aria-rowcount", rows.length + 1);
+    box.append(end);
+    const whole = () => { box.classList.add("whole"); all.remove(); };
+    const all = element("button", { type: "button", onclick: whole }, `Show all ${rows.length} ${noun}`);
     this.further = () => {
-      body.append(...rows.slice(body.rows.length, body.rows.length + ROWS).map(line));
+      body.append(...rows.slice(body.rows.length, body.rows.length + (body.rows.length ? ROWS : FEW)).map(line));
       end.textContent = body.rows.length < rows.length ? `${body.rows.length} of ${rows.length} ${noun}; further down are more.` : "";
       stackTables(this.matrix);
       this.end.disconnect();
       if (end.textContent) this.end.observe(end);
     };
+    if (rows.length > FEW) return [box, all];
+    whole();
     return [box];
   }
 }

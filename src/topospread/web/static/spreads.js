@@ -1,14 +1,19 @@
 // How a chosen workload's constraint stands in the domains of the map: from the picture, or from the server's answer.
 // Both give {hard, maxSkew, minimum, of}: of is a Map from a domain's name to the pods that count there.
 
+import { element } from "./elements.js";
+
+// The skew of a domain.
+export function skewMark(spread, name, of) {
+  const skew = spread.of.get(name) - spread.minimum;
+  return element("span", { className: skew <= spread.maxSkew ? "" : spread.hard ? "bad" : "warn" }, skewWords(skew, spread, of));
+}
+
 // Beyond maxSkew a hard constraint would refuse the next pod; a soft one only scores less: said by sign and word.
 export function skewWords(skew, { hard, maxSkew }, of = "skew ") {
   const sign = skew > maxSkew ? (hard ? "! " : "~ ") : "";
   return `${sign}${of}${skew}, max ${maxSkew}${hard ? "" : ", soft"}`;
 }
-
-// How much the worst constraint of each workload is above its maxSkew; 0 where none is.
-export const excessOf = (exceeded) => exceeded.map((each) => (each ? each.skew - each.maxSkew : 0));
 
 // The constraint on a key; of several on it a hard one before a soft one.
 export function spreadOf(picture, workload, keyNumber) {

@@ -1,8 +1,8 @@
 // The map as tables, for who does not see it: a row for each domain, and on request a row for each of its nodes.
 
 import { CORDONED, countOf, NOT_READY, TAINTED, UNKNOWN } from "./map.js";
-import { element } from "./elements.js";
-import { skewWords } from "./spreads.js";
+import { element, sum, table, tableRow } from "./elements.js";
+import { skewMark } from "./spreads.js";
 import { stackTables } from "./stacking.js";
 
 const WORDS = [[CORDONED, "cordoned"], [TAINTED, "tainted"], [NOT_READY, "not ready"], [UNKNOWN, "? may take a pod that is not judged"]];
@@ -13,53 +13,31 @@ export function percent(part, whole) {
   return whole ? `${Math.round((100 * part) / whole)}\u00a0%` : "–";
 }
 
-function skewOf(spread, name) {
-  const pods = spread.of.get(name), skew = pods - spread.minimum;
-  if (pods === undefined) return "–";
-  return element("span", { className: skew <= spread.maxSkew ? "" : spread.hard ? "bad" : "warn" }, skewWords(skew, spread, ""));
+// CPU, memory and pods of some nodes, and how many of these pods the chosen workload has.
+function usedOf({ nodes: { allocatable, used, pods } }, nodes, { workload }) {
+  const total = (list) => sum(nodes.map((node) => list[node]));
+  const own = workload >= 0 ? [sum(nodes.map((node) => countOf(pods[node], workload)))] : [];
+  return [percent(total(used.cpu), total(allocatable.cpu)), percent(total(used.memory), total(allocatable.memory)), total(used.pods), ...own];
 }
 
 export function domainTable(picture, columns, shown, choose) {
-  const { allocatable, used, flags, pods } = picture.nodes;
-  const sum = (list, nodes) => nodes.reduce((total, node) => total + list[node], 0);
-  const named = shown.workload >= 0 ? picture.workloads.name[shown.workload] : "";
-  const spread = shown.constraint;
-  const heads = ["Domain", "Nodes", "CPU", "Memory", "Pods", "Not open", ...(named ? [`Pods of ${named}`] : []), ...(spread ? ["Skew"] : [])];
-  const rows = columns.map((column) => {
-    const nodes = column.nodes;
-    const numbers = [
-      nodes.length,
-      percent(sum(used.cpu, nodes), sum(allocatable.cpu, nodes)),
-      percent(sum(used.memory, nodes), sum(allocatable.memory, nodes)),
-      sum(used.pods, nodes),
-      nodes.filter((node) => flags[node] & ~UNKNOWN).length,
-    ];
-    if (named) numbers.push(nodes.reduce((total, node) => total + countOf(pods[node], shown.workload), 0));
-    if (spread) numbers.push(skewOf(spread, column.name));
-    const open = element("button", { type: "button", onclick: (event) => {
-      const box = event.currentTarget.closest("div.scroll").nextElementSibling;
-      box.replaceChildren(nodeTable(picture, column, shown, choose));
-      stackTables(box);
-      box.querySelector("caption").focus();
-    } }, column.name);
-    return element("tr", {}, element("th", { scope: "row" }, open), ...numbers.map((each) => element("td", { className: "number" }, each instanceof Node ? each : String(each))));
-  });
-  const head = element("tr", {}, ...heads.map((each, at) => element("th", { scope: "col", className: at ? "number" : "" }, each)));
-  const table = element("table", {}, element("caption", {}, "Domains; a name shows its nodes"), element("thead", {}, head), element("tbody", {}, ...rows));
-  return [element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Domains" }, table), element("div")];
+  const { flags } = picture.nodes, spread = shown.constraint;
+  const heads = ["Domain", "Nodes", "Not open", ...headsOf(picture, shown), ...(spread ? ["Skew"] : [])];
+  const rows = columns.map((column) => tableRow(1, column.name, (event) => {
+    const box = event.currentTarget.closest("div.scroll").nextElementSibling;
+    box.replaceChildren(nodeTable(picture, column, shown, choose));
+    stackTables(box);
+    Object.assign(box.querySelector("caption"), { tabIndex: -1 }).focus();
+  }, [column.nodes.length, column.nodes.filter((node) => flags[node] & ~UNKNOWN).length, ...usedOf(picture, column.nodes, shown), ...(spread ? [spread.of.has(column.name) ? skewMark(spread, column.name, "") : "–"] : [])]));
+  return [table("Domains; a name shows its nodes", 1, heads, rows), element("div")];
+}
+
+function headsOf({ workloads }, { workload }) {
+  return ["CPU", "Memory", "Pods", ...(workload >= 0 ? [`Pods of ${workloads.name[workload]}`] : [])];
 }
 
 function nodeTable(picture, column, shown, choose) {
-  const { name, allocatable, used, flags, pods } = picture.nodes;
-  const rows = column.nodes.map((node) => element("tr", {},
-    element("th", { scope: "row" }, element("button", { type: "button", onclick: () => choose(node) }, name[node])),
-    ...[percent(used.cpu[node], allocatable.cpu[node]), percent(used.memory[node], allocatable.memory[node]), used.pods[node]].map(
-      (each) => element("td", { className: "number" }, String(each))),
-    element("td", {}, words(flags[node])),
-    ...(shown.workload >= 0 ? [element("td", { className: "number" }, String(countOf(pods[node], shown.workload)))] : [])));
-  const heads = ["Node", "CPU", "Memory", "Pods", "State", ...(shown.workload >= 0 ? ["Pods of the workload"] : [])];
-  return element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": `Nodes of ${column.name}` },
-    element("table", {}, element("caption", { tabIndex: -1 }, `Nodes of ${column.name}`),
-      element("thead", {}, element("tr", {}, ...heads.map((each) => element("th", { scope: "col", className: ["Node", "State"].includes(each) ? "" : "number" }, each)))),
-      element("tbody", {}, ...rows)));
+  const { name, flags } = picture.nodes;
+  const rows = column.nodes.map((node) => tableRow(2, name[node], () => choose(node), [words(flags[node]), ...usedOf(picture, [node], shown)]));
+  return table(`Nodes of ${column.name}`, 2, ["Node", "State", ...headsOf(picture, shown)], rows);
 }

@@ -1,20 +1,35 @@
 // What if: steps that are added, taken back and copied; what comes of them is the server's answer.
 
-import { written } from "./address.js";
-import { copyButton, element } from "./elements.js";
+import { readAddress, written } from "./address.js";
+import { breakable, element } from "./elements.js";
 import { isRecorded, recorded } from "./recorded.js";
 import { stackTables } from "./stacking.js";
-import { nodesForm, othersForm } from "./what-if.js";
+
+const by = (id) => document.getElementById(id);
+
+// The page copies what a button holds.
+const copyButton = (text, label, more = {}) => element("button", { type: "button", "data-copy": text, ...more }, label);
+
+// The choice is kept where it is still one, unless something new was chosen elsewhere.
+function choices(field, options, isNew) {
+  const { value } = field;
+  field.replaceChildren(...options.map(([each, text]) => element("option", { value: each }, text)));
+  if (!isNew && options.some(([each]) => each === value)) field.value = value;
+}
 
 export class Trial {
   // told.choose(steps): the steps are to be these; told.keep(): they are the baseline.
   constructor(box, outcome, told) {
     Object.assign(this, { told, outcome });
-    this.work = element("p", { role: "status" });
-    this.steps = element("div");
-    this.forms = element("div");
-    this.trouble = element("div", { role: "alert" });
-    box.replaceChildren(element("h2", {}, "What if"), this.trouble, this.steps, this.work, this.forms);
+    [this.trouble, this.steps, this.work, this.forms] = box.querySelectorAll(":scope > :is(div, p)");
+    outcome.classList.toggle("stays", readAddress().steps.length > 0); // keeps its place until there is an answer
+    this.forms.inert = true; // until there is something to try it on
+    by("nodes-which").addEventListener("change", () => { by("nodes-other").value = ""; });
+    box.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const other = by("nodes-other").value.trim(), valueOf = (_, id) => (id === "nodes-which" && other ? `node=${other}` : by(id).value);
+      if (event.target.dataset.step) told.choose([...this.view.steps, event.target.dataset.step.replace(/\{([\w-]+)\}/g, valueOf).trim()]);
+    });
   }
 
   // Steps that the server still works on, and the way to end that; without steps nothing is said.
@@ -26,70 +41,65 @@ export class Trial {
     this.outcome.replaceChildren();
   }
 
-  says(words) {
-    if (this.far) this.far.textContent = words;
-  }
-
   show(view, told) {
     const isNew = this.view && this.view.steps.join("\n") !== view.steps.join("\n");
     this.view = view;
     this.trouble.replaceChildren();
     this.work.replaceChildren();
     const items = told.steps.map((step, number) => element("li", {}, `${step.title} `, ...copyButtons(step),
-      element("button", { type: "button", "aria-label": `Take back: ${step.title}`, onclick: () => this.without(number) }, "Take back")));
+      element("button", { type: "button", "aria-label": `Take back: ${step.title}`, onclick: () => this.told.choose(view.steps.filter((_, at) => at !== number)) }, "Take back")));
     this.steps.replaceChildren(...(items.length ? [element("ol", { className: "steps" }, ...items), this.copies(told)] : []));
     this.outcome.innerHTML = told.html;
+    const file = by("one-file"), plain = file.dataset.plain ??= file.dataset.copy;
+    file.nextElementSibling.textContent = file.dataset.copy = items.length ? `${told.command} -o html=page.html` : plain;
     stackTables(this.outcome);
     this.outcome.classList.toggle("stays", view.steps.length > 0);
-    if (isNew) this.outcome.scrollIntoView({ block: this.outcome.getBoundingClientRect().top < 0 ? "start" : "nearest" });
+    if (isNew) by("nodes-other").value = "";
+    const bar = this.outcome.previousElementSibling.offsetHeight; // it stays in sight, above the result
+    this.outcome.style.scrollMarginTop = `${bar}px`;
+    if (isNew && !document.activeElement.matches("[data-limit], [data-instead]")) this.outcome.scrollIntoView({ block: this.outcome.getBoundingClientRect().top < bar ? "start" : "nearest" });
   }
 
   // The forms for what is chosen; the one that was used keeps the focus.
   choose(view, workload, picture, columns) {
-    this.view = view;
+    const isNew = this.chosen !== view.node;
+    this.forms.inert = false;
+    Object.assign(this, { view, chosen: view.node });
     if (isRecorded) return;
-    const before = document.activeElement, isOurs = this.forms.contains(before), open = [...this.forms.querySelectorAll("details")].map((each) => each.open);
-    const add = (step) => this.told.choose([...this.view.steps, step]);
+    const before = document.activeElement, isOurs = this.forms.contains(before), isOpen = by("own").querySelector("details")?.open ?? true;
     const key = picture.keys.find((each) => each.key === view.key) ?? picture.keys[0];
-    const forms = [element("details", { open: true }, element("summary", {}, "Nodes"), nodesForm(key, columns, view.node, add))];
-    const own = element("div");
-    own.innerHTML = workload?.forms ?? '<p class="quiet">Choose a workload to change its replicas and its constraints.</p>';
-    forms.push(own);
-    forms.push(element("details", {}, element("summary", {}, "More nodes, and time"), othersForm(key, view.node, add)));
-    this.forms.replaceChildren(...forms);
-    const now = [...this.forms.querySelectorAll("details")];
-    if (now.length === open.length) now.forEach((each, at) => { each.open = open[at]; });
-    if (isOurs) ((before.id && document.getElementById(before.id)) || this.outcome).focus({ preventScroll: true });
+    const domains = columns.filter((each) => !each.missing && key).map((each) => [`${key.key}=${each.name}`, each.name]);
+    choices(by("nodes-which"), [...(view.node ? [[`node=${view.node}`, `node ${view.node}`]] : []), ...domains], isNew);
+    choices(by("add-zone"), [["", "its own zone"], ...(key?.key === "topology.kubernetes.io/zone" ? key.values : []).map((each) => [` in ${each}`, each])]);
+    if (isNew) by("add-like").value = view.node;
+    by("own").innerHTML = workload?.forms ?? '<p class="quiet">Choose a workload to change its replicas and its constraints.</p>';
+    if (workload) by("own").querySelector("details").open = isOpen;
+    if (isOurs) ((before.id && by(before.id)) || this.outcome).focus({ preventScroll: true });
   }
 
   refused(view, error) {
     this.work.replaceChildren();
-    if (error.step === null || error.step === undefined) return;
-    this.trouble.replaceChildren(element("p", { className: "bad" }, `Step ${error.step + 1}: ${error.message} `,
-      element("button", { type: "button", onclick: () => this.told.choose(view.steps.filter((_, at) => at !== error.step)) }, "Take it back")));
-  }
-
-  without(number) {
-    this.told.choose(this.view.steps.filter((_, at) => at !== number));
+    this.outcome.classList.toggle("stays", this.outcome.childElementCount > 0);
+    const wrong = error.step ?? view.steps.length - 1;
+    if (wrong < 0) return;
+    this.trouble.replaceChildren(element("p", { className: "bad" }, `Step ${wrong + 1}: ${error.message} `,
+      element("button", { type: "button", onclick: () => this.told.choose(view.steps.filter((_, at) => at !== wrong)) }, "Take it back")));
   }
 
   copies(told) {
     const address = `${location.origin}${location.pathname}?${written(this.view)}`;
     const words = new URLSearchParams(this.view.steps.map((step) => ["step", step]));
-    if (isRecorded) return element("p", { className: "copy" }, copyButton(told.command, "Copy as command"), drillOfReport(`/drill?${words}`));
-    return element("p", { className: "copy" }, copyButton(address, "Copy the address"), copyButton(told.command, "Copy as command"),
-      element("a", { href: `/drill?${words}`, download: "" }, "Download as a drill"), element("button", { type: "button", onclick: this.told.keep }, "Keep as baseline"));
+    const command = [copyButton(told.command, "Copy topospread drill"), element("code", {}, ...breakable(told.command))];
+    if (isRecorded) return element("p", { className: "copy" }, drillOfReport(`/drill?${words}`), ...command);
+    return element("p", { className: "copy" }, copyButton(address, "Copy the address"), element("button", { type: "button", onclick: this.told.keep }, "Keep as baseline"),
+      element("a", { href: `/drill?${words}`, download: "" }, "Download as a drill"), ...command);
   }
 }
 
 // Beside each step; what a step's button copies, its name says to who does not see beside what it stands.
-function copyButtons({ title, patch, command }) {
-  const button = (text, label) => {
-    const made = copyButton(text, label);
-    made.ariaLabel = `${label}: ${title}`;
-    return [made, " "];
-  };
-  return [...(patch ? button(patch, "Copy as YAML patch") : []), ...(command ? button(command, "Copy as command") : [])];
+function copyButtons({ title, patch, command, name }) {
+  const button = (text, label) => [copyButton(text, label, { ariaLabel: `${label}: ${title}` }), " "];
+  return [...(patch ? button(patch, "Copy YAML patch") : []), ...(command ? [...button(command, `Copy ${name}`), element("code", {}, ...breakable(command)), " "] : [])];
 }
 
 // A report has the drill's file in it, where it is a single one.

@@ -2,15 +2,22 @@
 
 import { element, plural } from "./elements.js";
 import { isRecorded } from "./recorded.js";
-import { excessOf, skewWords } from "./spreads.js";
+import { skewWords } from "./spreads.js";
 
 const MOST = 60;
 const SHORTEST = 2; // letters from which pods and nodes are looked for
 const PAUSE = 150; // milliseconds without a letter
 
-export function worstFirst({ workloads: { name, waiting, hardExceeded, softExceeded, replicas } }, rows = name.map((_, row) => row)) {
-  const excess = excessOf(hardExceeded), softExcess = excessOf(softExceeded);
-  return rows.toSorted((a, b) => excess[b] - excess[a] || waiting[b] - waiting[a] || softExcess[b] - softExcess[a] || replicas[b] - replicas[a]);
+// A workload as it stands in the address.
+export const keyOf = ({ kind, namespace, name }, row) => `${kind[row]}/${namespace[row]}/${name[row]}`;
+
+// How much the worst constraint of each workload is above its maxSkew; 0 where none is.
+const excessOf = (exceeded) => exceeded.map((each) => (each ? each.skew - each.maxSkew : 0));
+
+// Pending pods first, then lost ones, what is over a limit, and what is not judged; among the rest the largest.
+export function worstFirst({ workloads: { name, waiting, missing, unjudged, hardExceeded, softExceeded, replicas } }, rows = name.map((_, row) => row)) {
+  const ranks = [waiting.map((each, row) => each - unjudged[row]), missing, excessOf(hardExceeded), excessOf(softExceeded), unjudged, replicas];
+  return rows.toSorted((a, b) => ranks.reduce((found, each) => found || each[b] - each[a], 0));
 }
 
 // told.workload(text), told.pod(text), told.node(name), told.find(text): the server's answer
@@ -22,10 +29,11 @@ export function workloadList(picture, told) {
     const wanted = text.trim().toLowerCase();
     const found = order.filter((row) => `${kind[row]} ${namespace[row]}/${name[row]}`.toLowerCase().includes(wanted));
     list.replaceChildren(...found.slice(0, MOST).map((row) => element("li", {},
-      element("button", { type: "button", onclick: () => told.workload(`${kind[row]}/${namespace[row]}/${name[row]}`) },
+      element("button", { type: "button", onclick: () => told.workload(keyOf(picture.workloads, row)) },
         `${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted · `),
         ...stateOf(picture, row)))));
-    count.textContent = found.length > MOST ? `The first ${MOST} of ${found.length}, the worst first.` : found.length === 1 ? "1 workload." : `${found.length} workloads, the worst first.`;
+    const which = found.length > MOST ? `The first ${MOST} of ${found.length} workloads` : plural(found.length, "workload");
+    count.textContent = found.length > 1 ? `${which}, the worst first.` : found.length ? `${which}.` : "No workload matches.";
   };
   const others = element("div", { role: "status" });
   let pause = 0;
@@ -44,7 +52,7 @@ export function workloadList(picture, told) {
   const field = element("input", { type: "search", id: "find", oninput: typed, autocomplete: "off",
     onkeydown: (event) => event.key === "Enter" && (list.querySelector("button") ?? others.querySelector("button"))?.click() });
   fill("");
-  return [element("h2", { tabIndex: -1 }, picture.waiting ? "Pending pods" : "Workloads"), ...(picture.waiting ? [element("div", { "data-ask": "/api/pending" }), element("h3", {}, "Workloads")] : []), element("label", { htmlFor: "find" }, "Find a workload, pod or node ", field), count, list, others];
+  return [element("h2", { tabIndex: -1 }, picture.waiting ? "Pods without a node" : "Workloads"), ...(picture.waiting ? [element("div", { "data-ask": "/api/pending" }), element("h3", {}, "Workloads")] : []), element("label", { htmlFor: "find" }, "Find a workload, pod or node ", field), count, list, others];
 }
 
 function found(title, { number, first }, choose) {

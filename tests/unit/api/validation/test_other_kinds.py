@@ -80,6 +80,12 @@ def test_priorities_end_where_those_of_the_system_begin(name: str, value: int, r
     assert len(messages("PriorityClass", name, value=value)) == refused
 
 
+def metric(kind: str, **sources: Any) -> dict[str, Any]:
+    return {"type": kind, **sources}
+
+
+CPU = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}
+METRIC = {"metric": {"name": "m"}, "target": {"type": "Value", "value": parse_quantity(1)}}
 TARGET = {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}
 
 
@@ -100,11 +106,126 @@ TARGET = {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "nam
                 "zero replicas"
             ],
         ),
-        (TARGET | {"minReplicas": 0, "maxReplicas": 3, "metrics": [{"type": "External"}]}, []),
+        (TARGET | {"minReplicas": 0, "maxReplicas": 3, "metrics": [metric("External", external=METRIC)]}, []),
     ],
 )
 def test_autoscalers(spec: dict[str, Any], refused: list[str]) -> None:
     assert messages("HorizontalPodAutoscaler", spec=spec) == refused
+
+
+@pytest.mark.parametrize(
+    ("given", "refused"),
+    [
+        (metric("Resource", resource=CPU), []),
+        (metric("ContainerResource", containerResource={**CPU, "container": "a"}), []),
+        (metric("Object", object={**METRIC, "describedObject": {"kind": "Service", "name": "a"}}), []),
+        (
+            metric("Foo"),
+            [
+                'type: Unsupported value: "Foo": supported values: "ContainerResource", "External", "Object", "Pods", '
+                '"Resource"'
+            ],
+        ),
+        (metric("Pods"), ["pods: Required value: must populate information for the given metric source"]),
+        (
+            metric("Resource", resource={"name": "cpu", "target": {"type": "Utilization"}}),
+            [
+                "resource.target.averageUtilization: Required value: must set either a target raw value or a target "
+                "utilization"
+            ],
+        ),
+        (
+            metric("Resource", resource={"name": "", "target": {"type": "No", "averageUtilization": 0}}),
+            [
+                "resource.name: Required value: must specify a resource name",
+                "resource.target.averageUtilization: Invalid value: 0: must be greater than 0",
+                'resource.target.type: Invalid value: "No": must be either Utilization, Value, or AverageValue',
+            ],
+        ),
+        (
+            metric("Resource", resource=CPU, external=METRIC),
+            ["external: Forbidden: must populate the given metric source only"],
+        ),
+        (
+            metric("External", external={"target": {"type": "Value", "value": parse_quantity(0)}}),
+            [
+                "external.metric.name: Required value: must specify a metric name",
+                'external.target.value: Invalid value: "0": must be positive',
+            ],
+        ),
+        (
+            metric("ContainerResource", containerResource=CPU),
+            ["containerResource.container: Required value: must specify a container"],
+        ),
+    ],
+)
+def test_metrics_of_autoscalers(given: dict[str, Any], refused: list[str]) -> None:
+    spec = TARGET | {"maxReplicas": 3, "metrics": [given]}
+    assert messages("HorizontalPodAutoscaler", spec=spec) == [f"spec.metrics[0].{each}" for each in refused]
+
+
+POLICY = {"type": "Pods", "value": 1, "periodSeconds": 15}
+
+
+@pytest.mark.parametrize(
+    ("rules", "refused"),
+    [
+        ({"policies": [POLICY], "selectPolicy": "Disabled", "stabilizationWindowSeconds": 3600}, []),
+        ({}, []),
+        ({"policies": []}, ["policies: Required value: must specify at least one Policy"]),
+        (
+            {"stabilizationWindowSeconds": 3601},
+            ["stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600"],
+        ),
+        (
+            {"selectPolicy": "No"},
+            ['selectPolicy: Unsupported value: "No": supported values: "Disabled", "Max", "Min"'],
+        ),
+        (
+            {"policies": [{"type": "No", "value": 0, "periodSeconds": 1801}]},
+            [
+                "policies[0].periodSeconds: Invalid value: 1801: must be less than or equal to 1800",
+                'policies[0].type: Unsupported value: "No": supported values: "Percent", "Pods"',
+                "policies[0].value: Invalid value: 0: must be greater than zero",
+            ],
+        ),
+        (
+            {"tolerance": parse_quantity("-1")},
+            ['tolerance: Invalid value: "-1": must be greater than or equal to 0'],
+        ),
+    ],
+)
+def test_behavior_of_autoscalers(rules: dict[str, Any], refused: list[str]) -> None:
+    spec = TARGET | {"maxReplicas": 3, "behavior": {"scaleUp": rules}}
+    found = messages("HorizontalPodAutoscaler", spec=spec)
+    assert found == [f"spec.behavior.scaleUp.{each}" for each in refused]
+
+
+@pytest.mark.parametrize(
+    ("item", "refused"),
+    [
+        ({"type": "Container", "default": 2, "max": 3}, []),
+        (
+            {"type": "Container", "default": 2, "max": 1},
+            ['default[cpu]: Invalid value: "1": default value 2 is greater than max value 1'],
+        ),
+        (
+            {"type": "Container", "min": 2, "max": 1},
+            ['min[cpu]: Invalid value: "2": min value 2 is greater than max value 1'],
+        ),
+        ({"type": "Pod", "default": 1}, ["default: Forbidden: may not be specified when `type` is 'Pod'"]),
+    ],
+)
+def test_limit_ranges(item: dict[str, Any], refused: list[str]) -> None:
+    limits = {name: {"cpu": parse_quantity(each)} if name != "type" else each for name, each in item.items()}
+    found = messages("LimitRange", spec={"limits": [limits]})
+    assert found == [f"spec.limits[0].{each}" for each in refused]
+
+
+def test_a_quota_is_not_negative() -> None:
+    hard = {"requests.cpu": parse_quantity(-1), "pods": parse_quantity(1)}
+    words = 'spec.hard[requests.cpu]: Invalid value: "-1": must be greater than or equal to 0'
+    assert messages("ResourceQuota", spec={"hard": hard}) == [words]
 
 
 @pytest.mark.parametrize(

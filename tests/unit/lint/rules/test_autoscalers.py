@@ -37,12 +37,12 @@ def test_one_whose_target_is_there_is_not_found() -> None:
 @pytest.mark.parametrize(
     ("scaler", "message"),
     [
-        (autoscaler("wep"), "scales nothing: there is no Deployment wep in the namespace default"),
+        (autoscaler("wep"), "scales nothing: Deployment wep not found in namespace default"),
         (
             autoscaler(namespace="shop"),
-            "scales nothing: there is no Deployment web in the namespace shop, but there is one in default",
+            "scales nothing: Deployment web not found in namespace shop, only in default",
         ),
-        (autoscaler(kind="StatefulSet"), "scales nothing: there is no StatefulSet web in the namespace default"),
+        (autoscaler(kind="StatefulSet"), "scales nothing: StatefulSet web not found in namespace default"),
         (
             autoscaler(version="extensions/v1beta1"),
             "scales nothing: it names extensions/v1beta1, where Deployment web is of the group apps",
@@ -51,7 +51,7 @@ def test_one_whose_target_is_there_is_not_found() -> None:
         (autoscaler(kind="DaemonSet"), "a DaemonSet has no replicas to scale"),
         (
             autoscaler("wep", own_version="v2beta1"),
-            "scales nothing: there is no Deployment wep in the namespace default",
+            "scales nothing: Deployment wep not found in namespace default",
         ),
     ],
 )
@@ -79,7 +79,7 @@ def test_a_target_of_the_cluster_is_there(tmp_path: Path) -> None:
 def test_two_on_one_target_are_found_at_the_second(tmp_path: Path) -> None:
     (found,) = findings(deployment("") + autoscaler(of="a") + autoscaler(of="b"), SEVERAL)
     assert found.place.object == "HorizontalPodAutoscaler default/b"
-    assert "has the HorizontalPodAutoscaler a already" in found.message
+    assert "the HorizontalPodAutoscaler a already scales" in found.message
     there = tmp_path / "cluster.yaml"
     there.write_text(NODE + autoscaler(of="old").removeprefix("---\n"))
     assert messages(deployment("") + autoscaler(of="new"), SEVERAL, cluster=str(there))

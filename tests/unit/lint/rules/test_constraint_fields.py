@@ -17,7 +17,7 @@ def with_keys(*keys: str) -> str:
 
 def test_min_domains_of_a_soft_constraint_is_found_and_removed() -> None:
     (found,) = findings(deployment(constraint(OWN + "\nminDomains: 2", when="ScheduleAnyway")), "min-domains-soft")
-    assert found.message == "minDomains means nothing with ScheduleAnyway"
+    assert found.message == "the API server rejects minDomains with ScheduleAnyway; it needs DoNotSchedule"
     assert [each.op for each in found.fix] == ["remove"]
 
 
@@ -36,14 +36,35 @@ def test_min_domains_of_a_hard_constraint_is_right() -> None:
         ("topology.kubernetes.io/subzone", []),
         ("topology.ebs.csi.aws.com/zone", []),
         ("failure-domain.beta.kubernetes.io/zone", []),
-        *(
-            (key, [f"no node has {key} by itself; is topology.kubernetes.io/zone meant?"])
-            for key in ("topology.kubernetes.io/zoen", "topology.kubernetes.io/Zone", "topology.kuberentes.io/zone")
-        ),
+        ("topology.kubernetes.io/zones", []),
     ],
 )
 def test_a_key_without_a_prefix_is_private(key: str, said: list[str]) -> None:
     assert messages(deployment(constraint(OWN, key=key)), "private-topology-key") == said
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("topology.kubernetes.io/zones", "topology.kubernetes.io/zone"),
+        ("topology.kubernetes.io/zoen", "topology.kubernetes.io/zone"),
+        ("topology.kubernetes.io/Zone", "topology.kubernetes.io/zone"),
+        ("topology.kuberentes.io/zone", "topology.kubernetes.io/zone"),
+        ("failure-domain.beta.kubernetes.io/zoen", "topology.kubernetes.io/zone"),
+        ("topology.kubernetes.io/regions", "topology.kubernetes.io/region"),
+        ("kubernetes.io/hostnme", "kubernetes.io/hostname"),
+        ("topology.kubernetes.io/rack", ""),
+        ("topology.kubernetes.io/subzone", ""),
+        ("topology.ebs.csi.aws.com/zone", ""),
+        ("kubernetes.io/hostname", ""),
+    ],
+)
+def test_a_misspelt_well_known_key_is_a_warning_with_a_fix(key: str, meant: str) -> None:
+    found = findings(deployment(constraint(OWN, key=key)), "beta-topology-key")
+    told = [(each.severity, each.message, [edit.value for edit in each.fix]) for each in found]
+    cluster = f"zones=3,nodes=6,label={key}=a"
+    assert findings(deployment(constraint(OWN, key=key)), "beta-topology-key", cluster=cluster) == []
+    assert told == ([("warning", f"no node has {key} by itself; is {meant} meant?", [meant])] if meant else [])
 
 
 @pytest.mark.parametrize(
@@ -59,7 +80,7 @@ def test_a_key_without_a_prefix_is_private(key: str, said: list[str]) -> None:
 )
 def test_a_key_that_the_pods_lack_is_found(manifest: str, found: list[str]) -> None:
     said = messages(manifest, "match-label-key-missing")
-    assert [each.split()[5].rstrip(":") for each in said] == found
+    assert [each.split()[5].rstrip(",") for each in said] == found
 
 
 def test_the_hash_of_a_deployment_is_replaced_by_that_of_a_stateful_set() -> None:

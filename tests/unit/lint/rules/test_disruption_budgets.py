@@ -76,19 +76,19 @@ def of(kind: str, manifest: str) -> str:
 @pytest.mark.parametrize(
     ("manifest", "spec", "said"),
     [
-        (deployment("", replicas=3), "maxUnavailable: 0", ["maxUnavailable 0 of 3 replicas lets none be evicted"]),
-        (deployment("", replicas=3), "maxUnavailable: 0%", ["maxUnavailable 0% of 3 replicas lets none be evicted"]),
-        (deployment("", replicas=3), "minAvailable: 3", ["minAvailable 3 of 3 replicas lets none be evicted"]),
-        (deployment("", replicas=1), "minAvailable: 1", ["minAvailable 1 of 1 replica lets none be evicted"]),
-        (deployment(ZONES, replicas=1), "minAvailable: 1", ["minAvailable 1 of 1 replica lets none be evicted"]),
+        (deployment("", replicas=3), "maxUnavailable: 0", ["maxUnavailable 0 of 3 replicas allows no eviction"]),
+        (deployment("", replicas=3), "maxUnavailable: 0%", ["maxUnavailable 0% of 3 replicas allows no eviction"]),
+        (deployment("", replicas=3), "minAvailable: 3", ["minAvailable 3 of 3 replicas allows no eviction"]),
+        (deployment("", replicas=1), "minAvailable: 1", ["minAvailable 1 of 1 replica allows no eviction"]),
+        (deployment(ZONES, replicas=1), "minAvailable: 1", ["minAvailable 1 of 1 replica allows no eviction"]),
         (deployment("", replicas=3), "minAvailable: 2", []),
         (deployment("", replicas=3), "maxUnavailable: 1", []),
         (deployment("", replicas=0), "minAvailable: 1", []),
-        (deployment(ZONES, replicas=3), "maxUnavailable: 0", []),
+        (deployment(ZONES, replicas=3), "maxUnavailable: 0", ["maxUnavailable 0 of 3 replicas"]),
         (
             deployment("").replace("  replicas: 6\n", ""),
             "minAvailable: 100%",
-            ["minAvailable 100% lets none be evicted"],
+            ["minAvailable 100% allows no eviction"],
         ),
         (deployment("").replace("  replicas: 6\n", ""), "minAvailable: 2", []),
         (of("DaemonSet", OPEN), "maxUnavailable: 0", []),
@@ -100,6 +100,9 @@ def test_a_budget_that_lets_nobody_drain_a_node(manifest: str, spec: str, said: 
     assert [each[: len(text)] for each, text in zip(found, said, strict=True)] == said
 
 
+ELSEWHERE = budget("maxUnavailable: 1").replace("name: web", "name: web, namespace: other")
+
+
 @pytest.mark.parametrize(
     ("manifests", "found"),
     [
@@ -107,8 +110,21 @@ def test_a_budget_that_lets_nobody_drain_a_node(manifest: str, spec: str, said: 
         (deployment("") + budget("maxUnavailable: 1"), False),
         (deployment("") + OPERATED + budget("maxUnavailable: 1", selector="matchLabels: {db: db}"), False),
         (budget("maxUnavailable: 1"), False),
+        (deployment("") + ELSEWHERE, True),
+        (deployment("") + budget("maxUnavailable: 1") + ELSEWHERE, False),
+        (deployment("") + ELSEWHERE.replace("app: web", "app: shop"), False),
+        (deployment("") + ELSEWHERE.replace("matchLabels: {app: web}", ""), False),
     ],
-    ids=["misspelt", "right", "of pods that an operator may make", "alone in its file"],
+    ids=[
+        "misspelt",
+        "right",
+        "of pods that an operator may make",
+        "alone in its file",
+        "in another namespace than its pods",
+        "in another namespace, where its pods have a budget",
+        "in another namespace, of other pods",
+        "in another namespace, of all pods",
+    ],
 )
 def test_a_budget_that_selects_nothing(manifests: str, found: bool) -> None:
     assert bool(messages(manifests, "budget-selects-nothing")) == found

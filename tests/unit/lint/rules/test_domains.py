@@ -81,14 +81,34 @@ def test_only_nodes_that_the_pods_may_run_on_have_to_have_the_key(spec: str, clu
     ("min_domains", "spec", "said"),
     [
         (3, "", []),
-        (4, "", ["4 domains are asked for and there are 3 eligible domains of"]),
-        (3, f"nodeSelector: {{{ZONE}: zone-a}}\n", ["3 domains are asked for and there is 1 eligible domain of"]),
+        (4, "", ["minDomains is 4, but only 3 eligible domains exist for"]),
+        (
+            3,
+            f"nodeSelector: {{{ZONE}: zone-a}}\n",
+            ["minDomains is 3, but only 1 eligible domain exists for"],
+        ),
     ],
 )
 def test_min_domains_counts_eligible_domains(min_domains: int, spec: str, said: list[str]) -> None:
     manifest = deployment(spec + constraint(f"{OWN}\nminDomains: {min_domains}"))
     found = messages(manifest, "min-domains-over-cluster", cluster=THREE)
     assert [each.partition(f" {ZONE}")[0] for each in found] == said
+
+
+@pytest.mark.parametrize(
+    ("replicas", "selector", "end"),
+    [
+        (4, "app: web", "each takes at most 1 pod, so at least 1 of 4 replicas stays pending"),
+        (6, "app: web", "each takes at most 1 pod, so at least 3 of 6 replicas stay pending"),
+        (3, "app: web", "each takes at most 1 pod"),
+        (6, "app: api", "each takes at most 1 pod"),
+    ],
+)
+def test_min_domains_says_how_many_replicas_stay_pending_and_has_a_fix(replicas: int, selector: str, end: str) -> None:
+    own = constraint(f"labelSelector:\n  matchLabels: {{{selector}}}\nminDomains: 5")
+    (found,) = findings(deployment(own, replicas=replicas), "min-domains-over-cluster", cluster=THREE)
+    assert found.message.endswith(f": {end}")
+    assert [(each.value, each.path.rpartition(".")[2]) for each in found.fix] == [(3, "minDomains")]
 
 
 @pytest.mark.parametrize(

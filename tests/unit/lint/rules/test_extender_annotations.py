@@ -32,7 +32,7 @@ def test_what_the_extender_cannot_read_is_an_error(text: str, found: list[str]) 
 def test_an_annotation_on_the_workload_is_not_the_pods() -> None:
     on_owner = deployment("").replace("  name: web\n", "  name: web\n  annotations: {topospread.dev/counted: a}\n", 1)
     (told,) = messages(on_owner, "extender-annotation-misplaced")
-    assert told.endswith("it belongs to spec.template.metadata")
+    assert told.endswith("move it to spec.template.metadata")
     assert messages(on_owner, "extender-annotation-malformed") == []
 
 

@@ -100,4 +100,4 @@ def test_versions_that_every_kubernetes_serves_are_silent() -> None:
 def test_what_helm_has_rendered_may_be_for_another_version(before: str, labels: str, told: bool) -> None:
     budget = f"apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {{name: a{labels}}}\nspec: {{}}\n"
     (said,) = messages(before + budget, "api-version-not-served")
-    assert ("--kube-version, --api-versions" in said) == told
+    assert ("--kube-version and --api-versions" in said) == told

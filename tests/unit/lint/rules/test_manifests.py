@@ -69,7 +69,7 @@ def test_what_an_api_server_has_stored_has_no_unknown_fields() -> None:
 @pytest.mark.parametrize(
     ("head", "said"),
     [
-        ("apiVersion: apps/v1\nkind: Deploymnet", ["Deploymnet is no kind of Kubernetes; is Deployment meant?"]),
+        ("apiVersion: apps/v1\nkind: Deploymnet", ["unknown kind Deploymnet; did you mean Deployment?"]),
         ("apiVersion: example.com/v1\nkind: Deploymnet", []),
         ("apiVersion: v1\nkind: ConfigMap", []),
     ],
@@ -144,3 +144,5 @@ def test_a_template_whose_pods_the_api_server_refuses_for_their_label_keys(place
     (said,) = messages(deployment(spec), "validation")
     assert said.startswith("its pods are refused: spec.template.spec.")
     assert said.endswith('"app": exists in both matchLabelKeys and labelSelector')
+    (said,) = messages(deployment(spec), "validation", kube_version="1.33")
+    assert said.startswith("its pods" if place == "podAntiAffinity" else "spec.template.spec.")

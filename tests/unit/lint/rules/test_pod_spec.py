@@ -113,7 +113,7 @@ ANTI = pod_affinity(HOSTNAME, kind="podAntiAffinity")
 def test_only_a_rollout_that_makes_more_pods_is_said_to_wait(spec: str, strategy: str, surges: bool) -> None:
     manifest = deployment(spec, replicas=3).replace("  replicas: 3\n", f"  replicas: 3\n  {strategy}\n")
     (said,) = messages(manifest, "anti-affinity-for-spread")
-    assert said == "one pod a node and no more: replicas beyond the nodes stay pending" + SURGE * surges
+    assert said == "at most one pod per node: with more replicas than nodes, some stay pending" + SURGE * surges
 
 
 @pytest.mark.parametrize("kind", ["StatefulSet", "ReplicaSet"])
@@ -130,14 +130,14 @@ def daemon_set(spec: str) -> str:
 
 def test_constraints_of_a_daemon_set_have_no_effect_and_can_go() -> None:
     (found,) = findings(daemon_set(ZONES), "daemon-set-spread")
-    assert found.message.endswith("they have no effect")
+    assert found.message.endswith("constraints have no effect")
     assert found.fix == (FieldEdit("remove", "spec.template.spec.topologySpreadConstraints"),)
     assert messages(deployment(ZONES), "daemon-set-spread") == []
 
 
 def test_a_daemon_set_that_counts_all_nodes_may_lose_pods() -> None:
     (found,) = findings(daemon_set(ZONES + "  nodeAffinityPolicy: Ignore\n"), "daemon-set-spread")
-    assert found.message.endswith("they can only keep pods off their nodes")
+    assert found.message.endswith("constraints can only leave pods pending")
     assert found.fix == ()
 
 

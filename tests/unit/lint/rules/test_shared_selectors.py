@@ -70,7 +70,7 @@ def test_a_selector_that_counts_another_workload_is_found(other: str, found: boo
 )
 def test_workloads_that_count_each_other_alike_are_even_only_together(other: str, replicas: int, found: bool) -> None:
     said = messages(shop("web", constraint(BROAD), replicas=replicas) + other, "selector-shared")
-    named = [each for each in said if each.startswith("it counts the pods of Deployment batch as well")]
+    named = [each for each in said if each.startswith("it also counts pods of Deployment batch")]
     assert bool(named) == found
 
 
@@ -83,13 +83,13 @@ def test_two_gateways_of_one_chart_are_found() -> None:
         return text.replace(f"labels: {{app: {name}}}", f"labels: {own}").replace(f"{{app: {name}}}", own)
 
     said = findings(gateway("east") + "---\n" + gateway("west"), "selector-shared")
-    assert [(each.severity, "may stand in one domain" in each.message) for each in said] == [("hint", True)] * 2
+    assert [(each.severity, "may be in one domain" in each.message) for each in said] == [("hint", True)] * 2
 
 
 def test_the_other_workloads_are_named() -> None:
     others = "".join(shop(name, "") for name in ("a", "b", "c"))
     (said,) = messages(shop("web", constraint(BROAD)) + others, "selector-counts-others")
-    assert said.startswith("it counts the pods of Deployment a, Deployment b and 1 more as well")
+    assert said.startswith("it also counts pods of Deployment a, Deployment b and 1 more")
 
 
 def test_a_hash_among_the_keys_tells_workloads_apart() -> None:
@@ -155,7 +155,7 @@ def test_a_job_selects_itself_by_the_name_that_the_api_server_adds(key: str) -> 
 
     assert messages(spread("sums"), "selector-not-own") == []
     assert messages(spread("other"), "selector-not-own") == [
-        f"the pod does not count itself: it has {key}=sums, and {key}=other is selected"
+        f"the constraint does not count the pod itself: it wants {key}=other, the pod has {key}=sums"
     ]
     nightly = spread("sums").replace("kind: Job", "kind: CronJob")
     head, _, inner = nightly.partition("spec:\n")

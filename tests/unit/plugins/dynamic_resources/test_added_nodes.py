@@ -50,7 +50,7 @@ def session(replicas: int) -> topospread.Session:
 def test_whether_more_nodes_would_be_enough_is_unknown(shapes: tuple[str, ...]) -> None:
     found = session(3).capacity("deploy/infer", shapes=shapes)
     assert (found.verdict, found.sizing and found.sizing.verdict) == ("no", "unknown")
-    assert found.says.endswith("whether such nodes suffice is open")
+    assert found.says.endswith("it is undecided whether such nodes are enough")
     assert [(each.because, each.to_know) for each in found.unjudged] == [
         (CAUSE, "-f FILE with the new nodes and their ResourceSlices")
     ]

@@ -63,7 +63,7 @@ def test_an_assumed_claim_lets_the_pod_in() -> None:
 
 def test_a_pod_of_a_group_is_not_judged_where_groups_are_on() -> None:
     grouped = pod(schedulingGroup={"podGroupName": "training"})
-    for on, message in ((True, "not judged: pod groups except in simulate, status and why"), (False, "")):
+    for on, message in ((True, "not judged: pod groups in this command"), (False, "")):
         gates = gates_for(overrides={"GenericWorkload": on})
         scheduler = scheduler_of(Framework(default_profile(), gates))
         assert scheduler.schedule(grouped).message == message
@@ -96,7 +96,7 @@ HAS = {"example.com/gpu": "1"}
 )
 def test_resources_that_stand_for_devices_are_not_judged(resource: str, nodes: list[dict[str, str]]) -> None:
     error = judged("1.37", nodes, resource)["error"]
-    assert error == f"not judged: {resource} stands for devices of DeviceClass gpus"
+    assert error == f"not judged: {resource} is provided by devices of DeviceClass gpus"
 
 
 def test_nodes_that_have_the_resource_themselves_are_judged_as_ever() -> None:
@@ -252,7 +252,7 @@ def test_an_expression_that_cannot_be_evaluated_is_not_judged() -> None:
     scheduler = with_devices(claim("a", request(selectors=["unheard(device.driver)"])))
     waiting = named("p", resourceClaimName="a")
     message = scheduler.schedule(waiting).message
-    assert message.startswith("not judged: a selector of the pod's claims: ")
+    assert message.startswith("not judged: a device selector of the pod's ResourceClaims: ")
     assert "unheard" in message
 
 

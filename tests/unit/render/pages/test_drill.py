@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from tests.plain_inventory import inventory
-from tests.unit.drill.builders import Json, at, node, nodes, spread, told, workload
+from tests.unit.drill.builders import ZONE, Json, at, node, nodes, spread, told, workload
+from topospread.answer import ExceededSkew, RemedyPart, Tried
+from topospread.answers.drill import drill_answer
+from topospread.answers.remedies import DrillRemedy
 from topospread.api.pools import NodePool
 from topospread.drill.each import drill_each
 from topospread.drill.result import Drill
@@ -49,7 +54,7 @@ def test_pods_that_were_pending_at_the_beginning_do_no_harm() -> None:
     assert (found.verdict, found.holds) == ("yes", True)
     text = found.answer().text()
     assert text.startswith("yes: ")
-    assert "before: 1 pod was pending before the drill; the verdict leaves this out\n" in text
+    assert "before: 1 pod was already pending; the verdict does not count it\n" in text
     lost = told(
         [node("a1", "a", cpu="1"), node("b1", "b"), workload("Deployment", replicas=2), waits], Fail(at("node=a1"))
     )
@@ -96,7 +101,7 @@ def test_pools_say_what_they_brought_and_what_is_only_on_paper() -> None:
     text = "\n".join(lines(found))
     assert "1 node added by the autoscaler: web-a-new-1" in text
     assert "web-a      0      1        1  it has all the nodes it may have\n" in text
-    assert "no node has topology.kubernetes.io/zone=c, so no constraint" in " ".join(text.split())
+    assert "no node has topology.kubernetes.io/zone=c yet, so no constraint" in " ".join(text.split())
     assert found.to_dict()["pools"][1]["onPaper"] == {"topology.kubernetes.io/zone": "c"}
     assert not told(objects, Fail(at("node=a1"))).pools
 
@@ -106,7 +111,7 @@ def test_pods_of_another_scheduler_are_not_shown_as_not_ready() -> None:
     text = told([*nodes("a", "b"), other, workload("Deployment")], Fail(at("zone=a"))).answer().text()
     (row,) = [line.split() for line in text.splitlines() if line.startswith("shop/other")]
     assert row[1:6] == ["0–3/3", "0–3/3", "0–3/3", "?", "3"]
-    assert "pending before the drill" not in text
+    assert "already pending" not in text
 
 
 def test_the_evicted_pods_are_accounted_for() -> None:
@@ -143,3 +148,69 @@ def test_the_beginning_has_the_replicas_and_the_skew_of_the_beginning() -> None:
     (row,) = [line.split() for line in found.text().splitlines() if line.startswith("beginning")]
     assert row[-1] == "1"
     assert [each.replicas for each in found.steps[0].workloads] == [3]
+
+
+def test_the_skew_of_a_workload_that_a_step_leaves_alone_stays() -> None:
+    web = workload("Deployment", "web", 3, {"topologySpreadConstraints": [spread()]})
+    own = spread(9, nodeAffinityPolicy="Ignore", labelSelector={"matchLabels": {"app": "api"}})
+    api = workload("Deployment", "api", 5, {"topologySpreadConstraints": [own], "nodeSelector": {ZONE: "a"}})
+    steps = [Scale("deploy/api", 6), Scale("deploy/web", 4)]
+    for runs in (1, 2):
+        text = told([*nodes("a", "b"), web, api], *steps, runs=runs).answer().text()
+        rows = [line.split() for line in text.splitlines() if " scale " in line and "TIME" not in line]
+        assert [row[-1] for row in rows if row[0] in ("1", "2")] == ["6", "6"]
+
+
+def test_the_cause_is_not_that_of_pods_which_waited_before() -> None:
+    waits = workload("Deployment", "waits", replicas=1, spec={"nodeSelector": {"disk": "none"}})
+    bare = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "bare", "namespace": "shop", "uid": "1"},
+        "spec": {"nodeName": "a1", "containers": [{"name": "c", "image": "i"}]},
+    }
+    text = told([*nodes("a", "b"), waits, bare], Drain(at("node=a1"))).answer().text()
+    assert text.startswith("no: 1 pod not evicted\n")
+    assert "why:" not in text
+
+
+def test_a_fix_that_gives_up_maxskew_has_the_next_best_beside_it() -> None:
+    tried = Tried(verdict="yes", places=2, of=2, exceeds=(ExceededSkew(topology_key=ZONE, max_skew=1, skew=3),) * 2)
+    soft = DrillRemedy(
+        code="a",
+        says="soft",
+        tried=tried,
+        object={"namespace": "x", "name": "web"},
+        pending=0,
+        pending_without=2,
+        not_evicted=0,
+    )
+    lost = told([*nodes("a", "b"), workload("Deployment", spec={"nodeSelector": {ZONE: "a"}})], Fail(at("zone=a")))
+    less = replace(soft, says="honor", pending=1, tried=replace(tried, exceeds=()))
+    text = " ".join(replace(lost.answer(), remedies=(soft, replace(soft, says="same"), less)).text().split())
+    assert "fix: soft (tried: 0 pods newly pending instead of 2; leaves skew up to 3 by zone (2 constraints)) " in text
+    assert "fix: honor (tried: 1 pod newly pending instead of 2) " in text
+    assert "same" not in text
+    patch = ({"op": "remove", "path": "/spec"},)
+    further = RemedyPart(says="soft", patch=patch, object={"namespace": "y", "kind": "Deployment", "name": "api"})
+    wide = replace(lost.answer(), remedies=(replace(soft, patch=patch, further=(further,)),)).text(wide=True)
+    (line,) = [at for at, each in enumerate(wide.splitlines()) if each == "simulated patch: y/Deployment/api"]
+    assert "/spec" in wide.splitlines()[line + 1]
+
+
+def test_a_drill_of_a_namespace_judges_its_pods_and_names_the_harm_elsewhere() -> None:
+    pinned, free = {"nodeSelector": {ZONE: "a"}}, workload("Deployment", "free", 2, {"nodeSelector": {ZONE: "b"}})
+    other = workload("Deployment", "other", 2, pinned)
+    for each in (free, other):
+        each["metadata"]["namespace"] = "infra" if each is other else "calm"
+    lost = told([*nodes("a", "b"), workload("Deployment", spec=pinned), other, free], Fail(at("zone=a")))
+    assert "elsewhere" not in lost.answer().text()
+    infra, calm = drill_answer(lost, namespace="infra"), drill_answer(lost, namespace="calm")
+    assert (infra.verdict, infra.says) == ("no", "2 pods of infra/other are pending at the end")
+    assert infra.elsewhere == "3 pods of shop/web are newly pending at the end"
+    assert {each.namespace for step in infra.steps for each in step.workloads} == {"infra"}
+    assert {pods.namespace for step in infra.steps for each in step.events for pods in each.pods} == {"infra"}
+    assert (calm.verdict, calm.says) == ("yes", "2 pods are ready after 1 step, and no pod is newly pending")
+    assert calm.elsewhere == "5 pods of shop/web, infra/other are newly pending at the end"
+    assert "elsewhere: 5 pods of" in calm.text()
+    assert [step.ready for step in infra.steps] == [2, 0]

@@ -53,8 +53,8 @@ def checkout() -> Simulation:
 def test_the_verdict_its_cause_and_one_table() -> None:
     assert checkout().answer().text() == snapshot("""\
 no: 2 of 10 pods of shop/checkout are pending
-why: maxSkew 1 over zones admits it to zone-c alone, where node-6, node-7 and
-     node-8 lack cpu
+why: maxSkew 1 over zones admits only zone-c, where node-6, node-7 and node-8
+     lack cpu
 
 WORKLOAD       PLACED  zone-a  zone-b  zone-c  SKEW  MAX
 shop/checkout    8/10       3       3       2     1    1
@@ -64,8 +64,8 @@ shop/checkout    8/10       3       3       2     1    1
 def test_wide_adds_the_sums_nodes_and_domains() -> None:
     assert checkout().answer().text(wide=True) == snapshot("""\
 no: 2 of 10 pods of shop/checkout are pending
-why: maxSkew 1 over zones admits it to zone-c alone, where node-6, node-7 and
-     node-8 lack cpu
+why: maxSkew 1 over zones admits only zone-c, where node-6, node-7 and node-8
+     lack cpu
 
 WORKLOAD       PLACED  zone-a  zone-b  zone-c  SKEW  MAX
 shop/checkout    8/10       3       3       2     1    1
@@ -228,7 +228,7 @@ note: a note
 note: a note on an option (--orders)
 note: shop/paused-0, shop/paused-1, shop/paused-2, shop/paused-3: it is paused:
       its pods are not created
-unchanged: 1 workload without a pod to place: shop/off
+nothing to place: 1 workload: shop/off
 
 WORKLOAD      PLACED  zone-a  zone-b  SKEW  MAX
 shop/waiting     2/3       1       1     0  1
@@ -316,6 +316,6 @@ def test_a_namespace_alone() -> None:
     )
     shown = both.answer("shop").text()
     assert "infra/cache" not in shown
-    assert shown.startswith("no: shop/web-1 finds a node: node-1; in other namespaces 1 pending\n")
-    with pytest.raises(UsageError, match='no workload in the namespace "shpo"; there are infra, shop'):
+    assert shown.startswith("yes: shop/web-1 finds a node: node-1; in other namespaces 1 pending\n")
+    with pytest.raises(UsageError, match='in namespace "shpo"; namespaces with workloads: infra, shop'):
         both.answer("shpo")
