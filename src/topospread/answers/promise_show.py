@@ -57,9 +57,9 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
         Basis,
         Meta(
             description="Basis of `leaves`. `proved`: every order, with any feasible node. `seen`: the current state, "
-            "the worst case. `played`: one simulation, of a loss only the upper bound. `drawn`: simulations with random "
-            "choices. `none`: the search ended early, or pods are not judged. The other fields about later states are "
-            "simulated."
+            "the worst case. `played`: one simulation, only the upper bound of a loss. `drawn`: simulations with "
+            "random choices. `none`: the search ended early, or pods are not judged. The other fields about later "
+            "states are simulated."
         ),
     ]
     now: Annotated[

@@ -135,15 +135,15 @@ class Asking:
             queue, classes = [queued for queued, _ in judged], [each for _, each in judged]
             search = OrderSearch(self.run, queue, NoPending(), self.budget, classes=classes)
             found = search.gathered(question, self.surely_left(question.loss, workload))
-            if self._has_unsearched and any(not each.node for each in found.order):
+            if self.leaves_orders_of(None) and any(not each.node for each in found.order):
                 found.left = None  # groups that are left out might help a pending pod
             self._gathered[key] = found
         return self._gathered[key]
 
-    @property
-    def _has_unsearched(self) -> bool:
-        """True if the orders of a pod group are not searched."""
-        return any(part.what == ORDERS for parts in self.unjudged.values() for part in parts)
+    def leaves_orders_of(self, workload: Workload | None) -> bool:
+        """Return whether orders of pods of a workload, or of any, are not searched because of their pod group."""
+        own = {self.run.cluster.shared_class(q.pod).index for q in self.queue if workload in (None, q.workload)}
+        return any(part.what == ORDERS for each in own & self.unjudged.keys() for part in self.unjudged[each])
 
     def answer(self, ask: Callable[[Run], EndQuestion], *, deep: bool = True) -> GuaranteeAnswer:
         """Return the answer to a question on a prepared run.
@@ -155,6 +155,20 @@ class Asking:
         begun, question = self.begun, ask(self.run)
         if begun is not None and begun.undecidable:
             return _undecided(question, begun.undecidable, "rollout")
+        if (certain := self._certain(question)) is not None:
+            return certain
+        if isinstance(question, LeftAfterLoss):
+            gathered = self.gathered(question)
+            if gathered is not None and gathered.left is not None and gathered.left < question.least:
+                return self._told(question, gathered)
+        sampled = _sampled(self.run)
+        if sampled or not deep:
+            return _undecided(question, sampled or "counting does not decide it", "sampling" if sampled else "budget")
+        return self._searched_for(ask)
+
+    def _certain(self, question: EndQuestion) -> GuaranteeAnswer | None:
+        """Return an answer that needs no search; ``None`` without one."""
+        begun = self.begun
         if isinstance(question, NoPending) and (blocked := self._blocked(question.workload)):
             first = blocked[0]
             number = sum(each.workload is first.workload for each in blocked)
@@ -163,17 +177,10 @@ class Asking:
         proved = "" if begun is not None and begun.quotas is not None else self._proof.of(question)
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
-        if isinstance(question, LeftAfterLoss):
-            shared = self.shared_domain(question.workload, question.loss) if question.step == "fail" else ""
-            if shared and question.least > 0:
-                return GuaranteeAnswer(str(question), "never", 0, 0, why=shared, left=0)
-            gathered = self.gathered(question)
-            if gathered is not None and gathered.left is not None and gathered.left < question.least:
-                return self._told(question, gathered)
-        sampled = _sampled(self.run)
-        if sampled or not deep:
-            return _undecided(question, sampled or "counting does not decide it", "sampling" if sampled else "budget")
-        return self._searched_for(ask)
+        if isinstance(question, LeftAfterLoss) and question.step == "fail" and question.least > 0:
+            shared = self.shared_domain(question.workload, question.loss)
+            return GuaranteeAnswer(str(question), "never", 0, 0, why=shared, left=0) if shared else None
+        return None
 
     def _blocked(self, workload: Workload | None) -> list[QueuedPod]:
         """Return pods with scheduling gates and pods that the API server refuses, of one workload or of all."""
@@ -228,15 +235,14 @@ class Asking:
 
     def _of_unjudged(self, question: EndQuestion, assumed: _Assumed, asked: EndQuestion) -> GuaranteeAnswer:
         """Return the answer if incoming pods have unmodelled parts."""
-        changing = (part for parts in self.unjudged.values() for part in parts if part.changes_pod)
-        if (part := next(changing, None)) is not None:
-            return _undecided(question, part.because, "pods")
         of, other = self.run.cluster.shared_class, assumed.run.cluster.shared_class
         adversaries = {other(each.pod).index for each in assumed.queue if of(each.pod).index in self.unjudged}
         unjudged = [each for each in self.queue if of(each.pod).index in self.unjudged]
+        own = set[int]()
         if isinstance(question, NoPending | LeftAfterLoss):
-            own = [each for each in unjudged if question.workload in (None, each.workload)]
-            for part in (part for each in own for part in self.unjudged[of(each.pod).index] if part.what == ORDERS):
+            own = {of(each.pod).index for each in unjudged if question.workload in (None, each.workload)}
+        for index, part in ((index, part) for index, parts in self.unjudged.items() for part in parts):
+            if part.changes_pod or (index in own and part.what == ORDERS):
                 return _undecided(question, part.because, "pods")
         # The question is about pods without a node, and as long as a part is not judged such a pod has none.
         waits = isinstance(question, NoPending) and any(question.workload in (None, each.workload) for each in unjudged)
@@ -246,7 +252,7 @@ class Asking:
                 return replace(
                     adverse, why="true for every node that unjudged pods may have, and without a node for them"
                 )
-        if self._has_unsearched:
+        if self.leaves_orders_of(None):
             return _undecided(question, "it depends on a PodGroup whose orders are not searched", "pods")
         with_all = _answer(asked, self._searched(assumed.run, assumed.queue, asked))
         judged = [each for each in self.queue if of(each.pod).index not in self.unjudged]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from topospread.api.pod import Pod
+from topospread.api.pod_groups import PodGroup
 from topospread.cluster import PodClass
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.objects import Key
@@ -67,23 +68,21 @@ class GroupedPods:
 
         Return ``None`` if a group may stay pending even if each of its pods has a feasible node.
         """
-        keys = {group_key(each.pod) for each in classes} & self._members.keys()
+        keys = [key for key in self._members if any(group_key(each.pod) == key for each in classes)]
         for key in keys:
-            members, least = self._members[key], self._least(key)
-            if len(members) < least or self._why_uncounted(key) or (least > 1 and _in_order(members)):
+            if self._why_uncounted(key) or not self.at_once(self._members[key]):
                 return None
         return [*classes, *(each for key in keys for each in self._classes(self._members[key]))]
 
     def shared_domain(self, workload: Workload, topology_key: str) -> str:
         """Return why all pods of a workload are in one domain of a topology key; "" if they may be in several."""
         run, pod = self.run, workload.template
-        group_of = None if pod is None or not run.scheduler.has_groups else group_key(pod)
-        group = None if group_of is None else run.cluster.objects.pod_groups.get(group_of)
-        if pod is None or group_of is None or group is None or not self._is_judged(group_of):
+        group = None if pod is None else self._judged(pod)
+        if pod is None or group is None or (constraints := group.spec.scheduling_constraints) is None:
             return ""
-        framework, constraints = run.scheduler.framework_of(run.cluster.shared_class(pod)), group.spec.scheduling_constraints
+        framework = run.scheduler.framework_of(run.cluster.shared_class(pod))
         is_in_force = framework.gates.enabled(TOPOLOGY) and framework.profile.enabled("placement_generate")
-        if not is_in_force or constraints is None or not constraints.topology:
+        if not is_in_force or not constraints.topology:
             return ""
         key, within = constraints.topology[0].key, dict[str, set[str | None]]()
         for node in run.cluster.nodes.nodes:
@@ -92,19 +91,23 @@ class GroupedPods:
         is_lost = all(len(each) == 1 and None not in each for each in within.values())
         return f"all pods of PodGroup {group.namespace}/{group.name} are in one {key}" if is_lost else ""
 
-    def gang(self, pod: Pod) -> Key | None:
-        """Return the judged group of a pod whose pods must be placed together; ``None`` if it is placed alone."""
-        key = group_key(pod) if self.run.scheduler.has_groups else None
-        group = None if key is None else self.run.cluster.objects.pod_groups.get(key)
-        return key if key is not None and group is not None and self._is_judged(key) and min_count(group) > 1 else None
+    def _judged(self, pod: Pod) -> PodGroup | None:
+        """Return the group of a pod; ``None`` without one, or if topospread does not judge it."""
+        key, objects = group_key(pod) if self.run.scheduler.has_groups else None, self.run.cluster.objects
+        return None if key is None or not self._is_judged(key) else objects.pod_groups.get(key)
+
+    def is_of_gang(self, pod: Pod) -> bool:
+        """Return whether several pods must be placed together with a pod."""
+        group = self._judged(pod)
+        return group is not None and min_count(group) > 1
 
     def at_once(self, pods: Sequence[QueuedPod]) -> int:
         """Return the number of pods that kube-scheduler must place together; 0 if too few of them exist.
 
         ``pods``: the pods of a gang, or a single pod, without nodes and in order.
         """
-        key = self.gang(pods[0].pod)
-        least = 1 if key is None else self._least(key)
+        group = self._judged(pods[0].pod)
+        least = 1 if group is None else self._least((group.namespace, group.name))
         return 0 if len(pods) < least or (least > 1 and _in_order(pods[1:])) else least
 
     def _least(self, key: Key) -> int:

@@ -43,7 +43,6 @@ from .fresh import (
     counts_revisions_alone,
     workload_of,
 )
-from .grouped_pods import ORDERS
 from .order_answer import GuaranteeAnswer, OrderStep
 from .order_drills import drill_file, strategy_file
 from .orders import SearchBudget, rows_of
@@ -251,8 +250,7 @@ class WorkloadPromises:
     @property
     def orders_unsearched(self) -> bool:
         """True if drills judge the workload's pods, but their orders or rollouts are not searched."""
-        own = f"{self.key[1]}/{self.key[2]}-"
-        return any(each.what == ORDERS and any(pod.startswith(own) for pod in each.pods) for each in self.unjudged)
+        return any(each.leaves_orders_of(_of(each.run, self.key)) for each in self.askings.values())
 
     def _left_now(self, question: LeftAfterLoss) -> KeptPart:
         """Return the check of the current state. A broken promise gets a Drill file if every pod is ready."""

@@ -462,7 +462,7 @@ def _lines(
         workload = id(each.workload)
         follows = each.after is not None or (workload, "in order") in lines
         in_order = follows or id(each) in followed
-        in_order |= pod_class.index not in adversaries and groups.gang(each.pod) is not None
+        in_order |= pod_class.index not in adversaries and groups.is_of_gang(each.pod)
         key = (workload, "in order") if in_order else (workload, pod_class.index)
         lines.setdefault(key, _PodLine([], pod_class.index in adversaries)).pods.append(each)
     return list(lines.values())

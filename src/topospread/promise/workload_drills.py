@@ -13,7 +13,7 @@ from topospread.drill.drill import BegunDrill, play_runs
 from topospread.drill.result import Drill
 from topospread.drill.steps import Drain, Fail, NodeChoice, Step
 from topospread.simulation.options import SimulationOptions
-from topospread.simulation.unknown import merged
+from topospread.simulation.unknown import merged, unjudged_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Trial:
         stuck: whether a rollout was unfinished at the end.
         runs: number of drills.
         on: node → pods that the (first) drill placed and that are on it at the end.
-        unjudged: parts of pods of the workload that topospread does not model.
+        unjudged: parts that topospread does not model and that alone keep pods of the workload pending at the end.
     """
 
     steps: tuple[Step, ...]
@@ -160,7 +160,7 @@ def _of_one(found: Drill, key: ObjectKey, steps: tuple[Step, ...]) -> Trial:
         stuck=bool(found.stuck),
         runs=1,
         on=_nodes(found, key),
-        unjudged=tuple(each for each in found.unjudged if any(pod.startswith(f"{key[1]}/{key[2]}-") for pod in each.pods)),
+        unjudged=unjudged_parts(waiting),
     )
 
 
