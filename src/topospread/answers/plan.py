@@ -55,6 +55,7 @@ from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
 
 from .asked import about
+from .finding import Finding as Problem
 from .lint import LintFinding, lint_finding, not_placed
 from .promise_check import PromiseRemedy, declared_wants, promise_check, wants_of_item
 from .undeclared import UndeclaredPromise, undeclared
@@ -309,6 +310,34 @@ def plan_answer(  # noqa: PLR0913 - keyword arguments
         warnings=tuple(each for side in comparison.warnings for each in side),
         notes=(*review.notes, *(each for each in comparison.after.notes if IN_ONE_ORDER in each and review.pending)),
     )
+
+
+def problems_of(answer: Plan) -> Iterator[Problem]:
+    """Yield a plan's problems: its sentence, then each field that makes it worse, at its line."""
+    if answer.verdict == "yes":
+        return
+    level: Literal["error", "warning"] = "error" if answer.verdict == "no" else "warning"
+    yield Problem(level=level, rule="plan", says=answer.says, file="")
+    rows = [(each, f"{each.kind} {each.namespace}/{each.name}") for each in answer.promises if each.verdict == "no"]
+    found: dict[tuple[ChangedField, str], PromiseSides] = {}
+    for each, name in rows:
+        for field in each.lines:
+            found.setdefault((field, name), each)
+    revision = f"{answer.names[0]}:"
+    lines = {(name, field.file): field.line for field, name in reversed(found)}
+    for (field, name), each in found.items():
+        says = f"{field.says}: {EVENT_WORDS[each.event]} {each.after} of {each.replicas[1]}, not {each.before}"
+        says += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
+        says += f"; breaks the promise {each.declared}" if each.declared else ""
+        file = field.file.removeprefix(revision)
+        line = field.line
+        if file != field.file:  # NEW has no such line
+            says, line = f"{says} ({field.file}:{field.line})", lines.get((name, file))
+        yield Problem(level="error", rule="keeps-less", says=says, file=file, line=line, object=name)
+    yield from answer.new_findings
+    for cause in answer.causes:
+        if cause.code in ("newly-pending", "update-refused", "promise-undeclared"):
+            yield Problem(level="error", rule=cause.code, says=cause.says, file="")
 
 
 def plan(  # noqa: PLR0913 - keyword arguments
