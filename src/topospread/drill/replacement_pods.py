@@ -13,6 +13,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from topospread.admission.names import Names, parent_and_ordinal, pod_prefix
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.pod import Pod
 from topospread.api.workload import Job, StatefulSet
 from topospread.config.gates import gates_for
@@ -24,7 +25,7 @@ from topospread.controllers.stateful_set import keeps_its_revision, of_template
 from topospread.plugins.volume_controller import VolumeController
 from topospread.simulation.run import Run
 
-from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of
+from .pods import FollowedPod, FollowedPods
 
 # Claims of ephemeral volumes of a drill's new pods. Binding is done elsewhere.
 
@@ -75,7 +76,7 @@ class ReplacementPods:
         self._sets = {("StatefulSet", each.namespace, each.name): each for each in inventory.stateful_sets}
         self._jobs = {("Job", each.namespace, each.name): each for each in inventory.jobs}
         self._made = MadeClaims(run)
-        self._vacant: dict[WorkloadKey, list[FollowedPod]] = {}
+        self._vacant: dict[ObjectKey, list[FollowedPod]] = {}
         for each in pods.by_key.values():
             if each.terminating and each.workload is not None and self.waits(each.workload):
                 self._vacant.setdefault(key_of(each.workload), []).append(each)
@@ -135,7 +136,7 @@ class ReplacementPods:
     def _free(gone: list[FollowedPod]) -> list[FollowedPod]:
         return [each for each in gone if not each.terminating]
 
-    def _next_ordinals(self, key: WorkloadKey, item: StatefulSet, gone: list[FollowedPod]) -> list[FollowedPod]:
+    def _next_ordinals(self, key: ObjectKey, item: StatefulSet, gone: list[FollowedPod]) -> list[FollowedPod]:
         """Return the removed pods whose ordinals a StatefulSet creates next.
 
         With OrderedReady, this is only the first missing ordinal, once all pods before it are ready.
@@ -155,7 +156,7 @@ class ReplacementPods:
                 break
         return due
 
-    def _waits_for_another(self, key: WorkloadKey, ordinal: int) -> bool:
+    def _waits_for_another(self, key: ObjectKey, ordinal: int) -> bool:
         before = (each for each in self._pods.of(key) if _ordinal(each) < ordinal)
         return any(not self._is_ready(each) for each in before)
 

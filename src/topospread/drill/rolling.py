@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from topospread.admission.names import parent_and_ordinal
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.rollout import strategy_of, strategy_of_daemon_set, strategy_of_stateful_set
 from topospread.api.workload import DaemonSet, Deployment, StatefulSet
 from topospread.controllers.daemon_set import target_node
@@ -27,7 +28,7 @@ from topospread.controllers.rolling import (
 )
 
 from .drill_state import DrillState
-from .pods import FollowedPod, WorkloadKey, key_of
+from .pods import FollowedPod
 from .replacement_pods import is_of
 from .result import DrillRollout
 
@@ -35,7 +36,7 @@ REPLACED = "replaced by a rollout"
 """Reason for deleting old pods."""
 
 
-def template_item(state: DrillState, key: WorkloadKey) -> Deployment | StatefulSet | DaemonSet | None:
+def template_item(state: DrillState, key: ObjectKey) -> Deployment | StatefulSet | DaemonSet | None:
     """Return the current object whose template is rolled out."""
     inventory = state.run.plan.inventory
     items: Iterable[Deployment | StatefulSet | DaemonSet]
@@ -49,7 +50,7 @@ def template_item(state: DrillState, key: WorkloadKey) -> Deployment | StatefulS
     return next((each for each in items if (each.namespace, each.name) == key[1:]), None)
 
 
-def go_on(state: DrillState, key: WorkloadKey) -> bool:
+def go_on(state: DrillState, key: ObjectKey) -> bool:
     """Take the next step of a rollout. Return False if the rollout has no further step."""
     workload, item = state.workload(key), template_item(state, key)
     if workload is None or item is None:
@@ -64,7 +65,7 @@ def go_on(state: DrillState, key: WorkloadKey) -> bool:
             return _daemon_set_goes_on(state, pods, item)
 
 
-def rollout_state(state: DrillState, key: WorkloadKey) -> DrillRollout | None:
+def rollout_state(state: DrillState, key: ObjectKey) -> DrillRollout | None:
     """Return the state of a rollout; None if its workload is deleted."""
     workload, item = state.workload(key), template_item(state, key)
     if workload is None or item is None:

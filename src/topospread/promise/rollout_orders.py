@@ -18,7 +18,7 @@ from itertools import combinations
 from msgspec.structs import replace
 
 from topospread.admission.quotas import Quotas
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.api.pod import Pod, PodStatus
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
@@ -29,7 +29,6 @@ from topospread.controllers.rolling import RolloutStatus, to_create, to_remove
 from topospread.controllers.scale import the_workload
 from topospread.drill.cluster_inventory import begin_of
 from topospread.drill.drill_state import DrillState
-from topospread.drill.pods import key_of
 from topospread.drill.rolling import template_item
 from topospread.drill.rollouts import roll_out
 from topospread.drill.steps import TurnKind, read_rollout

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace as with_fields
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.api.node import Node
 from topospread.api.node_selection import Taint
 from topospread.api.timestamps import seconds
@@ -156,7 +156,7 @@ class EventReplay:
         key = event.namespace, name
         if not name or key in self._history.pods:
             return
-        maker: Controller | None = self._makers.get((event.kind, event.namespace, event.name))
+        maker: Controller | None = self._makers.get(key_of(event))
         if maker is None:
             self._history.unknown += 1
             return
