@@ -379,11 +379,6 @@ class Drill(PlainData):
         return bool(with_fields(harm, stuck=tuple(stuck)))
 
     @property
-    def holds(self) -> bool:
-        """True if the drill ends without harm."""
-        return self.verdict == "yes"
-
-    @property
     def _own_harm(self) -> Harm:
         begin = self.steps[0]
         stuck = {key_of(each) for each in begin.rollouts if not each.over}

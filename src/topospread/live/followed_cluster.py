@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
@@ -42,7 +41,6 @@ log = logging.getLogger(__name__)
 
 _AGAIN: Final = 5.0
 """Seconds before a kind is watched again after an unexpected error."""
-_POLL: Final = 0.1
 
 
 class ClusterListener(Protocol):
@@ -101,15 +99,12 @@ class FollowedCluster:
 
     @property
     def state(self) -> FollowState:
-        """Return which kinds are outdated or missing."""
-        copies = self._kinds.values()
+        """Return which kinds are outdated."""
         return FollowState(
             all(each.synced.is_set() for each in self._reflectors),
-            sum(each.version for each in copies),
-            max((each.changed for each in copies), default=0.0),
+            sum(each.version for each in self._kinds.values()),
             self._states.behind_since(),
             self._states.problems,
-            self._missing(),
         )
 
     def _missing(self) -> dict[str, str]:
@@ -143,13 +138,6 @@ class FollowedCluster:
         """
         return load((), live=self.objects())
 
-    async def changed(self, version: int, patience: float = 3600.0) -> FollowState:
-        """Wait until the version differs or the time is over. Return the state."""
-        until = time.monotonic() + patience
-        while self.state.version == version and time.monotonic() < until:
-            await asyncio.sleep(_POLL)
-        return self.state
-
 
 class _KindCopy:
     """The objects of one kind; implements `Sink`."""
@@ -160,7 +148,6 @@ class _KindCopy:
         self._listener = listener
         self.items: dict[Key, KubeObject] = {}
         self.version = 0
-        self.changed = 0.0
 
     def keys(self) -> set[Key]:
         """See Sink."""
@@ -191,7 +178,6 @@ class _KindCopy:
 
     def _moved(self) -> None:
         self.version += 1
-        self.changed = time.time()
 
 
 @asynccontextmanager

@@ -29,11 +29,6 @@ class Review:
     left_out: tuple[str, ...] = ()
 
     @property
-    def grown(self) -> tuple[SpreadChange, ...]:
-        """Constraints whose skew is larger after the change, for workloads that exist in both states."""
-        return tuple(each for each in self.comparison.spreads if each.before and each.after and _grows(each))
-
-    @property
     def exceeded(self) -> tuple[SpreadChange, ...]:
         """Constraints whose skew has grown beyond their maxSkew, including constraints of new workloads."""
         known = {(each.namespace, each.kind, each.name) for each in self.comparison.before.workloads}
@@ -66,11 +61,6 @@ class Review:
             (sum(each.severity == "warning" for each in bad), "new warning", "new warnings"),
         )
         return [f"{number} {one if number == 1 else many}" for number, one, many in numbers if number]
-
-    @property
-    def worse(self) -> bool:
-        """True if the change makes anything worse."""
-        return bool(self.reasons)
 
 
 def _grows(change: SpreadChange) -> bool:

@@ -234,11 +234,6 @@ class View:
         """Number of classes whose pods the view counts itself."""
         return len(self._heard)
 
-    @property
-    def position(self) -> int:
-        """Position in the journal up to which the view is current."""
-        return self._position
-
     def hears_of(self, changes: Sequence[PodChange]) -> bool:
         """Return whether a plugin counts pods of a class in these changes."""
         if self._asked != self.cluster.classes_made:

@@ -210,7 +210,7 @@ class Answers:
         """Return a workload's constraints by domain, and its pods."""
         frame = self._frame(asked)
         key = _key(asked)
-        row = frame.snapshot.workload_row(key)
+        row = next((row for row, each in enumerate(frame.snapshot.workloads) if each.key == key), None)
         if row is None:
             raise NotFoundError(f"{key[0]} {key[1]}/{key[2]} not found")
         constraints = [_constraint(each) for each in frame.snapshot.spreads.get(key, ())]

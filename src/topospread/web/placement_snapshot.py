@@ -78,10 +78,6 @@ class PlacementSnapshot:
         """Return a node's row; ``None`` for an unknown name."""
         return next((row for row, each in enumerate(self.nodes) if each.name == name), None)
 
-    def workload_row(self, key: ObjectKey) -> int | None:
-        """Return a workload's row; ``None`` for an unknown key."""
-        return next((row for row, each in enumerate(self.workloads) if each.key == key), None)
-
 
 def moves(before: PlacementSnapshot, after: PlacementSnapshot) -> list[tuple[str, str, int]]:
     """Return the moves of each workload's pods between zones, or to pending: (from, to, pods)."""
