@@ -14,7 +14,7 @@ from .reasons import on_it
 from .words import counted, listed, noun_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
@@ -221,7 +221,18 @@ def pending_pods(group: PendingGroup, causes: tuple[Cause, ...] | None = None) -
         causes=causes_of(group) if causes is None else causes,
         rejections=rejections_of(group.verdict) if group.verdict is not None else (),
         constraints=tuple(
-            spread_sums(arithmetic, tuple((each.domain, each.rejected) for each in outcomes))
+            SpreadSums(
+                **terms_of(arithmetic),
+                minimum=arithmetic.minimum,
+                minimum_domains=tuple(arithmetic.minimum_domains),
+                domains=tuple(
+                    DomainSum.like(
+                        each.domain, arithmetic=sum_in_words(arithmetic, each.domain), rejected=dict(each.rejected)
+                    )
+                    for each in outcomes
+                ),
+                left_out=left_out_nodes(arithmetic),
+            )
             for arithmetic, outcomes in group.outcomes
         ),
     )
@@ -232,25 +243,6 @@ def rejections_of(verdict: Verdict) -> tuple[RejectedNodes, ...]:
     return tuple(
         RejectedNodes(plugin=each.plugin, code=each.code, reasons=tuple(each.reasons), nodes=nodes)
         for each, nodes in verdict.counts.most_common()
-    )
-
-
-def spread_sums(arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, Mapping[str, int]], ...]) -> SpreadSums:
-    """Return a hard constraint with its arithmetic.
-
-    Args:
-        arithmetic: the constraint.
-        domains: each eligible domain, with reason → number of its rejected nodes.
-    """
-    return SpreadSums(
-        **terms_of(arithmetic),
-        minimum=arithmetic.minimum,
-        minimum_domains=tuple(arithmetic.minimum_domains),
-        domains=tuple(
-            DomainSum.like(domain, arithmetic=sum_in_words(arithmetic, domain), rejected=dict(rejected))
-            for domain, rejected in domains
-        ),
-        left_out=left_out_nodes(arithmetic),
     )
 
 

@@ -71,7 +71,10 @@ def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inve
             made = _made(text_of, followed)
         while True:
             shown.draw(made.text, made.state)
-            _until_changed(followed, made.state, max(_AT_MOST_EVERY, _RESTS * made.took), shown)
+            until = time.monotonic() + max(_AT_MOST_EVERY, _RESTS * made.took)
+            while followed.state.version == made.state.version or time.monotonic() < until:
+                time.sleep(_LOOK)
+                shown.mark(followed.state)
             made = _made(text_of, followed)
 
 
@@ -101,13 +104,6 @@ def _until_ready(followed: FollowedCluster, waiting: Waiting) -> None:
             raise InputError(f"the cluster could not be read in {_PATIENCE:.0f} s: {state.last_error}")
         waiting.why = f"{_READING}; {state.last_error}" if state.last_error else _READING
         time.sleep(_LOOK)
-
-
-def _until_changed(followed: FollowedCluster, since: FollowState, rest: float, shown: WatchView) -> None:
-    until = time.monotonic() + rest
-    while followed.state.version == since.version or time.monotonic() < until:
-        time.sleep(_LOOK)
-        shown.mark(followed.state)
 
 
 def head_line(state: FollowState, now: float) -> str:

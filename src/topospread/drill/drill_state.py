@@ -182,17 +182,13 @@ class DrillState:
                 continue
             if following is None or (until is not None and following > until):
                 return
-            self._do_what_is_due(following)
-
-    def _do_what_is_due(self, time: float) -> None:
-        """Run the actions due at a time. The clock does not move if all of them are obsolete."""
-        before, happened = self.now, len(self.events)
-        self.now = max(self.now, time)
-        self._schedule.do_what_is_due(self.now)
-        if len(self.events) == happened:
-            self.now = before
-        else:
-            self.queue.at(round(self.now * _NANOSECONDS))
+            before, happened = self.now, len(self.events)
+            self.now = max(self.now, following)
+            self._schedule.do_what_is_due(self.now)
+            if len(self.events) == happened:
+                self.now = before
+            else:
+                self.queue.at(round(self.now * _NANOSECONDS))
 
     def _settle(self, until: float | None) -> None:
         limit = None if until is None else round(until * _NANOSECONDS)

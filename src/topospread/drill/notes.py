@@ -28,7 +28,9 @@ def remarks(
     state: DrillState, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
 ) -> Iterator[str]:
     """Yield remarks on the state after a step."""
-    yield from _unready(state)
+    unready = [each for each in state.pods.by_key.values() if each.is_unready and not each.terminating]
+    if unready:
+        yield f"{_names(unready)} {_is(unready)} not ready in the input; in a drill, only new pods become ready"
     yield from _held_back(state, failures)
     waits = not_replaced(state)
     if waits:
@@ -50,13 +52,6 @@ def not_rolled_out(workloads: Iterable[Workload], outcomes: Iterable[StepOutcome
             if note.startswith(TEMPLATE_CHANGED) and key_of(each) not in rolled:
                 target = short_target(key_of(each))
                 yield f"{each.namespace}/{each.name}: {note.partition(';')[0]}; --rollout {target} rolls it out"
-
-
-def _unready(state: DrillState) -> Iterator[str]:
-    """Yield a remark on pods that the input says are not ready."""
-    unready = [each for each in state.pods.by_key.values() if each.is_unready and not each.terminating]
-    if unready:
-        yield f"{_names(unready)} {_is(unready)} not ready in the input; in a drill, only new pods become ready"
 
 
 def _held_back(state: DrillState, failures: NodeFailures) -> Iterator[str]:

@@ -100,7 +100,11 @@ async def serve(
     runners: list[web.AppRunner] = []
     if address.port:
         application = web.Application() if application is None else application
-        _add_health(application, served)
+        for name in ("healthz", "livez", "readyz"):
+            checks = {"ping": _well, **getattr(served, name)}
+            handler = _Health(name, checks, served.metrics)
+            application.router.add_get(f"/{name}", handler.all)
+            application.router.add_get(f"/{name}/{{check}}", handler.one)
         if address.shows_metrics:
             _add_metrics(application, served)
         runners.append(await listen(application, address))
@@ -220,14 +224,6 @@ def _add_metrics(application: web.Application, served: ServedPages) -> None:
     application.router.add_get("/metrics", pages.metrics)
     if served.configuration is not None:
         application.router.add_get("/configz", pages.configz)
-
-
-def _add_health(application: web.Application, served: ServedPages) -> None:
-    for name in ("healthz", "livez", "readyz"):
-        checks = {"ping": _well, **getattr(served, name)}
-        handler = _Health(name, checks, served.metrics)
-        application.router.add_get(f"/{name}", handler.all)
-        application.router.add_get(f"/{name}/{{check}}", handler.one)
 
 
 def _well() -> str:

@@ -38,7 +38,7 @@ class Review:
             if each.after is not None
             and each.after.skew > each.after.max_skew
             and (
-                _grows(each)
+                each.after.skew > each.before.skew
                 if each.before is not None
                 else (each.workload.namespace, each.workload.kind, each.workload.name) not in known
             )
@@ -61,10 +61,6 @@ class Review:
             (sum(each.severity == "warning" for each in bad), "new warning", "new warnings"),
         )
         return [f"{number} {one if number == 1 else many}" for number, one, many in numbers if number]
-
-
-def _grows(change: SpreadChange) -> bool:
-    return change.before is not None and change.after is not None and change.after.skew > change.before.skew
 
 
 def only_in(ours: Iterable[Finding], theirs: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -67,7 +67,7 @@ class ReservedVolumes(Reservation):
             volume = self._named_by(claim)
             if volume is not None:
                 bind(chosen, volume, self.cluster)
-                if not self._reaches(volume):
+                if not catalog_of(self.cluster).reached(volume, np.array([self.row], dtype=np.int64))[0]:
                     failed = failed or PRE_BIND + OUT_OF_REACH.format(volume=volume.name, node=name)
             elif makes_volumes:
                 bind(chosen, provisioned(claim, node, self.cluster.objects), self.cluster)
@@ -104,9 +104,6 @@ class ReservedVolumes(Reservation):
         naming = [replace(each, spec=replace(each.spec, claim_ref=reference_to(claim))) for each in found]
         kept = VolumeIndex(naming).match(claim, waits=True, attributes_classes=self.attributes_classes)
         return next((each for each in found if kept is not None and each.name == kept.name), found[0])
-
-    def _reaches(self, volume: PersistentVolume) -> bool:
-        return bool(catalog_of(self.cluster).reached(volume, np.array([self.row], dtype=np.int64))[0])
 
     def _bind_existing(self) -> str:
         """Bind the claims in ``bindings``. Return PreBind's message if a claim is not bound, else "".

@@ -50,7 +50,9 @@ class Proof:
         self._queue = queue
         self._scheduler = run.scheduler
         self._goes_on = existing is not None
-        pods = [each.pod for each in queue] + [placeable(each) for each in existing or ()]
+        pods = [each.pod for each in queue] + [
+            with_fields(each, spec=with_fields(each.spec, node_name="")) for each in existing or ()
+        ]
         classes = {name: run.cluster.shared_class(pod) for name, pod in {id(each): each for each in pods}.items()}
         self.classes = [classes[id(each)] for each in pods]
         self._distinct = list({each.index: each for each in self.classes}.values())
@@ -272,11 +274,6 @@ class Proof:
         all_own = all(counts_pod(self._scheduler, own[0], constraint, each) for each in own)
         there = {column.values[code] if code >= 0 else "": number for code, number in held.items()}
         return all_own and coming == len(own) and counts == there
-
-
-def placeable(pod: Pod) -> Pod:
-    """Return the pod without its node."""
-    return with_fields(pod, spec=with_fields(pod.spec, node_name=""))
 
 
 def _same(one: ConstraintArithmetic, other: ConstraintArithmetic) -> bool:

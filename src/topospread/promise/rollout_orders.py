@@ -279,7 +279,13 @@ class RolloutSearch:
             alike = self._alike.zone(row), self._alike.of(row)
             if alike not in known:
                 known.add(alike)
-                yield from self._gone(key, row)
+                cluster = self._run.cluster
+                with cluster.savepoint():
+                    cluster.unbind(key)
+                    del self._ending[key]
+                    with self._told(self._step(key.partition("/")[2], cluster.nodes.names[row], (), "gone")):
+                        yield
+                    self._ending[key] = row
 
     def _admits(self) -> bool:
         """Return whether the quotas admit one more new pod; pods that are deleted use nothing."""
@@ -333,15 +339,6 @@ class RolloutSearch:
                 del self._ending[key]
                 self._old[key] = pod
 
-    def _gone(self, key: PodKey, row: int) -> Moves:
-        cluster = self._run.cluster
-        with cluster.savepoint():
-            cluster.unbind(key)
-            del self._ending[key]
-            with self._told(self._step(key.partition("/")[2], cluster.nodes.names[row], (), "gone")):
-                yield
-            self._ending[key] = row
-
     def _scheduler(self) -> Moves:
         if len(self._placed) >= self._admitted:
             return
@@ -361,7 +358,12 @@ class RolloutSearch:
                 if pod_class.volumes and run.scheduler.reserve(pod_class, row):
                     self._found.gave_up = f"{key} could not be bound to its volumes"
                     return
-                self._placed[key] = _on(queued, node)
+                pod = queued.pod
+                metadata = replace(pod.metadata, name=queued.name, namespace=queued.namespace)
+                spec = replace(pod.spec, node_name=node)
+                self._placed[key] = replace(
+                    pod, metadata=metadata, spec=spec, status=replace(pod.status or PodStatus(), phase="Running")
+                )
                 with self._told(self._step(queued.name, node, others, "placed")):
                     yield
                 del self._placed[key]
@@ -412,11 +414,3 @@ def _first(groups: Sequence[Sequence[Pod]], number: int) -> Iterator[tuple[Pod, 
             return
         sure += group
     yield tuple(sure)
-
-
-def _on(queued: QueuedPod, node: str) -> Pod:
-    """Return a new pod on its node."""
-    pod = queued.pod
-    metadata = replace(pod.metadata, name=queued.name, namespace=queued.namespace)
-    spec = replace(pod.spec, node_name=node)
-    return replace(pod, metadata=metadata, spec=spec, status=replace(pod.status or PodStatus(), phase="Running"))
