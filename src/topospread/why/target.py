@@ -5,7 +5,7 @@ Kinds have kubectl's names. A name without a namespace must exist in one namespa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -100,16 +100,20 @@ def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
     def meant(namespace: str, name: str) -> bool:
         return name == target.name and target.namespace in ("", namespace)
 
+    def named(pods: Iterable[Pod]) -> Iterator[Pod]:
+        # These are all pods of a cluster, so that fields are read instead of properties.
+        alike = [each for each in pods if each.metadata.name == target.name]
+        return (each for each in alike if meant(each.namespace, each.name))
+
     queued = [each for each in run.queue if meant(each.namespace, each.name)]
     waiting = [each for each in (*run.plan.gated, *run.plan.refused) if meant(each.namespace, each.name)]
     found = [(each.namespace, ExplainedPod(each.workload, queued=each)) for each in queued]
     found += [(each.namespace, ExplainedPod(each.workload, queued=each, waits=each.waits)) for each in waiting]
-    for pod in (*run.plan.bound, *run.plan.removed):
-        if meant(pod.namespace, pod.name):
-            workload = run.owners.get(f"{pod.namespace}/{pod.name}")
-            found.append((pod.namespace, ExplainedPod(workload, bound=pod)))
-    for pod in () if found else run.plan.inventory.pods:
-        if meant(pod.namespace, pod.name) and (pod.phase in FINISHED_PHASES or pod.terminating):
+    for pod in named((*run.plan.bound, *run.plan.removed)):
+        workload = run.owners.get(f"{pod.namespace}/{pod.name}")
+        found.append((pod.namespace, ExplainedPod(workload, bound=pod)))
+    for pod in () if found else named(run.plan.inventory.pods):
+        if pod.phase in FINISHED_PHASES or pod.terminating:
             state = "is terminating" if pod.terminating else f"has finished ({pod.phase})"
             raise UsageError(f"pod {pod.namespace}/{pod.name} {state}: kube-scheduler ignores it")
     return found
