@@ -19,7 +19,7 @@ from topospread.config.args import ShapePoint
 
 from .csi_migration import InTree, TranslationError, handle, has_moved, in_tree_plugin, translated_affinity
 from .interface import UNRESOLVABLE, PluginError, Scope, Status, length, numbers
-from .node_matching import AllOf, AnyOf, LabelMask, Mask
+from .node_matching import LabelMask, Mask, all_of, any_of
 from .pod_volumes import NO_PROVISIONER, claim_class, is_assumed, reach_mask, selected_node
 from .resource_scoring import RequestedToCapacityRatio, rounded
 from .storage_capacity import EnoughCapacity, published_capacity
@@ -245,7 +245,7 @@ class FindVolumes:
         if storage_class is None and is_assumed(claim, objects):
             return Provision(None)
         if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
-            return Provision(AnyOf([]))
+            return Provision(any_of([]))
         nodes = self._cluster.nodes
         capacity = None
         if self._rules.checks_capacity:
@@ -301,8 +301,8 @@ def topology_mask(storage_class: StorageClass, nodes: NodeTable) -> Mask | None:
         except InvalidSelectorError:
             continue
         if wanted:
-            masks.append(AllOf([LabelMask(requirement, nodes) for requirement in wanted]))
-    return AnyOf(masks)
+            masks.append(all_of([LabelMask(requirement, nodes) for requirement in wanted]))
+    return any_of(masks)
 
 
 class VolumeScore:
