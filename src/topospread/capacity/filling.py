@@ -21,8 +21,8 @@ from topospread.drill.forked import answers, can_fork, cores
 from topospread.drill.interruption import Interrupted
 from topospread.errors import UsageError
 from topospread.plugins.interface import NotJudgedError
+from topospread.plugins.pod_group_members import group_key
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
-from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import not_asked

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from topospread.admission.names import parent_and_ordinal
 from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.pod import Pod
 from topospread.cluster.cluster import PodKey, pod_key
@@ -51,6 +52,11 @@ class FollowedPod(msgspec.Struct, eq=False):
 
     def __post_init__(self) -> None:
         self.key = pod_key(self.namespace, self.name)
+
+    @property
+    def ordinal(self) -> int:
+        """The number at the end of the pod's name; −1 without one."""
+        return parent_and_ordinal(self.name)[1]
 
     @property
     def labels(self) -> dict[str, str]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from topospread.admission.names import parent_and_ordinal
 from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.rollout import strategy_of, strategy_of_daemon_set, strategy_of_stateful_set
 from topospread.api.workload import DaemonSet, Deployment, StatefulSet
@@ -79,7 +78,7 @@ def rollout_state(state: DrillState, key: ObjectKey) -> DrillRollout | None:
     if isinstance(item, StatefulSet):
         strategy = strategy_of_stateful_set(item, workload.replicas)
         first = _start(item) + (strategy.partition if strategy else meant)
-        there = [each for each in there if first <= _ordinal(each)]
+        there = [each for each in there if first <= each.ordinal]
         meant = max(meant - strategy.partition, 0) if strategy else 0
     elif strategy_of_daemon_set(item, meant) is None:
         there, meant = [], 0
@@ -160,7 +159,7 @@ def _stateful_set_goes_on(state: DrillState, pods: RolledPods, item: StatefulSet
     strategy = strategy_of_stateful_set(item, pods.workload.replicas)
     if strategy is None:
         return False
-    by_ordinal = {_ordinal(each): each for each in pods.all}
+    by_ordinal = {each.ordinal: each for each in pods.all}
     start = _start(item)
     there = [by_ordinal.get(start + place) for place in range(pods.workload.replicas)]
     places = ordinals_to_replace(
@@ -199,7 +198,3 @@ def _daemon_set_goes_on(state: DrillState, pods: RolledPods, item: DaemonSet) ->
 
 def _start(item: StatefulSet) -> int:
     return (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
-
-
-def _ordinal(pod: FollowedPod) -> int:
-    return parent_and_ordinal(pod.name)[1]

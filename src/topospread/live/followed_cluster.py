@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
+from topospread.api.timestamps import timestamp
 from topospread.errors import Place
 from topospread.sources.load import LiveObjects, load
 from topospread.sources.objects import ReadObject
@@ -121,7 +122,7 @@ class FollowedCluster:
             copies = {kind: list(copy.items.items()) for kind, copy in self._kinds.items()}
         missing = {kind: _reason(why) for kind, why in self._missing().items()}
         counts = {kind: len(items) for kind, items in copies.items() if kind not in missing}
-        facts = SnapshotFacts(format=FORMAT, taken=_now(), live=True, counts=counts, missing=missing)
+        facts = SnapshotFacts(format=FORMAT, taken=timestamp(time.time()), live=True, counts=counts, missing=missing)
         place = place_of(self._connection)
         objects = [
             ReadObject(kind, item, Place(place.source, object=f"{kind} {'/'.join(filter(None, key))}"))
@@ -271,7 +272,3 @@ def _listing_order(entry: tuple[Key, KubeObject]) -> str:
 def _reason(why: str) -> str:
     """Return ``Forbidden`` for ``403 Forbidden: …``, the form in snapshots."""
     return why.partition(":")[0].split(" ", 1)[-1]
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

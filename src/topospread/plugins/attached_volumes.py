@@ -30,7 +30,7 @@ from .csi_migration import (
     inline_plugin,
 )
 from .interface import length, numbers
-from .pod_volumes import claim_class, is_owned, not_owner
+from .pod_volumes import is_owned, not_owner, storage_class_of
 from .volume_attachments import VolumeAttachments
 
 _LIMIT_PREFIX = "attachable-volumes-"
@@ -299,7 +299,7 @@ class AttachedVolumes:
 
     def _to_be_provisioned(self, claim: PersistentVolumeClaim) -> CsiVolume | None:
         """Return a placeholder for the volume of an unbound claim (``getCSIDriverInfoFromSC``)."""
-        storage_class = self.cluster.objects.storage_classes.get(claim_class(claim))
+        storage_class = self.cluster.objects.storage_classes.get(storage_class_of(claim))
         if storage_class is None or not storage_class.provisioner or storage_class.provisioner in NEVER_MIGRATED:
             return None
         plugin = MIGRATED.get(storage_class.provisioner)

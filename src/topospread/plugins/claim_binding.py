@@ -19,7 +19,7 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.objects import ClusterObjects
 
 from .interface import Reservation
-from .pod_volumes import claim_class, is_assumed, is_bound, pod_claims, selected_node
+from .pod_volumes import is_assumed, is_bound, pod_claims, selected_node, storage_class_of
 from .volume_catalog import catalog_of
 from .volume_index import VolumeIndex
 from .volume_matching import NO_VOLUME, Candidates, Choice, MatchingError, by_size, is_promised
@@ -153,7 +153,7 @@ def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_class
 
 def _can_be_made(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
     """Return whether a volume can be provisioned for a claim; an assumed claim needs no existing class."""
-    storage_class = objects.storage_classes.get(claim_class(claim))
+    storage_class = objects.storage_classes.get(storage_class_of(claim))
     return provisions(storage_class) or (storage_class is None and is_assumed(claim, objects))
 
 

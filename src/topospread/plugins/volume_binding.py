@@ -24,7 +24,6 @@ from .interface import UNRESOLVABLE, PluginError, Prepared, Status
 from .pod_volumes import (
     WAIT_FOR_FIRST_CONSUMER,
     PodClaim,
-    claim_class,
     is_assumed,
     is_bound,
     is_owned,
@@ -32,6 +31,7 @@ from .pod_volumes import (
     not_found,
     not_owner,
     pod_claims,
+    storage_class_of,
 )
 from .volume_catalog import catalog_of
 from .volume_finding import REASON_CONFLICT, REASON_CONFLICT_UNTIL_1_32, FindVolumes, PodVolumeClaims, VolumeScore
@@ -182,7 +182,7 @@ def _waits(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
     """Return whether an unbound claim waits for its first pod."""
     if is_assumed(claim, objects):
         return True
-    storage_class = objects.storage_classes.get(claim_class(claim))
+    storage_class = objects.storage_classes.get(storage_class_of(claim))
     if storage_class is None:
         return False
     if storage_class.volume_binding_mode is None:

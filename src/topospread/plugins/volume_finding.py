@@ -20,7 +20,7 @@ from topospread.config.args import ShapePoint
 from .csi_migration import InTree, TranslationError, handle, has_moved, in_tree_plugin, translated_affinity
 from .interface import UNRESOLVABLE, PluginError, Scope, Status, length, numbers
 from .node_matching import LabelMask, Mask, all_of, any_of
-from .pod_volumes import NO_PROVISIONER, claim_class, is_assumed, reach_mask, selected_node
+from .pod_volumes import NO_PROVISIONER, is_assumed, reach_mask, selected_node, storage_class_of
 from .resource_scoring import RequestedToCapacityRatio, rounded
 from .storage_capacity import EnoughCapacity, published_capacity
 from .volume_catalog import VolumeCatalog
@@ -241,7 +241,7 @@ class FindVolumes:
 
     def _provision(self, claim: PersistentVolumeClaim) -> Provision:
         objects = self._cluster.objects
-        storage_class = objects.storage_classes.get(claim_class(claim))
+        storage_class = objects.storage_classes.get(storage_class_of(claim))
         if storage_class is None and is_assumed(claim, objects):
             return Provision(None)
         if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):

@@ -17,9 +17,9 @@ from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey
 from topospread.cluster.objects import Key
 from topospread.plugins.cluster_event import ADD, UPDATE, ClusterEvent
+from topospread.plugins.pod_group_members import group_key
 
 from .object_changes import pod_changes
-from .pod_group_members import group_key
 from .pod_groups import Member, min_count, scheduled_count
 from .queue import LONGEST_STAY, SchedulingQueue
 from .queued_pod_info import QueuedPodInfo, remember
