@@ -79,6 +79,11 @@ class EachDrill(PlainData):
         """Yes if all drills end without harm."""
         return worst(each.verdict for each in self.outcomes)
 
+    @property
+    def holds(self) -> bool:
+        """True if all drills end without harm."""
+        return self.verdict == "yes"
+
 
 def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     inventory: Inventory,
