@@ -61,6 +61,11 @@ class DrillCheck(PlainData):
     partial: str = ""
     part: DrillPart | None = None
 
+    @property
+    def passed(self) -> bool:
+        """True if every drill meets its expectations."""
+        return all(each.verdict == "yes" for each in self.drills)
+
 
 def check_drills(
     files: Sequence[DrillFile],

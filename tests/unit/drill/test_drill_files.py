@@ -246,7 +246,7 @@ def test_pools_of_a_file_grow(tmp_path: Path) -> None:
     assert [each.path for each in check_drills(drills).drills[0].shortfalls] == ["spec.expect.pending"]
     (tmp_path / "pools.yaml").write_text(POOLS)
     drills = find_drills([written(tmp_path, text.replace("  steps", "  pools: [pools.yaml]\n  steps"))])
-    assert check_drills(drills).verdict == "yes"
+    assert check_drills(drills).passed
 
 
 def several(folder: Path, number: int = 5) -> list[DrillFile]:
@@ -259,7 +259,7 @@ def several(folder: Path, number: int = 5) -> list[DrillFile]:
 def test_drills_come_to_the_same_however_they_are_shared_out(tmp_path: Path) -> None:
     drills = several(tmp_path)
     whole = check_drills(drills, workers=1)
-    assert whole.verdict != "yes"
+    assert not whole.passed
     assert check_drills(drills, workers=3).to_json() == whole.to_json()
     for number in (1, 2, 7):
         paths = [tmp_path / f"{index}.json" for index in range(number)]

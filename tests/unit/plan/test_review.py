@@ -74,8 +74,8 @@ def test_a_new_workload_that_is_skewed_is_worse() -> None:
 @pytest.mark.parametrize(("severity", "worse"), [("error", True), ("warning", True), ("hint", False)])
 def test_new_findings_are_worse_unless_they_are_hints(severity: str, worse: bool) -> None:
     same = state({"web-0": "n1"})
-    assert review(same, same, new=(replace(A, severity=severity),)).worse == worse
-    assert not review(same, same, gone=(replace(A, severity=severity),)).worse
+    assert bool(review(same, same, new=(replace(A, severity=severity),)).reasons) == worse
+    assert not review(same, same, gone=(replace(A, severity=severity),)).reasons
 
 
 @pytest.mark.parametrize(
