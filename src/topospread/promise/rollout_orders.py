@@ -36,11 +36,11 @@ from topospread.errors import UsageError
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run
 
-from .alike_states import AlikeStates, keys_of_profiles
+from .alike_states import AlikeStates
 from .fresh import REVISION, Designed
 from .order_answer import OrderStep
 from .orders import SearchBudget, Searched, may_preempt, rows_of
-from .questions import EndQuestion, LeftAfterLoss, OrderEnd
+from .questions import EndQuestion, OrderEnd
 
 Moves = Generator[None, None, None]
 """Possible next moves: each is done while the caller visits the next state, and undone afterwards."""
@@ -166,7 +166,7 @@ class RolloutSearch:
         self._budget = budget
         pods = [*(each.pod for each in rollout.new), *rollout.drawn]
         profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
-        self._alike = AlikeStates(self._run.cluster, pods, keys_of_profiles(profiles))
+        self._alike = AlikeStates(self._run.cluster, pods, profiles)
         self._old = {pod_key(each.namespace, each.name): each for each in rollout.old}
         self._ending: dict[PodKey, int] = {}
         self._placed: dict[PodKey, Pod] = {}
@@ -387,21 +387,12 @@ class RolloutSearch:
         return OrderStep(workload.namespace, f"{workload.kind}/{workload.name}", name, node, equal, does)
 
     def _end(self) -> None:
-        found, rollout = self._found, self._rollout
-        found.ends += 1
+        rollout = self._rollout
         pending = rollout.new[len(self._placed) : self._created]
         placed = {id(each): rows_of(self._run, each.existing) for each in self._run.plan.workloads}
         placed[id(rollout.workload)] = [self._row_of[key] for key in (*self._old, *self._placed)]
-        end = OrderEnd(self._run, pending, placed)
-        wrong = self._question.wrong(end)
-        if not wrong:
-            found.holds = True
-        elif not found.why:
-            found.why = wrong
-            if isinstance(self._question, LeftAfterLoss):
-                found.left = self._question.left(end)
-            found.order = (*self._path, *(self._step(each.name, "", (), "placed") for each in pending))
-        found.over = found.holds and bool(found.why)
+        rest = (self._step(each.name, "", (), "placed") for each in pending)
+        self._found.ended(self._question, OrderEnd(self._run, pending, placed), self._path, rest)
 
 
 def _first(groups: Sequence[Sequence[Pod]], number: int) -> Iterator[tuple[Pod, ...]]:
