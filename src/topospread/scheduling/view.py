@@ -65,8 +65,8 @@ def one_by_one(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> On
 class Shared:
     """Data that the views of all pod classes share: counted operations, and equal answers."""
 
-    def __init__(self, work: Work | None = None) -> None:
-        self.work = work or Work()
+    def __init__(self) -> None:
+        self.work = Work()
         self._answers: WeakValueDictionary[Hashable, NodeLocalAnswers] = WeakValueDictionary()
 
     def known(self, key: Hashable) -> NodeLocalAnswers | None:
