@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, field
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
     from topospread.simulation.result import PendingGroup, PoolRefusal, PoolUse, WorkloadSpread
+    from topospread.status.result import ConstraintStatus
 
 Reasons = dict[str, int]
 """Reason of kube-scheduler → number of nodes that it rejects."""
@@ -153,27 +154,9 @@ class Pool(Base, frozen=True, kw_only=True):
     ]
 
 
-class SelectorTerms(Protocol):
-    """The parts of a constraint that say which pods it counts."""
-
-    @property
-    def topology_key(self) -> str:
-        """Node label whose values are the domains."""
-
-    @property
-    def origin(self) -> str:
-        """``pod``, ``profile`` or ``system``."""
-
-    @property
-    def selector(self) -> str:
-        """Label selector of the counted pods."""
-
-    @property
-    def counts_itself(self) -> int:
-        """1 if the pod matches its own selector."""
-
-
-def missed_selectors(workloads: Iterable[tuple[str, Iterable[SelectorTerms]]]) -> Iterator[str]:
+def missed_selectors(
+    workloads: Iterable[tuple[str, Iterable[ConstraintArithmetic | ConstraintStatus | ConstraintTerms]]],
+) -> Iterator[str]:
     """Yield a warning for each selector that misses the pods of the workloads that have it."""
     missed: dict[tuple[str, str], dict[str, None]] = {}
     for name, constraints in workloads:
