@@ -42,11 +42,8 @@ _OTHER_REFUSAL: Final = 1.0
 """Seconds to wait for the other required lists after an error, so that always the same error is reported."""
 
 
-class ListsProgress(Protocol):
-    """A callback that receives the number of read objects of a kind, and the remaining number if known."""
-
-    def __call__(self, resource: str, done: int, left: int | None) -> None:
-        """Called after every page."""
+ListsProgress = Callable[[str, int, int | None], None]
+"""Receives a kind's resource, the number of its read objects, and the remaining number if known, after every page."""
 
 
 class Receiver(Protocol):

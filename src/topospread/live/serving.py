@@ -19,7 +19,7 @@ from aiohttp import web
 
 from topospread.errors import InputError, Place
 from topospread.live.certificate import Certificate
-from topospread.live.exposition import Exposed
+from topospread.live.exposition import CollectedMetrics
 from topospread.live.loopback import is_loopback
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class ServedPages:
         before_scrape: called before each answer with metrics, to update the values that are computed on demand.
     """
 
-    metrics: Exposed
+    metrics: CollectedMetrics
     healthz: Mapping[str, Check]
     livez: Mapping[str, Check]
     readyz: Mapping[str, Check]
@@ -251,7 +251,7 @@ class _Pages:
 class _Health:
     """The checks of one health endpoint."""
 
-    def __init__(self, name: str, checks: Mapping[str, Check], metrics: Exposed) -> None:
+    def __init__(self, name: str, checks: Mapping[str, Check], metrics: CollectedMetrics) -> None:
         self._name = name
         self._checks = checks
         self._metrics = metrics
