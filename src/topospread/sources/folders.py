@@ -430,7 +430,9 @@ class _Tree:
             parts += [part for chart in each.charts for part in self._of_chart(chart)]
             new = {folder for folder in each.folders if is_within(folder, self.limit)} - reached
             reached |= new
-            waiting += [base for folder in new if (base := self.built.get(folder) or kustomization_in(folder, self.limit))]
+            waiting += [
+                base for folder in new if (base := self.built.get(folder) or kustomization_in(folder, self.limit))
+            ]
         return parts
 
     def _of_chart(self, chart: str) -> Iterator[_Part]:

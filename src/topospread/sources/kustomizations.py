@@ -405,16 +405,18 @@ class _ReachCheck:
             if not self._network and _URL.search(value.partition("\n")[0]):
                 raise InputError(f"{shown_path(value)}: {NEEDS_NETWORK}", self._place)
             for each in {value, value.rpartition("=")[2]}:
-                if (each, may_be_path) in self._checked or not self._named.may_exist(each):
-                    continue
-                self._checked.add((each, may_be_path))
-                path = path_of(self._folder, each)
-                is_inside = path == self._root or path.startswith(os.path.join(self._root, ""))
-                is_odd = os.sep in each or os.path.islink(path)
-                if may_be_path and not (is_inside and (not is_odd or lies_in(path, self._root))):
-                    raise self._leaves(path, each)
-                if os.path.lexists(path) and self._is_of_git(path):
-                    raise InputError(f"{shown_path(each)}: kustomize may not read git's files", self._place)
+                if (each, may_be_path) not in self._checked and self._named.may_exist(each):
+                    self._checked.add((each, may_be_path))
+                    self._check_path(each, may_be_path=may_be_path)
+
+    def _check_path(self, given: str, *, may_be_path: bool) -> None:
+        path = path_of(self._folder, given)
+        is_inside = path == self._root or path.startswith(os.path.join(self._root, ""))
+        is_odd = os.sep in given or os.path.islink(path)
+        if may_be_path and not (is_inside and (not is_odd or lies_in(path, self._root))):
+            raise self._leaves(path, given)
+        if os.path.lexists(path) and self._is_of_git(path):
+            raise InputError(f"{shown_path(given)}: kustomize may not read git's files", self._place)
 
     def _check_links(self) -> None:
         """Reject links into the folder's ``.git``, and links out of the root whose names may be numbers or the like.
