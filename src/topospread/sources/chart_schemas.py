@@ -98,7 +98,7 @@ def _files(chart: str) -> Iterator[str]:
     visited = {root}
     for folder, below, names in os.walk(chart, followlinks=True):
         inside = {name: os.path.realpath(os.path.join(folder, name)) for name in below}
-        if any(not real.startswith(os.path.join(root, "")) for real in inside.values()):
+        if any(real != root and not real.startswith(os.path.join(root, "")) for real in inside.values()):
             raise ValueError("a link leaves the chart")
         # Many links may lead to one folder, which is listed once.
         below[:] = {real: name for name, real in inside.items() if real not in visited}.values()
