@@ -152,9 +152,9 @@ class DrillResult(Answer, frozen=True, kw_only=True):
         int, Meta(description="Pods that were already pending at the beginning, which is no harm.")
     ]
     newly_pending: Annotated[
-        tuple[str, ...],
-        Meta(description="NAMESPACE/KIND/NAME of workloads with newly pending pods at the end."),
-    ] = ()
+        dict[str, int],
+        Meta(description="NAMESPACE/KIND/NAME of a workload → its newly pending pods at the end, most first."),
+    ]
     remedies: Annotated[
         tuple[DrillRemedy, ...], Meta(description="Changes that leave fewer pods newly pending, fewest first.")
     ] = ()
@@ -196,9 +196,9 @@ def drill_answer(
     unjudged = whole.unjudged if verdict == "unknown" else drill.unjudged
     moved = [*traffic, *[None] * len(drill.steps)]
     steps = tuple(_step(each, told) for each, told in zip(drill.steps, moved, strict=False))
-    new = tuple(f"{each.namespace}/{each.workload}" for each in drill.harm.pending)
+    new = {f"{each.namespace}/{each.workload}": each.pods for each in drill.harm.pending}
     remedies, untried = _fixes(drill)
-    causes = next((each.causes for each in steps[-1].pending if f"{each.namespace}/{each.workload}" in new), ())
+    causes = [each.causes for name in new for each in steps[-1].pending if f"{each.namespace}/{each.workload}" == name]
     return DrillResult.like(
         drill,
         kind="DrillResult",
@@ -206,7 +206,7 @@ def drill_answer(
         says=_says(drill, verdict, unjudged),
         unjudged=unjudged,
         elsewhere="" if drill.elsewhere is None else "; ".join(harm_words(drill.elsewhere, verdict, " newly")),
-        causes=causes,
+        causes=next(iter(causes), ()),
         newly_pending=new,
         remedies=remedies,
         untried=untried,
@@ -310,7 +310,8 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
         steps = counted(len(drill.steps) - 1, "step")
         ready = f"{counted(end.ready, 'pod')} {_are(end.ready)} ready after {steps}, and no pod is newly pending"
         parts.insert(0, ready)
-    before = {f"{group.namespace}/{pod}" for group in drill.steps[0].pending for pod in group.pods}
+    groups = (group for group in drill.steps[0].pending if not is_unjudged(group))
+    before = {f"{group.namespace}/{pod}" for group in groups for pod in group.pods}
     events = (event for step in drill.steps for event in step.events if event.kind == "placed")
     placed = before.intersection(f"{pod.namespace}/{pod.name}" for event in events for pod in event.pods)
     placed -= {f"{group.namespace}/{pod}" for group in end.pending for pod in group.pods}

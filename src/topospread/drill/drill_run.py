@@ -198,6 +198,7 @@ class DrillRun:
                 place_first(self.state, self.placed)
             self._failures.begin()
             self._growth.rest()
+            self.state.health.note_breaches()
 
         return self._outcome("", 0.0, begins)
 

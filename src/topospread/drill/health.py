@@ -113,9 +113,18 @@ class Health:
             self.fewest[key] = min(self.fewest.get(key, self.ready[key]), self.ready[key])
         for budget in self.budgets_of(pod):
             budget.healthy -= 1
-            worst = self.breaches.get(budget.name)
-            if budget.healthy < budget.needed and (worst is None or budget.healthy < worst.healthy):
-                self.breaches[budget.name] = BrokenBudget(budget.name, self._now(), budget.healthy, budget.needed)
+            self._note(budget)
+
+    def _note(self, budget: FollowedBudget) -> None:
+        worst = self.breaches.get(budget.name)
+        if budget.healthy < budget.needed and (worst is None or budget.healthy < worst.healthy):
+            self.breaches[budget.name] = BrokenBudget(budget.name, self._now(), budget.healthy, budget.needed)
+
+    def note_breaches(self) -> None:
+        """Record the budgets that have fewer healthy pods than they require, also if no pod was lost."""
+        for budgets in self._budgets.values():
+            for each in budgets:
+                self._note(each)
 
     def begin_step(self) -> None:
         """Restart the minimums at the current counts."""

@@ -271,7 +271,7 @@ class Harm(msgspec.Struct, frozen=True):
 
 
 def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, ...]:
-    """Return the judged pods that are pending after a step but were not at the beginning."""
+    """Return the judged pods that are pending after a step but were not at the beginning, most pods first."""
     before: Counter[tuple[str, str]] = Counter()
     after: Counter[tuple[str, str]] = Counter()
     for group in begin.pending:
@@ -279,7 +279,7 @@ def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, .
     for group in end.pending:
         if not is_unjudged(group):  # an unjudged pod that is rejected now was pending all the time
             after[group.namespace, group.workload] += len(group.pods)
-    return tuple(NewlyPending(*key, pods) for key, pods in (after - before).items())
+    return tuple(NewlyPending(*key, pods) for key, pods in (after - before).most_common())
 
 
 def newly_lost(begin: StepOutcome, end: StepOutcome) -> tuple[LostReplicas, ...]:
@@ -332,9 +332,9 @@ class Drill(PlainData):
 
     @property
     def breaches(self) -> tuple[BrokenBudget, ...]:
-        """PodDisruptionBudgets violated in any step, each at its worst."""
+        """PodDisruptionBudgets violated in any step after the beginning, each at its worst."""
         worst: dict[str, BrokenBudget] = {}
-        for each in (breach for step in self.steps for breach in step.breaches):
+        for each in (breach for step in self.steps[1:] for breach in step.breaches):
             if each.budget not in worst or each.healthy < worst[each.budget].healthy:
                 worst[each.budget] = each
         return tuple(worst.values())

@@ -18,11 +18,11 @@ from topospread.plugins.interface import NotJudgedError
 from .result import PendingGroup, Simulation
 
 TO_KNOW = {
-    "resourceClaims": "kubectl get resourceslices,resourceclaims -A",
-    "extendedResources": "kubectl get deviceclasses,resourceslices",
+    "resourceClaims": "kubectl get resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml",
+    "extendedResources": "kubectl get deviceclasses,resourceslices -o yaml",
     "addedDevices": "-f FILE with the new nodes and their ResourceSlices",
     "schedulerName": "--config FILE, its own KubeSchedulerConfiguration, if it is a kube-scheduler",
-    "podGroups": "kubectl get podgroups,workloads -A",
+    "podGroups": "kubectl get podgroups,workloads -A -o yaml",
     "volumes": "kubectl get pv,pvc,sc,csinode,csidriver,csistoragecapacity -A -o yaml",
 }
 """Key of a part that is not modelled → command or option that provides the missing objects."""

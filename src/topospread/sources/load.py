@@ -13,7 +13,9 @@ from typing import BinaryIO, Final
 
 import msgspec
 
+from topospread.api.devices import DEVICE_KINDS
 from topospread.api.inventory import ABSENT, Inventory
+from topospread.api.kinds import KINDS
 from topospread.api.storage import default_classes
 from topospread.errors import DecodeError, DuplicateError, InputError, Place, UsageError
 from topospread.text import did_you_mean
@@ -445,6 +447,15 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
         inventory.unread |= unread_kinds(facts)
     if not reader.snapshots and not inventory.persistent_volume_claims:
         inventory.unread["PersistentVolumeClaim"] = ABSENT
+    read = {
+        kind
+        for facts, _ in reader.snapshots
+        if facts.taken and not facts.simulated
+        for kind in (*facts.counts, *facts.missing)
+    }
+    for kind in DEVICE_KINDS:
+        if kind not in read and not getattr(inventory, KINDS[kind].attribute):
+            inventory.unread[kind] = ABSENT
     inventory.notes += notes_on_namesakes(inventory.objects(), reader.placed)
     leave_out_stranded_pods(inventory)
     known = any(facts.live or "Service" in facts.counts for facts, _ in reader.snapshots)

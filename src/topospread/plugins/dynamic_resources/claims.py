@@ -44,12 +44,15 @@ _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 class ClaimMissingError(Exception):
     """A claim of a pod does not exist or is not the pod's; the message is kube-scheduler's.
 
-    ``because``: an explanation that kube-scheduler's message lacks; "" without one.
+    Attributes:
+        because: an explanation that kube-scheduler's message lacks; "" without one.
+        kind: kind of the object that is not found; "" if the claim is not the pod's.
     """
 
-    def __init__(self, message: str, because: str = "") -> None:
+    def __init__(self, message: str, because: str = "", kind: str = "") -> None:
         super().__init__(message)
         self.because = because
+        self.kind = kind
 
 
 class PodDeviceClaim(msgspec.Struct, frozen=True):
@@ -151,7 +154,9 @@ def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects, group: Po
             alike = get_close_matches(wanted, [name for space, name in there if space == pod.namespace][:_ALIKE], 1)
             because = f"the ResourceClaimTemplate {pod.namespace}/{wanted} does not exist"
             because += f"; did you mean {alike[0]}?" if alike else ""
-            raise ClaimMissingError(f'pod "{OWN_NAME}": ResourceClaim not created yet', because)
+            raise ClaimMissingError(
+                f'pod "{OWN_NAME}": ResourceClaim not created yet', because, "ResourceClaimTemplate"
+            )
         owner = pod if shared is None else shared
         metadata = ObjectMeta(name=f"{owner.name}-{entry.name}", namespace=pod.namespace)
         made = None
@@ -163,7 +168,7 @@ def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects, group: Po
         return PodDeviceClaim(claim, entry.name, is_new=made is None, group=shared)
     known = objects.resource_claims.get((pod.namespace, name))
     if known is None:
-        raise ClaimMissingError(f'could not find ResourceClaim "{pod.namespace}/{name}"')
+        raise ClaimMissingError(f'could not find ResourceClaim "{pod.namespace}/{name}"', kind="ResourceClaim")
     if known.metadata.deletion_timestamp is not None:
         raise ClaimMissingError(f'resourceclaim "{name}" is being deleted')
     if entry.resource_claim_name is None and not (is_owned_by(known, pod) or _is_owned_by_group(known, group)):
