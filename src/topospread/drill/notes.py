@@ -42,7 +42,13 @@ def remarks(
     yield from _not_counted(_terminating(state))
     yield from _pinned(pending)
     yield from _staying(state)
-    yield from _skewed(state, changed)
+    skewed = [
+        f"{each.namespace}/{each.name}"
+        for each in changed
+        if not each.pending and any(spread.hard and spread.is_exceeded for spread in each.spread)
+    ]
+    if skewed:
+        yield f"{_listed(skewed)} {agreeing('stay', len(skewed))} skewed: nothing moves pods that are placed"
 
 
 def not_rolled_out(workloads: Iterable[Workload], outcomes: Iterable[StepOutcome]) -> Iterator[str]:
@@ -128,17 +134,6 @@ def _staying(state: DrillState) -> Iterator[str]:
             f"{_said(others, 'stay')} where {_they(others)}, as "
             f"{'its' if len(others) == 1 else 'their'} tolerations of the taints have no tolerationSeconds"
         )
-
-
-def _skewed(state: DrillState, changed: Sequence[WorkloadState]) -> Iterator[str]:
-    """Yield a remark on hard constraints that stay skewed because no pending pod can correct them."""
-    skewed = [
-        f"{each.namespace}/{each.name}"
-        for each in changed
-        if not each.pending and any(spread.hard and spread.is_exceeded for spread in each.spread)
-    ]
-    if skewed:
-        yield f"{_listed(skewed)} {agreeing('stay', len(skewed))} skewed: nothing moves pods that are placed"
 
 
 def _names(pods: Sequence[FollowedPod]) -> str:
