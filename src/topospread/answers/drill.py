@@ -9,6 +9,7 @@ from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from topospread.answer import Answer
+from topospread.api.inventory import key_of
 from topospread.base import Base, Word
 from topospread.drill.drill import within
 from topospread.drill.result import (
@@ -233,7 +234,7 @@ def _gains(drill: Drill, soft: Drill) -> Iterator[FallbackGain]:
     for number, steps in enumerate(zip(drill.steps, soft.steps, strict=False)):
         for which, step in enumerate(steps):
             for each in step.changed:
-                states.setdefault((each.kind, each.namespace, each.name), [each, each])[which] = each
+                states.setdefault(key_of(each), [each, each])[which] = each
         for was, now in states.values():
             if _compared(was) != _compared(now):
                 yield FallbackGain.like(

@@ -155,7 +155,8 @@ def question_of(given: dict[str, Any]) -> Question:
         cluster=None if is_named(given) else _chosen(given, "cluster", settings.cluster),
         config=_chosen(given, "config_path", settings.config),
         kube_version=kube_version or NEWEST,
-        namespace=_chosen(given, "namespace", settings.namespace) or _live_namespace(given),
+        namespace=_chosen(given, "namespace", settings.namespace)
+        or (read_access(given).namespace() if is_named(given) else "default"),
         settings=settings,
         rendering=rendering,
         pools=given_pools(given),
@@ -167,10 +168,6 @@ def _chosen(given: dict[str, Any], name: str, own: str | None) -> str | None:
     source = click.get_current_context().get_parameter_source(name)
     values = (own, given[name]) if source is ParameterSource.DEFAULT_MAP else (given[name], own)
     return values[0] or values[1]
-
-
-def _live_namespace(given: dict[str, Any]) -> str:
-    return read_access(given).namespace() if is_named(given) else "default"
 
 
 def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_empty: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from topospread.api.inventory import key_of
 from topospread.controllers.planned import Workload
 from topospread.controllers.revisions import TEMPLATE_CHANGED
 from topospread.controllers.scale import short_target
@@ -12,7 +13,7 @@ from topospread.simulation.result import PendingGroup
 
 from .drill_state import DrillState
 from .node_failure import NodeFailures
-from .pods import FollowedPod, key_of
+from .pods import FollowedPod
 from .result import LostReplicas, StepOutcome, WorkloadState
 
 STATEFUL_SETS_WAIT = (
@@ -27,7 +28,9 @@ def remarks(
     state: DrillState, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
 ) -> Iterator[str]:
     """Yield remarks on the state after a step."""
-    yield from _unready(state)
+    unready = [each for each in state.pods.by_key.values() if each.is_unready and not each.terminating]
+    if unready:
+        yield f"{_names(unready)} {_is(unready)} not ready in the input; in a drill, only new pods become ready"
     yield from _held_back(state, failures)
     waits = not_replaced(state)
     if waits:
@@ -43,19 +46,12 @@ def remarks(
 
 def not_rolled_out(workloads: Iterable[Workload], outcomes: Iterable[StepOutcome]) -> Iterator[str]:
     """Yield a warning about each workload whose changed template no step rolled out."""
-    rolled = {(each.kind, each.namespace, each.name) for outcome in outcomes for each in outcome.rollouts}
+    rolled = {key_of(each) for outcome in outcomes for each in outcome.rollouts}
     for each in workloads:
         for note in each.notes:
-            if note.startswith(TEMPLATE_CHANGED) and (each.kind, each.namespace, each.name) not in rolled:
-                target = short_target((each.kind, each.namespace, each.name))
+            if note.startswith(TEMPLATE_CHANGED) and key_of(each) not in rolled:
+                target = short_target(key_of(each))
                 yield f"{each.namespace}/{each.name}: {note.partition(';')[0]}; --rollout {target} rolls it out"
-
-
-def _unready(state: DrillState) -> Iterator[str]:
-    """Yield a remark on pods that the input says are not ready."""
-    unready = [each for each in state.pods.by_key.values() if each.is_unready and not each.terminating]
-    if unready:
-        yield f"{_names(unready)} {_is(unready)} not ready in the input; in a drill, only new pods become ready"
 
 
 def _held_back(state: DrillState, failures: NodeFailures) -> Iterator[str]:

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 import msgspec
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.labels import Selector
 from topospread.api.selector_text import nothing_selected
 from topospread.controllers.planned import Workload
 from topospread.controllers.scale import the_workload
 from topospread.drill.drill_state import DrillState
 from topospread.drill.interruption import Interrupted
-from topospread.drill.pods import FollowedPod, WorkloadKey, key_of, owner_of
+from topospread.drill.pods import FollowedPod, owner_of
 from topospread.errors import UsageError
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Scheduler
@@ -38,7 +38,7 @@ from .unmet import unmet_of
 
 # Simulate a plan in a drill, move by move. The simulated outcome counts, not the one from the search.
 
-Ban = tuple[WorkloadKey, str]
+Ban = tuple[ObjectKey, str]
 """A workload's pods on a node, which must not be moved."""
 
 
@@ -304,7 +304,7 @@ def _chosen(state: DrillState, wished: RebalanceOptions) -> list[Workload]:
     if not found and wished.namespace is not None:
         raise UsageError(not_in_namespace(wished.namespace, {each.namespace for each in every}))
     if wished.targets:
-        by_key = {(each.kind, each.namespace, each.name): each for each in every}
+        by_key = {key_of(each): each for each in every}
         named = dict.fromkeys(the_workload(each, list(by_key), wished.namespace) for each in wished.targets)
         found = [by_key[each] for each in named]
     selector = wished.selector
