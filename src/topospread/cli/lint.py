@@ -77,6 +77,7 @@ Examples:
 @rule_options
 @click.option("--fix", is_flag=True, help="Edit the files: make fixes that need no decision.")
 @click.option("--diff", is_flag=True, help="Show the edits of --fix without making them.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also edits that may not be meant.")
 @ALLOW_EMPTY
 @output_options("line", "sarif", "junit", "github")
 @click.option("--color", type=COLOUR, default="auto", help="Use colours: on a terminal, always or never.")
@@ -93,7 +94,9 @@ def lint(**given: Any) -> int:
     if given["fix"] or given["diff"]:
         if given["fix"] and "-" in question.paths:
             raise UsageError("--fix cannot change standard input; --diff shows the changes")
-        outcome, mended = mend(question, stdin, given["level"], cluster)
+        outcome, mended = mend(question, stdin, given["level"], cluster, unsafe=given["unsafe_fixes"])
+    elif given["unsafe_fixes"]:
+        raise UsageError("--unsafe-fixes requires --fix or --diff")
     else:
         with progress("linting") as bar:
             outcome = run(question, stdin, cluster=cluster, progress=bar).at_least(given["level"])

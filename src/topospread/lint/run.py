@@ -342,7 +342,7 @@ def _finding(rule: Rule, subject: LintSubject, problem: Problem, found: Read) ->
         place = replace(place, field="")
     message, told = printable(problem.message), source_place(subject, problem.field, place)
     if told is None:
-        return Finding(rule.id, rule.severity, message, place, problem.fix)
+        return Finding(rule.id, rule.severity, message, place, problem.fix, suggestion=problem.suggestion)
     return Finding(rule.id, rule.severity, message, told, rendered=place)
 
 
