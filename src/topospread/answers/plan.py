@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace as with_fields
 from itertools import chain
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from topospread.lint.rule import Finding
 from topospread.lint.settings import DeclaredPromise
 from topospread.plan.changed_lines import ADMISSION_POLICIES, ChangedLine, ChangedLines
 from topospread.plan.review import Review, only_in
+from topospread.plan.rollouts import changed_templates, stuck_rollouts
 from topospread.plan.version_changes import deciding_changes
 from topospread.promise.compared import (
     Event,
@@ -80,6 +81,7 @@ EVENT_WORDS: Mapping[Event, str] = {
     "node-after": "ready after a node loss",
     "drains": "draining nodes leaves",
     "rollout": "a rollout leaves",
+    "rolled-out": "a rollout replaces",
     "skew": "the promised skew",
     "never-waits": "the promise never-waits",
 }
@@ -106,7 +108,8 @@ class PromiseSides(Base, frozen=True, kw_only=True):
             description="`zone-loss`, `node-loss`: pods that any loss leaves. `zone-rolled`, `node-rolled`: pods that "
             "a loss leaves after any rollout, if that differs. `zone-after`, `node-after`: pods that are ready once "
             "lost pods are replaced. `drains`: pods that budgets keep ready while nodes drain. `rollout`: pods that a "
-            "rollout keeps ready. `skew`, `never-waits`: declared promises without a count."
+            "rollout keeps ready. `rolled-out`: pods that a simulated rollout replaces. `skew`, `never-waits`: "
+            "declared promises without a count."
         ),
     ]
     before: Annotated[Bounds, Meta(description="Pods before the change.")]
@@ -436,13 +439,14 @@ def plan(  # noqa: PLR0913 - keyword arguments
             lost_promises(old, [each for each in gone if each[0] in LISTS], unscaled[0], budget, wants_of),
         )
     )
-    changes = [each for each in every_change if namespace in (None, each.key[1])]
+    rollouts = _Rollouts((), (), ()) if old is new else _rollouts(old, new, shown.before, unscaled[1], seconds)
+    changes = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
     is_same = old is new or [*old.objects()] == [*new.objects()]
     made = [*_made(old, new, _WRITTEN_BY_NODES)]
     told = [*_told(review, gone, [*made, *_made(old, new, _DECIDING, changed=False)])]
-    told += _told_of_input(old, new, ignored, changed or {})
+    told += [*_told_of_input(old, new, ignored, changed or {}), *rollouts.told]
     nodes = bool(made) and lines is not None  # a session changes its own cluster
-    unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values()))]
+    unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values())), *rollouts.unjudged]
     answer = plan_answer(
         review, changes, lines=lines, is_same_input=is_same, told=told, dropped=dropped, unjudged=unjudged
     )
@@ -456,6 +460,40 @@ def plan(  # noqa: PLR0913 - keyword arguments
         assumed.append(f"{preview} is {PREVIEWS[preview]}")
         answer = replace(answer, says=f"{answer.says} ({preview})")
     return about(replace(answer, assumed=tuple(assumed)), new, sides[1], source)
+
+
+class _Rollouts(NamedTuple):
+    """Rollouts of changed templates: those that only the old template completes, sentences, and untried rollouts."""
+
+    changes: Sequence[PromiseChange]
+    told: Sequence[str]
+    unjudged: Sequence[Unjudged]
+
+
+def _rollouts(
+    old: Inventory, new: Inventory, simulation: Simulation, options: SimulationOptions, seconds: float
+) -> _Rollouts:
+    """Simulate the rollout of each workload of a simulation with running pods whose template changes."""
+    running = {(each.namespace, each.workload) for each in simulation.bound()}
+    shown = {
+        _workload(each) for each in simulation.workloads if (each.namespace, f"{each.kind}/{each.name}") in running
+    }
+    keys = [each for each in changed_templates(old, new) if each in shown]
+    stuck, untried = stuck_rollouts(old, new, options, keys, seconds)
+    changes, told = [], []
+    for each in stuck:
+        if each.old is not None and each.old.over:
+            replicas = each.old.replicas, each.new.replicas
+            was, now = (Bounds.exactly(side.updated) for side in (each.old, each.new))
+            parts = ("spec.template",)
+            changes.append(PromiseChange(each.key, "rolled-out", was, now, replicas, "played", parts=parts))
+        else:
+            name, pods = "/".join(each.key[1:]), f"{each.new.updated} of {each.new.replicas} pods"
+            told.append(f"the rollout of {name} stops at {pods}, with and without the change")
+    names = listed(["/".join(each[1:]) for each in untried], _MOST_CAUSES)
+    because = f"{seconds:g} s (--seconds) ended before they were simulated"
+    left = Unjudged(what=f"rollouts of {names}", because=because, to_know="topospread plan --seconds 60")
+    return _Rollouts(changes, told, [left] if untried else [])
 
 
 def _made(old: Inventory, new: Inventory, kinds: Sequence[str], *, changed: bool = True) -> Iterator[str]:
