@@ -475,9 +475,7 @@ def _rollouts(
 ) -> _Rollouts:
     """Simulate the rollout of each workload of a simulation with running pods whose template changes."""
     running = {(each.namespace, each.workload) for each in simulation.bound()}
-    shown = {
-        _workload(each) for each in simulation.workloads if (each.namespace, f"{each.kind}/{each.name}") in running
-    }
+    shown = {key_of(each) for each in simulation.workloads if (each.namespace, f"{each.kind}/{each.name}") in running}
     keys = [each for each in changed_templates(old, new) if each in shown]
     stuck, untried = stuck_rollouts(old, new, options, keys, seconds)
     changes, told = [], []

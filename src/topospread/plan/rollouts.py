@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.drill.drill import drill
 from topospread.drill.result import DrillRollout
 from topospread.drill.steps import Rollout
@@ -43,7 +43,7 @@ def changed_templates(before: Inventory, after: Inventory) -> Iterator[ObjectKey
                 kind == "StatefulSet" and new.spec.update_strategy and new.spec.update_strategy.type == "OnDelete"
             )
             if was is not None and was.spec.template != new.spec.template and not by_hand:
-                yield kind, new.namespace or "default", new.name or ""
+                yield key_of(new)
 
 
 def stuck_rollouts(
@@ -67,7 +67,7 @@ def stuck_rollouts(
         kind, namespace, name = key
         with suppress(UsageError):
             steps = drill(inventory, [Rollout(f"{namespace}/{kind}/{name}")], options, runs=1).steps
-            return next((each for each in steps[-1].rollouts if (each.kind, each.namespace, each.name) == key), None)
+            return next((each for each in steps[-1].rollouts if key_of(each) == key), None)
         return None
 
     for key in keys:
