@@ -10,6 +10,7 @@ from topospread.controllers.planned import Workload
 from topospread.controllers.revisions import TEMPLATE_CHANGED
 from topospread.controllers.scale import short_target
 from topospread.simulation.result import PendingGroup
+from topospread.text import agreeing
 
 from .drill_state import DrillState
 from .node_failure import NodeFailures
@@ -30,18 +31,24 @@ def remarks(
     """Yield remarks on the state after a step."""
     unready = [each for each in state.pods.by_key.values() if each.is_unready and not each.terminating]
     if unready:
-        yield f"{_names(unready)} {_is(unready)} not ready in the input; in a drill, only new pods become ready"
+        yield _said(unready, "are not ready in the input; in a drill, only new pods become ready")
     yield from _held_back(state, failures)
     waits = not_replaced(state)
     if waits:
-        yield f"{_names(waits)} {_is(waits)} not replaced: {STATEFUL_SETS_WAIT}"
+        yield _said(waits, f"are not replaced: {STATEFUL_SETS_WAIT}")
     held = state.successors.held_back()
     if held:
-        yield f"{_names(held)} {_is(held)} not replaced: the StatefulSet waits until all earlier pods are ready"
+        yield _said(held, "are not replaced: the StatefulSet waits until all earlier pods are ready")
     yield from _not_counted(_terminating(state))
     yield from _pinned(pending)
     yield from _staying(state)
-    yield from _skewed(state, changed)
+    skewed = [
+        f"{each.namespace}/{each.name}"
+        for each in changed
+        if not each.pending and any(spread.hard and spread.is_exceeded for spread in each.spread)
+    ]
+    if skewed:
+        yield f"{_listed(skewed)} {agreeing('stay', len(skewed))} skewed: nothing moves pods that are placed"
 
 
 def not_rolled_out(workloads: Iterable[Workload], outcomes: Iterable[StepOutcome]) -> Iterator[str]:
@@ -120,27 +127,13 @@ def _staying(state: DrillState) -> Iterator[str]:
     stay = [each for each in state.pods.on(sorted(tainted)) if each.leaves_at is None and not each.terminating]
     daemons = [each for each in stay if each.workload is not None and each.workload.kind == "DaemonSet"]
     if daemons:
-        yield (
-            f"{_names(daemons)} {_stays(daemons)} where {_they(daemons)}: "
-            "DaemonSet pods tolerate NotReady nodes forever"
-        )
+        yield (f"{_said(daemons, 'stay')} where {_they(daemons)}: DaemonSet pods tolerate NotReady nodes forever")
     others = [each for each in stay if each not in daemons and each.workload is not None]
     if others:
         yield (
-            f"{_names(others)} {_stays(others)} where {_they(others)}, as "
+            f"{_said(others, 'stay')} where {_they(others)}, as "
             f"{'its' if len(others) == 1 else 'their'} tolerations of the taints have no tolerationSeconds"
         )
-
-
-def _skewed(state: DrillState, changed: Sequence[WorkloadState]) -> Iterator[str]:
-    """Yield a remark on hard constraints that stay skewed because no pending pod can correct them."""
-    skewed = [
-        f"{each.namespace}/{each.name}"
-        for each in changed
-        if not each.pending and any(spread.hard and spread.is_exceeded for spread in each.spread)
-    ]
-    if skewed:
-        yield f"{_listed(skewed)} {'stays' if len(skewed) == 1 else 'stay'} skewed: nothing moves pods that are placed"
 
 
 def _names(pods: Sequence[FollowedPod]) -> str:
@@ -153,18 +146,15 @@ def _names(pods: Sequence[FollowedPod]) -> str:
     return f"{len(pods)} pods of {owners}"
 
 
+def _said(pods: Sequence[FollowedPod], words: str) -> str:
+    """Return the pods' names and a clause whose verb agrees with their number."""
+    return f"{_names(pods)} {agreeing(words, len(pods))}"
+
+
 def _listed(names: Sequence[str]) -> str:
     if len(names) > _NAMED + 1:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-
-
-def _is(pods: Sequence[FollowedPod]) -> str:
-    return "is" if len(pods) == 1 else "are"
-
-
-def _stays(pods: Sequence[FollowedPod]) -> str:
-    return "stays" if len(pods) == 1 else "stay"
 
 
 def _they(pods: Sequence[FollowedPod]) -> str:

@@ -237,7 +237,11 @@ def _begun(inventory: Inventory, options: SimulationOptions, wished: RebalanceOp
     state = DrillState(inventory, options)
     state.rest()
     may_move = movable_pods(state)
-    trials = _trials(state, wished, may_move, banned)
+    names = state.cluster.nodes.names
+    movables = [each for each in may_move.pods if (key_of(each.workload), names[each.row]) not in banned]
+    scheduler = state.run.scheduler
+    goals = goals_of(state.run.plan.workloads, scheduler, wished.max_skew, _chosen(state, wished))
+    trials = Trials(scheduler, goals, movables)
     before = [counts_of(each, trials.scheduler) for each in trials.goals]
     return _Begun(state, trials, may_move, before, len(state.pods.waiting), list(_unjudged(state)))
 
@@ -283,14 +287,6 @@ def _without_budget(state: DrillState, moves: Sequence[PodMove]) -> Iterator[str
     if found:
         verb = agreeing("have", len(found))
         yield f"{listed(found, 3)} {verb} no PodDisruptionBudget, so a drain may evict all pods at the same time"
-
-
-def _trials(state: DrillState, wished: RebalanceOptions, may_move: MovablePods, banned: set[Ban]) -> Trials:
-    names = state.cluster.nodes.names
-    movables = [each for each in may_move.pods if (key_of(each.workload), names[each.row]) not in banned]
-    scheduler = state.run.scheduler
-    goals = goals_of(state.run.plan.workloads, scheduler, wished.max_skew, _chosen(state, wished))
-    return Trials(scheduler, goals, movables)
 
 
 def _chosen(state: DrillState, wished: RebalanceOptions) -> list[Workload]:
