@@ -303,11 +303,7 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     parts = [*harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
     pods = {pod for each in open_parts for pod in each.pods}
     unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
-    if unjudged:
-        of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
-        where = of if drill.namespace is not None else ""
-        parts.append(f"{counted(unjudged, 'pod')}{where} {agreeing('are', unjudged)} not judged")
-    if not parts or (verdict == "yes" and not unjudged):
+    if not unjudged and (not parts or verdict == "yes"):
         steps = counted(len(drill.steps) - 1, "step")
         ready = (
             f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready after {steps}, and no pod is newly pending"
@@ -321,6 +317,10 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     if placed:
         of = f"{counted(len(before), 'pod')} that {agreeing('were', len(before))} pending"
         parts.append(f"{len(placed)} of {of} now {agreeing('have', len(placed))} a node")
+    if unjudged:
+        of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
+        where = of if drill.namespace is not None else ""
+        parts.append(f"{counted(unjudged, 'pod')}{where} {agreeing('are', unjudged)} not judged")
     if drill.partial:
         parts.append(f"partial: {drill.partial}")
     return "; ".join(parts)
