@@ -339,6 +339,8 @@ def test_a_search_that_ends_early_decides_nothing() -> None:
     ("text", "said"),
     [
         ("zone-los>=2", "did you mean zone-loss"),
+        ("zone-loss>8", "did you mean zone-loss>=8[?]"),
+        ("zone-loss=eu-west-1c>=66%", "did you mean zone-loss>=66%[?]"),
         ("zone-loss", "write zone-loss>=N"),
         ("skew>=1", "write skew<=N"),
         ("skew<=10%", "write skew<=N"),
