@@ -190,10 +190,11 @@ class Answer(Base, frozen=True, kw_only=True):
         """Return one list of the answer as a data frame of pandas, or of polars if pandas is not installed.
 
         ``frame("workloads")`` has a row for each workload. ``frame("workloads.constraints")`` has a row for each
-        constraint of each workload; the workload's columns come first, with the prefix ``workloads_``.
+        constraint of each workload; the workload's columns come first, with the prefix ``workloads_``. The last name
+        may be a mapping: ``frame("workloads.spread.domains")`` has a row for each domain, with the column ``value``.
 
         Args:
-            rows: attribute that holds a list, or a dotted path of such attributes.
+            rows: attribute that holds a list, or a dotted path of such attributes; the last may hold a mapping.
 
         Raises:
             UsageError: if the answer has no such list, or neither package is installed.

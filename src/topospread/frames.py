@@ -45,6 +45,10 @@ def _rows(kind: Any, owner: Any, path: str, known: dict[str, Any]) -> Iterator[d
     """Yield the rows of a list as column → value; if ``owner`` is None, yield one row whose values are None."""
     name, _, rest = path.partition(".")
     lists = {each.name: each.struct for each in _fields(kind) if each.is_list}
+    if not rest and any(each.name == name and each.is_many and not each.is_list for each in _fields(kind)):
+        pairs = {None: None} if owner is None else getattr(owner, name) or {}
+        yield from (known | {name: key, "value": msgspec.to_builtins(value)} for key, value in pairs.items())
+        return
     if name not in lists:
         raise UsageError(f"frame: {kind.__name__} has no list {name!r}; its lists are {', '.join(lists)}")
     for each in (None,) if owner is None else getattr(owner, name) or ():

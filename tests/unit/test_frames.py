@@ -32,6 +32,14 @@ def test_a_list_is_a_frame_and_a_list_in_it_has_the_columns_of_its_owner() -> No
     assert ONCALL.status().frame("pending.workloads").shape == (1, 4)
 
 
+def test_a_mapping_has_a_row_for_each_key() -> None:
+    answer = ONCALL.simulate()
+    domains = answer.frame("workloads.spread.domains")
+    known = [(each.name, *pair) for each in answer.workloads for one in each.spread for pair in one.domains.items()]
+    assert [*zip(domains["workloads_name"], domains["domains"], domains["value"], strict=True)] == known
+    assert ("checkout", "eu-west-1c") in {pair[:2] for pair in known}
+
+
 def test_polars_alone_does(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "pandas")
     found = ONCALL.drill_each("zone").frame("outcomes")
