@@ -23,6 +23,7 @@ from topospread.errors import Place, UsageError
 from topospread.lint.settings import DeclaredPromise
 from topospread.promise.fixes import Fix, fixes
 from topospread.promise.fresh import LISTS, Designed, workload_of
+from topospread.promise.grouped_pods import ORDERS
 from topospread.promise.kept import Ground, Kept, WorkloadPromises, likeness_of, told
 from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import default_wants
@@ -65,11 +66,17 @@ class CheckedPromise(Base, frozen=True, kw_only=True):
     verdict: Annotated[Word, Meta(description="Whether the promise is kept.")]
     ground: Annotated[
         Ground,
-        Meta(description="`proved`: from all orders. `seen`: from the current state. `drawn`: from random orders."),
+        Meta(
+            description="`proved`: from all orders. `seen`: from the current state. `played`: from one simulation. "
+            "`drawn`: from random orders."
+        ),
     ]
     when: Annotated[
         str,
-        Meta(description="State or order that decides: `now`, `in every order`, `in some order` or a rollout."),
+        Meta(
+            description="State or order that decides: `now`, `in every order`, `in some order`, `in one simulation` or "
+            "a rollout."
+        ),
     ]
     says: Annotated[str, Meta(description="The proof, the problem at the end of the order, or why it is undecided.")]
     states: Annotated[int, Meta(description="States of the cluster that were searched.")] = 0
@@ -384,7 +391,7 @@ class _Checking:
             says = f"{broken} of {counted(total, kept)} {'is' if broken == 1 else 'are'} not kept"
         elif unknown:
             says = f"{unknown} of {counted(total, kept)} {'is' if unknown == 1 else 'are'} not decided"
-        parts = {each.what: each for each in self.unjudged}
+        parts = {each.what: each for each in self.unjudged if unknown or each.what != ORDERS}
         for each in promises:
             if each.verdict == "unknown" and each.says and not parts:
                 parts["budget"] = Unjudged(what="budget", because=each.says)
@@ -395,7 +402,7 @@ class _Checking:
             causes=tuple(map(_cause, [each for each in promises if each.verdict == "no"][:3])),
             remedies=tuple(sorted(self.remedies, key=lambda each: len(each.patch))),
             unjudged=tuple(parts.values()),
-            assumed=(PODS_ANYWHERE,) if self.unjudged else (),
+            assumed=(PODS_ANYWHERE,) if any(each.what != ORDERS for each in self.unjudged) else (),
             on=asked_of(inventory, self.options),
             promises=tuple(promises),
             partial=partial,

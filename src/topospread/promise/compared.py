@@ -35,6 +35,7 @@ from topospread.simulation.options import SimulationOptions
 
 from .counted import CountedWorkloads
 from .fresh import LISTS, Designed, workload_of
+from .grouped_pods import ORDERS
 from .kept import Fewest, WorkloadPromises, budgets_over
 from .orders import SearchBudget
 
@@ -370,7 +371,7 @@ class _Comparison:
         """Return whether the workload's pods are not judged, and more than its strategy and budgets changes."""
         own = "/".join(self.key[1:]) + "-"
         fixed = ("spec.strategy", "spec.updateStrategy", BUDGETS)
-        return any(pod.startswith(own) for each in parts for pod in each.pods) and any(
+        return any(pod.startswith(own) for each in parts if each.what != ORDERS for pod in each.pods) and any(
             not each.startswith(fixed) for each in self._differ
         )
 

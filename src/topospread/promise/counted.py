@@ -18,8 +18,9 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import prepare
 from topospread.simulation.unscored import unscored
 
-from .asking import Asking, placed_first, unjudged_classes, unjudged_parts
+from .asking import Asking, placed_first, prepared_with_groups, unjudged_classes, unjudged_parts
 from .fresh import LISTS, REVISION, without_placed_pods, workload_of
+from .grouped_pods import GroupedPods
 from .kept import WorkloadPromises
 from .orders import SearchBudget
 from .rollout_orders import counted_rollout
@@ -37,9 +38,9 @@ class CountedWorkloads:
 
     def __init__(self, inventory: Inventory, options: SimulationOptions) -> None:
         self.inventory = inventory
-        self.options = replace(options, preemption=False, refuses=False)
+        self.options = replace(options, preemption=False, refuses=False, tries_groups=True)
         how = unscored(self.options)
-        self._run = prepare(inventory, how, with_spreads=False)
+        self._run = prepared_with_groups(inventory, how)
         self._others = placed_first(self._run)
         fresh = prepare(replace(without_placed_pods(inventory), replica_sets=_bare(inventory)), how, with_spreads=False)
         # The coming pods are of these ReplicaSets, from which default constraints take their selector.
@@ -64,9 +65,10 @@ class CountedWorkloads:
                     cluster.unbind(pod_key(each.namespace, each.name))
             own = _of(workload, self._coming.get(key, []))
             others = [each for each in self._others if each.workload is not workload]
-            asking = Asking(self._run, [*own, *others], _BUDGET, {}, None, self._unjudged, None)
+            unsearched = GroupedPods(self._run, [*own, *others]).unsearched()
+            asking = Asking(self._run, [*own, *others], _BUDGET, {}, None, {**self._unjudged, **unsearched}, None)
             made.askings[None] = asking
-            made.unjudged += unjudged_parts(self._run, own, self._unjudged)
+            made.unjudged += unjudged_parts(self._run, own, asking.unjudged)
             item = workload_of(self.inventory, key) if key[0] in LISTS else None
             begun = counted_rollout(self._run, workload, item, own, others)
             if begun is not None:

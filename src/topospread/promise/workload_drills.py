@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.drill.drill import BegunDrill, play_runs
 from topospread.drill.result import Drill
 from topospread.drill.steps import Drain, Fail, NodeChoice, Step
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.unknown import merged, unjudged_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Trial:
         stuck: whether a rollout was unfinished at the end.
         runs: number of drills.
         on: node → pods that the (first) drill placed and that are on it at the end.
+        unjudged: parts that topospread does not model and that alone keep pods of the workload pending at the end.
     """
 
     steps: tuple[Step, ...]
@@ -44,6 +47,7 @@ class Trial:
     stuck: bool
     runs: int
     on: Counter[str]
+    unjudged: tuple[Unjudged, ...] = ()
 
 
 Trials = dict[tuple[tuple[Step, ...], int], tuple[Trial, ...]]
@@ -156,6 +160,7 @@ def _of_one(found: Drill, key: ObjectKey, steps: tuple[Step, ...]) -> Trial:
         stuck=bool(found.stuck),
         runs=1,
         on=_nodes(found, key),
+        unjudged=unjudged_parts(waiting),
     )
 
 
@@ -185,4 +190,5 @@ def _worst(trials: Sequence[Trial]) -> Trial:
         stuck=any(each.stuck for each in trials),
         runs=len(trials),
         on=trials[0].on,
+        unjudged=merged(*(each.unjudged for each in trials)),
     )

@@ -15,7 +15,7 @@ from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section,
 
 from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts
 from .pools import pool_table
-from .spread_table import Row, constraint_sections, matrix, matrix_key
+from .spread_table import Row, constraint_sections, legend, matrix, matrix_key
 from .traffic import traffic_steps
 
 _NAMES = 3
@@ -40,7 +40,8 @@ def page(answer: DrillResult) -> Page:
     if rows:
         key = matrix_key(spread for _, spread, *_ in rows)
         heads = ("BEFORE", "WORST", "END", "PENDING" if any(each.pending for each in _last(answer)) else "")
-        parts.append(Section("", (matrix(rows, heads, key),)))
+        table = matrix(rows, heads, key)
+        parts.append(Section("", (table, *legend(table))))
     if answer.fallback:
         rows = [
             (

@@ -18,6 +18,8 @@ _ROOM = 72
 """Columns for the names of workloads and domains, next to one count."""
 _SKEW_AND_MAX = 14
 _MOST_ROWS = 20
+_NOT_COUNTED = "–"
+"""Cell of a domain that a constraint does not count, or whose pods its selector misses."""
 _ORIGINS = {"profile": "profile default", "system": "built-in default"}
 _EXCEEDED = {
     "before": "earlier pods exceed it, and no controller moves them",
@@ -90,7 +92,12 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
             continue
         hard = each.when_unsatisfiable == "DoNotSchedule"
         over = hard and most_of(each.skew) > each.max_skew
-        cells += tuple(each.domains.get(domain, "") for domain in names) if few else (_range(each),)
+        misses = not getattr(each, "counts_itself", 1) and not any(map(most_of, each.domains.values()))
+        cells += (
+            tuple(_NOT_COUNTED if misses else each.domains.get(domain, _NOT_COUNTED) for domain in names)
+            if few
+            else (_range(each),)
+        )
         cells += (Span(str(each.skew), "bad") if over else each.skew,)
         limit = f"{each.max_skew}" if hard else f"{each.max_skew} soft"
         table.append((*cells, f"{limit}  {says}" if says else limit))
@@ -98,6 +105,13 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
     # With several counts, drop the skew first to keep the domains.
     last = len(found_heads)
     return Table(found_heads, tuple(table), may_drop=(last - 2, last - 1) if len(heads) > 1 else ())
+
+
+def legend(table: Table) -> tuple[Fact, ...]:
+    """Return the meaning of the domain columns if a constraint does not count all of them."""
+    if any(_NOT_COUNTED in row for row in table.rows):
+        return (Fact("domains", "pods that the constraint counts; more may run there; –: it counts none"),)
+    return ()
 
 
 def most_of(number: int | Bounds) -> int:
