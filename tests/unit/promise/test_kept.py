@@ -78,7 +78,7 @@ def scaler(least: int, most: int) -> Json:
         # 66 % of 3 and of 6 pods are left, but of 4 pods only 2.
         (3, 6, "zone-loss>=66%", "no", "leaves 2 of 4 (HorizontalPodAutoscaler web allows 4 replicas)"),
         (6, 25, "never-waits", "no", "pending (HorizontalPodAutoscaler web allows 25 replicas)"),
-        (6, 20, "never-waits", "yes", "HorizontalPodAutoscaler web allows 6 to 20, and all are judged"),
+        (3, 6, "never-waits", "yes", "HorizontalPodAutoscaler web allows 3 to 6, and all are judged"),
         (0, 6, "zone-loss>=1", "no", "leaves 0 of 1 (HorizontalPodAutoscaler web allows 1 replica)"),
     ],
 )
