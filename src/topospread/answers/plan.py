@@ -543,7 +543,7 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
         if each.blocks:
             yield f"{name}: a drain does not end, because budgets keep all {each.replicas[1]} pods"
             continue
-        least = "" if each.ground == "played" else "at least "
+        least = "at least " if each.ground == "proved" and each.before.known and each.after.known else ""
         left = f"{least}{each.after} of {each.replicas[1]}, not {each.before}"
         left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
         yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"

@@ -58,10 +58,13 @@ class Review:
     def reasons(self) -> list[str]:
         """The reasons why the change makes things worse, a few words each."""
         bad = [each for each in self.new if each.severity != "hint"]
+        earlier = [each.before for each in self.exceeded if each.before is not None]
+        larger = sum(each.skew > each.max_skew for each in earlier)
         numbers = (
             (len(self.pending), "pod is newly pending", "pods are newly pending"),
             (len(self.comparison.newly_gone), "evicted pod is not recreated", "evicted pods are not recreated"),
-            (len(self.exceeded), "skew newly exceeds maxSkew", "skews newly exceed maxSkew"),
+            (len(self.exceeded) - larger, "skew newly exceeds maxSkew", "skews newly exceed maxSkew"),
+            (larger, "skew above maxSkew grows", "skews above maxSkew grow"),
             (sum(each.severity == "error" for each in bad), "new error", "new errors"),
             (sum(each.severity == "warning" for each in bad), "new warning", "new warnings"),
         )

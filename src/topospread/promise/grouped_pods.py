@@ -97,9 +97,9 @@ class GroupedPods:
         return None if key is None or not self._is_judged(key) else objects.pod_groups.get(key)
 
     def is_of_gang(self, pod: Pod) -> bool:
-        """Return whether several pods must be placed together with a pod."""
+        """Return whether a pod must be placed together with other pods now."""
         group = self._judged(pod)
-        return group is not None and min_count(group) > 1
+        return group is not None and self._least((group.namespace, group.name)) > 1
 
     def at_once(self, pods: Sequence[QueuedPod]) -> int:
         """Return the number of pods that kube-scheduler must place together; 0 if too few of them exist.

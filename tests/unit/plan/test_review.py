@@ -69,6 +69,8 @@ def test_a_skew_that_grows_is_worse_when_it_exceeds_max_skew() -> None:
     ]
     assert review(before, beyond).reasons == ["1 skew newly exceeds maxSkew"]
     assert not review(beyond, before).worse
+    further = state({"web-0": "n1"}, (5, 1))
+    assert review(beyond, further).reasons == ["1 skew above maxSkew grows"]
 
 
 def test_a_new_workload_that_is_skewed_is_worse() -> None:
@@ -135,6 +137,8 @@ def test_a_loss_that_may_leave_fewer_is_worse_although_every_pod_stays_where_it_
     )
     assert [each.code for each in answer.causes] == ["keeps-less"]
     assert "losing a zone leaves 4 of 6 0 of 6 worse proved" in " ".join(answer.text().split())
+    unsure = plan_answer(review(same, same), [kept(Bounds.exactly(4), Bounds(least=0, most=3))])
+    assert unsure.says == "shop/web keeps less: losing a zone leaves 0–3 of 6, not 4"
 
 
 @pytest.mark.parametrize(

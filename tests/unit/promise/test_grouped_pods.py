@@ -69,6 +69,24 @@ def test_the_first_pods_of_a_gang_may_take_the_nodes_of_the_last() -> None:
     assert checked("never-waits", *objects, group("g", 4), affine).verdict == "no"
 
 
+def test_a_pod_without_a_node_holds_up_no_pod_of_a_complete_gang() -> None:
+    """Pods of the group have nodes already, and keep the pod with the index 0 away from them."""
+    first = {"labelSelector": {"matchLabels": {"apps.kubernetes.io/pod-index": "0"}}, "topologyKey": ZONE}
+    spec: Json = {"containers": [{"name": "c", "image": "i"}], "schedulingGroup": {"podGroupName": "g"}}
+    spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [first]}}
+    bound = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": on, "namespace": "shop"},
+            "spec": spec | {"nodeName": on},
+        }
+        for on in ("a1", "b1")
+    ]
+    found = checked("zone-loss>=1", *TIGHT, group("g", 2), *bound, web(spread()))
+    assert found.verdict == "yes"
+
+
 def test_a_gang_of_more_pods_than_exist_gets_no_node() -> None:
     found = loss(shown(*THREE, group("g", 5), web(spread())))
     assert (found.orders, found.ground) == (Bounds.exactly(0), "proved")
