@@ -12,7 +12,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from topospread.answer import Answer, Asked, Cause, Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.promises import Want
 from topospread.base import Base, Bounds, Word, worst
@@ -39,11 +39,18 @@ from topospread.promise.compared import (
 from topospread.promise.fresh import LISTS, Designed, without_placed_pods
 from topospread.promise.orders import SearchBudget
 from topospread.simulation.causes import to_watch, with_causes
-from topospread.simulation.comparison import PlacementChange, SpreadChange, compare, restricted
+from topospread.simulation.comparison import (
+    Comparison,
+    PlacementChange,
+    SpreadChange,
+    compare,
+    have_same_start,
+    restricted,
+)
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import IN_ONE_ORDER
 from topospread.simulation.placing import Progress
-from topospread.simulation.result import Simulation, WorkloadResult
+from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
 
@@ -279,7 +286,11 @@ def plan_answer(  # noqa: PLR0913 - keyword arguments
         kind="Plan",
         verdict=verdict,
         says="; ".join(
-            [_says(verdict, [*denied, *_shortened(kept_less, others)], changes, everything), *lowered, *told]
+            [
+                _says(verdict, [*denied, *_shortened(kept_less, others)], changes, everything, comparison),
+                *lowered,
+                *told,
+            ]
         ),
         causes=causes[:_MOST_CAUSES] if verdict == "no" else (),
         unjudged=everything,
@@ -458,17 +469,15 @@ def _remedies(
 def _gone(review: Review, lines: ChangedLines | None) -> dict[ObjectKey, None]:
     """Return the workloads that have no pods after the change, or that only the old state's manifests have."""
     before, after = review.comparison.before.workloads, review.comparison.after.workloads
-    left = {_workload(each) for each in after if each.placed or each.pending} - (
-        lines.removed if lines else frozenset()
-    )
-    return {_workload(each): None for each in before if each.placed and _workload(each) not in left}
+    left = {key_of(each) for each in after if each.placed or each.pending} - (lines.removed if lines else frozenset())
+    return {key_of(each): None for each in before if each.placed and key_of(each) not in left}
 
 
 def _told(review: Review, gone: Collection[ObjectKey], made: Sequence[str]) -> Iterator[str]:
     """Yield sentences on workloads without pods, new workloads, and objects that only the new state has."""
     if gone:
-        known = {_workload(each) for each in review.comparison.before.workloads}
-        found = [key for each in review.comparison.after.workloads if (key := _workload(each)) not in known]
+        known = {key_of(each) for each in review.comparison.before.workloads}
+        found = [key for each in review.comparison.after.workloads if (key := key_of(each)) not in known]
         for keys, words in ((gone, "without pods"), (found, "new")):
             if keys:
                 yield f"{words}: {listed(['/'.join(each[1:]) for each in keys], _MOST_CAUSES)}"
@@ -484,10 +493,6 @@ def _told_of_input(old: Inventory, new: Inventory, ignored: int, changed: Collec
         yield f"NEW ignores {counted(ignored, 'more finding')}"
     if changed:
         yield f"read from OLD, although NEW differs: {listed([*changed], _MOST_CAUSES)}"
-
-
-def _workload(each: WorkloadResult) -> ObjectKey:
-    return each.kind, each.namespace, each.name
 
 
 def _is_set(sides: tuple[SimulationOptions, SimulationOptions]) -> bool:
@@ -582,7 +587,8 @@ def _shortened(kept_less: Sequence[str], others: Sequence[str]) -> list[str]:
 def _open(review: Review, is_same_input: bool) -> Iterator[Word]:
     """Yield for each workload with unjudged pods whether as many pods have nodes as before."""
     before, after = review.comparison.before, review.comparison.after
-    if is_same_input and before.open_pods == after.open_pods and before.bounds == after.bounds:
+    are_equal = before.open_pods == after.open_pods and before.bounds == after.bounds
+    if are_equal and (is_same_input or (before.open_pods and have_same_start(before, after))):
         return
     touched = [_touched(each) for each in (before, after)]
     for key in dict.fromkeys((*touched[0], *touched[1])):
@@ -602,14 +608,27 @@ def _touched(simulation: Simulation) -> list[str]:
     return [f"{each.namespace}/{each.workload}" for each in found]
 
 
-def _says(verdict: Word, reasons: Sequence[str], changes: Sequence[PromiseChange], unjudged: Sequence[Unjudged]) -> str:
+def _says(
+    verdict: Word,
+    reasons: Sequence[str],
+    changes: Sequence[PromiseChange],
+    unjudged: Sequence[Unjudged],
+    comparison: Comparison,
+) -> str:
     if verdict == "no":
         return "; ".join(reasons) or "fewer pods that are not judged can find nodes"
     if verdict == "yes":
         return "nothing gets worse"
     names = dict.fromkeys(f"{each.key[1]}/{each.key[2]}" for each in changes if each.verdict == "unknown")
     hangs = f"the pods that losses leave of {joined(names)} are undecided" if names else ""
-    whats = [each.what for each in unjudged if each.what != "budget"]
+    placements = (*comparison.before.placements, *comparison.after.placements)
+    owners = {f"{each.namespace}/{each.name}": f"{each.namespace}/{each.workload.split('/')[1]}" for each in placements}
+    whose = [dict.fromkeys(owners[pod] for pod in each.pods if pod in owners) for each in unjudged]
+    whats = [
+        f"{each.what} of {listed([*some], _MOST_CAUSES)}" if some else each.what
+        for each, some in zip(unjudged, whose, strict=True)
+        if each.what != "budget"
+    ]
     parts = f"{joined(whats)} are not judged" if whats else ""
     return "nothing is proved to get worse; " + " and ".join(each for each in (hangs, parts) if each)
 
@@ -689,7 +708,7 @@ def _promise(change: PromiseChange, lines: Sequence[ChangedLine]) -> PromiseSide
 def _workloads(review: Review) -> Iterator[WorkloadSides]:
     comparison = review.comparison
     for each in comparison.workloads:
-        kind, namespace, name = each.workload.kind, each.workload.namespace, each.workload.name
+        kind, namespace, name = key_of(each.workload)
         sides = (comparison.before, comparison.after)
         bounds = [side.bounds.get(f"{namespace}/{kind}/{name}") for side in sides]
         placed = [found or Bounds.exactly(number) for found, number in zip(bounds, each.pods, strict=True)]
