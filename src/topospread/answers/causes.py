@@ -286,8 +286,8 @@ def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[C
     kinds = _kinds(found, every=True)
     large = next((each.details for each in found.plugins if each.plugin == _RESOURCES), ())
     if large:  # no room that is freed on a node suffices
-        short = [kind for kind, members in kinds.items() if members[0][1].plugin == _RESOURCES]
-        kinds[short[0][0], ""] = [one for kind in short for one in kinds.pop(kind)]
+        of_fit = [kind for kind, members in kinds.items() if members[0][1].plugin == _RESOURCES]
+        kinds[of_fit[0][0], ""] = [one for kind in of_fit for one in kinds.pop(kind)]
     named = scope <= _NAMES and len(found.admitted) == scope
     first: dict[tuple[str, str], list[str]] = {}
     if not named and found.verdict is not None and all(_nodes(each) < scope for each in kinds.values()):
