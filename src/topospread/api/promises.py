@@ -76,8 +76,8 @@ def _want(word: str) -> Want:
     if found is None or known is None:
         name = about or re.split("[<>=]", word)[0]
         forms = {re.split("[<>=]", each)[0]: each for each in GRAMMAR.split()}
-        if number := re.search("[0-9]+%?$", word):  # keep the user's own number
-            forms |= {each: f"{each}{sign}{number[0]}" for each, sign in _SIGNS.items()}
+        if own := re.search("[0-9]+%?$", word):  # keep the user's own number
+            forms |= {each: f"{each}{sign}{own[0]}" for each, sign in _SIGNS.items()}
         raise UsageError(f'promise "{word}" is unknown{did_you_mean(name, forms, f"write {GRAMMAR}")}')
     sign = _SIGNS.get(known, "")
     if (found["sign"] or "") != sign or (found["percent"] and known == "skew"):
