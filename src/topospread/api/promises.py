@@ -76,7 +76,7 @@ def _want(word: str) -> Want:
     if found is None or known is None:
         name = about or re.split("[<>=]", word)[0]
         forms = {re.split("[<>=]", each)[0]: each for each in GRAMMAR.split()}
-        if own := re.search("[0-9]+%?$", word):  # keep the user's own number
+        if own := re.search("[0-9]{1,9}%?$", word[-10:]):  # keep the user's own number
             forms |= {each: f"{each}{sign}{own[0]}" for each, sign in _SIGNS.items()}
         raise UsageError(f'promise "{word}" is unknown{did_you_mean(name, forms, f"write {GRAMMAR}")}')
     sign = _SIGNS.get(known, "")
