@@ -117,6 +117,11 @@ class Health:
             if budget.healthy < budget.needed and (worst is None or budget.healthy < worst.healthy):
                 self.breaches[budget.name] = BrokenBudget(budget.name, self._now(), budget.healthy, budget.needed)
 
+    def unmet(self) -> tuple[BrokenBudget, ...]:
+        """Return the budgets that have fewer healthy pods than they need now."""
+        every = (each for budgets in self._budgets.values() for each in budgets if each.healthy < each.needed)
+        return tuple(BrokenBudget(each.name, self._now(), each.healthy, each.needed) for each in every)
+
     def begin_step(self) -> None:
         """Restart the minimums at the current counts."""
         self.fewest = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -12,9 +12,11 @@ from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 import msgspec
+from msgspec import structs
 
 from topospread.answers.drill import harm_words
-from topospread.answers.remedies import tried_words
+from topospread.answers.remedies import placed_words, skew_words
+from topospread.answers.words import noun_of
 from topospread.controllers.scale import KIND_OF, short_target
 from topospread.drill.pods import WorkloadKey
 from topospread.errors import UsageError
@@ -185,11 +187,14 @@ class Answers:
         frame = found.frames[at]
         before, causes = found.frames[max(at - 1, 0)], groupby(sorted(frame.pending, key=_message), _message)
         told: Json = {"causes": sorted((list(of) for _, of in causes), key=lambda of: -sum(len(it.pods) for it in of))}
-        told["moves"] = moves(before.snapshot, frame.snapshot) if at > 1 else []
+        told["moves"] = moves(before.snapshot, frame.snapshot) if at else []
         drill = replace(found.drill, steps=tuple(it.outcome for it in found.frames[1 : max(at, 1) + 1] if it.outcome))
         newly = " newly" if drill.steps[0].pending else ""
         told |= {"began": _waiting(found.frames[1]), "verdict": drill.verdict if at > 1 else ""}
-        told["harm"] = [*harm_words(drill.harm, drill.verdict, newly)]
+        # Lost pods are named even where they are no harm; so is skew, which is no part of the verdict.
+        harm = structs.replace(drill.harm, lost=drill.steps[-1].lost)
+        told["harm"] = [*harm_words(harm, drill.verdict, newly)] if at > 1 else []
+        told["skews"] = [*_skews(found.frames[1].snapshot, frame.snapshot)] if at > 1 else []
         return {
             "at": at,
             "frames": [{"label": each.label, **_waiting(each)} for each in found.frames],
@@ -292,7 +297,7 @@ class Answers:
         asked = self._placed(asked)
         question = partial(pending, _key(asked) if "kind" in asked.words else None)
         groups = self._ask(asked, question) if (self._frame(asked).snapshot.pods.node < 0).any() else []
-        return {"html": self._pages.page("pending.html", groups=groups, tried_words=tried_words)}
+        return {"html": self._pages.page("pending.html", groups=groups, placed=placed_words, skews=skew_words)}
 
     def rebalance(self, asked: PageQuestion) -> Json:
         """Return the evictions that bring a workload within its constraints, as HTML."""
@@ -360,6 +365,16 @@ def _waiting(frame: Frame) -> Json:
     """Return the numbers of pending and of unjudged pods."""
     unjudged = _unjudged(frame)
     return {"waiting": int((frame.snapshot.pods.node < 0).sum()) - unjudged, "unjudged": unjudged}
+
+
+def _skews(before: PlacementSnapshot, after: PlacementSnapshot) -> Iterator[str]:
+    """Yield each hard constraint over its maxSkew whose skew is larger than before, the largest first."""
+    over = [(key, it) for key, found in after.spreads.items() for it in found if it.hard and it.skew > it.max_skew]
+    for key, each in sorted(over, key=lambda it: -it[1].skew):
+        was = next((it.skew for it in before.spreads.get(key, ()) if it.position == each.position), 0)
+        if each.skew > was:
+            name = f"{noun_of(each.topology_key)} skew of {key[1]}/{key[2]}"
+            yield f"{name} grows from {was} to {each.skew}, over maxSkew {each.max_skew}"
 
 
 def _constraint(each: ConstraintArithmetic) -> Json:

@@ -12,6 +12,7 @@ from topospread.answers.lint import lint_finding
 from topospread.answers.pending_pods import Pending, pending_groups
 from topospread.answers.promise_show import PromiseShow, promise_show
 from topospread.answers.rebalance import Rebalance, rebalance_answer
+from topospread.answers.remedies import skew_words
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
 from topospread.api.pod import Pod
@@ -103,7 +104,8 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
         {
             "title": each.says,
             "code": each.code,
-            "comes_to": outcome_words(each, found.pending),
+            "comes_to": outcome_words(each, found.pending).replace(skew_words(each.tried), ""),
+            "warns": skew_words(each.tried),
             "step": _step(each, answer),
             "tried": each.tried.verdict,
             "yaml": "".join(yaml_text(list(one.patch)) for one in each.parts if one.patch),
