@@ -308,7 +308,7 @@ def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[C
             short = [each.removesuffix(" short") for each in nearest.details] if "short" in code else []
             least = f" ({near.node}: {joined(short)} missing)" if short else ""
             again = not names and nodes < scope <= counted_before
-            subject = f"{nodes} of them" if again else _subject(names, nodes, scope)
+            subject = _subject(names, nodes, 0 if again else scope)
             says = f"{subject} {agreeing(many, nodes)}{', too' if again else ''}{least}"
         counted_before += nodes
         yield Cause(code=code, says=says, nodes=nodes, objects=names)

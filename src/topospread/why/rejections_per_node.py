@@ -143,7 +143,10 @@ class RejectionsPerNode:
                 alone = int(np.count_nonzero(rejects & (self.count == 1)))
                 details = self._taints(rejects) if each.plugin == TAINTS else ()
                 if each.plugin == AFFINITY:
-                    details = tuple(f"{key}={value}" for key, value in (self.pod.spec.node_selector or {}).items())
+                    selected = (self.pod.spec.node_selector or {}).items()
+                    labels = [node.labels.items() for node in self.cluster.nodes.nodes if node is not None]
+                    missing = [label for label in selected if not any(label in own for own in labels)]
+                    details = tuple(f"{key}={value}" for key, value in missing or selected)
                 result.append(PluginVerdict(each.plugin, nodes, alone, dict(reasons), details))
         return tuple(result)
 

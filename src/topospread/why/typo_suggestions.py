@@ -1,4 +1,4 @@
-"""Corrections of likely mistakes in a pod's spec: misspelled labels, a wrong namespace, too strict anti-affinity.
+"""Corrections of likely mistakes in a pod's spec: labels that no node has, a wrong namespace, too strict anti-affinity.
 
 `suggest` finds the changes that help. `meant_by` compares with the nodes and pods at the end of the run.
 """
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.node_selection import PodAffinity, PodAffinityTerm, WeightedPodAffinityTerm
 from topospread.api.pod import Pod, PodSpec
+from topospread.api.well_known_labels import ARCH, OS
 
 from .changes import Change, of_spec, pointer
 from .owner import Owned
@@ -44,13 +45,13 @@ class Meant:
 
     Attributes:
         keys: topology key that no node has → the likely intended label.
-        selected: label of ``nodeSelector`` that no node has → the likely intended label.
+        selected: label of ``nodeSelector`` that no node has → the likely intended label; ``None`` if none is similar.
         anti_affinity: whether required anti-affinity keeps the pod from nodes.
         namespaces: position of a required affinity term that matches no pod → namespace with pods that it matches.
     """
 
     keys: Mapping[str, str] = field(default_factory=dict)
-    selected: Mapping[Label, Label] = field(default_factory=dict)
+    selected: Mapping[Label, Label | None] = field(default_factory=dict)
     anti_affinity: bool = False
     namespaces: Mapping[int, str] = field(default_factory=dict)
 
@@ -85,16 +86,14 @@ def close_key(key: str, known: Iterable[str]) -> str:
     return found[0] if found else ""
 
 
-def _selected(wanted: Mapping[str, str], labels: Mapping[str, set[str]]) -> Iterator[tuple[Label, Label]]:
+def _selected(wanted: Mapping[str, str], labels: Mapping[str, set[str]]) -> Iterator[tuple[Label, Label | None]]:
     for key, value in wanted.items():
         if key not in labels:
             found = close_key(key, [each for each, values in labels.items() if value in values])
-            if found and found not in wanted:
-                yield (key, value), (found, value)
+            yield (key, value), (found, value) if found and found not in wanted else None
         elif value not in labels[key]:
             close = get_close_matches(value, sorted(labels[key]), 1, _ALIKE)
-            if close:
-                yield (key, value), (key, close[0])
+            yield (key, value), (key, close[0]) if close else None
 
 
 def _elsewhere(obstacles: RejectionsPerNode) -> Iterator[tuple[int, str]]:
@@ -117,7 +116,8 @@ def _elsewhere(obstacles: RejectionsPerNode) -> Iterator[tuple[int, str]]:
 def meant_changes(owner: Owned, meant: Meant) -> Iterator[Change]:
     """Yield the corrections, except of topology keys in spread constraints (see `changes.topology_key_change`)."""
     for (key, value), label in meant.selected.items():
-        if (owner.spec.node_selector or {}).get(key) == value:
+        # An image runs on no other operating system or processor.
+        if (owner.spec.node_selector or {}).get(key) == value and (label or key not in (OS, ARCH)):
             yield _selector_change(owner, (key, value), label)
     terms = _required(owner.spec, "pod_affinity")
     for position, term in enumerate(terms):
@@ -147,18 +147,22 @@ def _required(spec: PodSpec, side: str) -> Sequence[PodAffinityTerm]:
     return affinity.required_during_scheduling_ignored_during_execution or () if affinity is not None else ()
 
 
-def _selector_change(owner: Owned, asked: Label, meant: Label) -> Change:
-    (key, value), (other, instead) = asked, meant
+def _selector_change(owner: Owned, asked: Label, meant: Label | None) -> Change:
+    """Return the change to the intended label, or the change that removes a label."""
+    key, value = asked
     path = f"{owner.path}/nodeSelector"
-    added: Json = {"op": "add", "path": f"{path}/{pointer(other)}", "value": instead}
-    removed: tuple[Json, ...] = ({"op": "remove", "path": f"{path}/{pointer(key)}"},) if other != key else ()
+    patch: list[Json] = [] if meant and meant[0] == key else [{"op": "remove", "path": f"{path}/{pointer(key)}"}]
+    if meant:
+        patch.append({"op": "add", "path": f"{path}/{pointer(meant[0])}", "value": meant[1]})
 
     def of_pod(pod: Pod) -> Pod:
         kept = {name: each for name, each in (pod.spec.node_selector or {}).items() if name != key}
-        return replace(pod, spec=replace(pod.spec, node_selector=kept | {other: instead}))
+        return replace(pod, spec=replace(pod.spec, node_selector=kept | (dict([meant]) if meant else {})))
 
-    title = f"nodeSelector {other}={instead} instead of {key}={value}"
-    return of_spec(owner, ("nodeSelector", title, (1.5,)), (*removed, added), of_pod)
+    title = (
+        f"nodeSelector {'='.join(meant)} instead of {key}={value}" if meant else f"nodeSelector without {key}={value}"
+    )
+    return of_spec(owner, ("nodeSelector", title, (1.5 if meant else 3.5,)), tuple(patch), of_pod)
 
 
 def _term_change(owner: Owned, position: int, title: str, put: tuple[str, Any], changed: PodAffinityTerm) -> Change:

@@ -196,7 +196,7 @@ def test_what_all_nodes_lack_comes_first_and_the_rest_are_some_of_them() -> None
     near_db = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     own, _ = causes(spec(cpu="2", affinity=near_db), *nodes)
     assert why_words(own) == (
-        "all 5 nodes have no pod that the pod affinity asks for and 4 of them lack cpu, too (n1: 1 cpu missing)"
+        "all 5 nodes have no pod that the pod affinity asks for and 4 nodes lack cpu, too (n1: 1 cpu missing)"
     )
 
 

@@ -189,7 +189,9 @@ def test_the_first_fix_of_each_cause_is_tried() -> None:
         "(tried: all 3 pods have a node; its skew no longer counts zone-b)"
     ) in text
     assert simulate(inventory(*zones("a"))).answer().remedies == ()
-    ssd = controller("Deployment", 2, spec() | {"nodeSelector": {"disktype": "ssd"}})
+    terms = [{"matchExpressions": [{"key": "disktype", "operator": "Exists"}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    ssd = controller("Deployment", 2, spec() | {"affinity": {"nodeAffinity": required}})
     assert "fix: none found; tried: other constraints," in simulate(inventory(*zones("a"), ssd)).answer().text()
 
 

@@ -73,6 +73,22 @@ def test_a_node_says_what_of_the_node_selector_it_lacks() -> None:
     assert [found.of_node(i)[0].details for i in range(2)] == [("no label disk",), ("disk is hdd, not ssd",)]
 
 
+@pytest.mark.parametrize(
+    ("selected", "details"),
+    [
+        ({ZONE: "zone-a", "disk": "ssd"}, ("disk=ssd",)),
+        ({ZONE: "zone-a", "disk": "hdd"}, (f"{ZONE}=zone-a", "disk=hdd")),
+    ],
+)
+def test_the_labels_that_no_node_has_explain_it_else_all_that_no_node_has_together(
+    selected: dict[str, str], details: tuple[str, ...]
+) -> None:
+    other = node("b", "zone-b")
+    other["metadata"]["labels"]["disk"] = "hdd"
+    found = obstacles_of(node("a", "zone-a"), other, pod("web", of=spec(nodeSelector=selected)))
+    assert [each.details for each in found.rejections()] == [details]
+
+
 def test_the_nearest_node_is_the_one_that_the_fewest_plugins_reject() -> None:
     nodes = [node("a", taints=[GPU], cpu="1"), node("b", cpu="1"), node("c", taints=[GPU], cpu="1")]
     nearest = obstacles_of(*nodes, pod("big", of=spec(cpu="2"))).nearest(3)

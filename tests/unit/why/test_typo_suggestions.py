@@ -66,12 +66,18 @@ def test_no_key_that_another_constraint_has_already() -> None:
     [
         ({ZONE: "zone-aa"}, f"nodeSelector {ZONE}=zone-a instead of {ZONE}=zone-aa"),
         ({"zone": "zone-b"}, f"nodeSelector {ZONE}=zone-b instead of zone=zone-b"),
+        ({"disk": "ssd", ZONE: "zone-a"}, "nodeSelector without disk=ssd"),
     ],
 )
 def test_the_node_label_that_was_meant(selected: Json, title: str) -> None:
     found = of_deployment(2, spec(nodeSelector=selected))["nodeSelector"]
     assert found.title == title
     assert found.complete
+
+
+def test_no_other_operating_system_or_architecture_than_the_image_is_for() -> None:
+    assert "nodeSelector" not in of_deployment(2, spec(nodeSelector={"kubernetes.io/os": "windows"}))
+    assert "nodeSelector" not in of_deployment(2, spec(nodeSelector={"kubernetes.io/arch": "arm64"}))
 
 
 def test_anti_affinity_preferred_instead_of_required() -> None:
