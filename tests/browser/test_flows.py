@@ -326,9 +326,13 @@ def test_without_its_token_the_page_is_not_shown(new_page: NewPage, browser: Bro
         page.context.clear_cookies()
         assert page.context.request.get(bare).status == 403
         refused = browser.new_context().new_page()
-        refused.goto(bare)
-        expect(refused.locator("main")).to_contain_text("Open the whole URL that topospread serve printed")
+        refused.goto(f"{bare}?step=fail+zone%3Da&fill=cpu")
+        expect(refused.locator("main")).to_contain_text("topospread serve printed it")
         assert refused.locator(".top").evaluate("(it) => getComputedStyle(it).display") == "flex"
+        refused.get_by_label("Token").fill(url.partition("token=")[2])
+        refused.get_by_role("button", name="Open the address").click()
+        expect(refused.locator("#fill")).to_have_value("cpu")
+        assert refused.url.endswith("/?step=fail+zone%3Da&fill=cpu")
         refused.context.close()
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
 
 import msgspec
 from msgspec import structs
 
-from topospread.answers.drill import harm_words
+from topospread.answers.drill import grown_skews, guarding, harm_words
 from topospread.answers.remedies import placed_words, skew_words
-from topospread.answers.words import noun_of
-from topospread.controllers.scale import KIND_OF, short_target
+from topospread.api.pod import PodSpec
+from topospread.controllers.scale import short_target
 from topospread.drill.pods import WorkloadKey
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
@@ -27,9 +28,9 @@ from topospread.text import shell_line
 from topospread.whole_number import whole_number
 
 from .differences import difference
-from .pages import Pages, command_name
+from .pages import Pages
 from .picture import missing
-from .placement_snapshot import PlacementSnapshot, WorkloadRow, moves
+from .placement_snapshot import PlacementSnapshot, moves
 from .served import ServedCluster
 from .timeline import Frame, Timeline
 from .trials import TrialStep, title
@@ -46,35 +47,6 @@ _PODS = {"Pod": "/spec", "CronJob": "/spec/jobTemplate/spec/template/spec"} | di
 )
 """Kind → path of the pod's spec."""
 _ROLLED = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
-
-
-def editable(workload: WorkloadRow) -> Json:
-    """Return the workload's name for steps, its replicas if they can be changed, and its own constraints."""
-    kind, namespace, name = workload.key
-    alias = next((short for short, long in KIND_OF.items() if long == kind), kind.lower())
-    template = workload.template
-    own = (template.spec.topology_spread_constraints or []) if template is not None else []
-    path = _PODS.get(kind, "")
-    return {
-        "target": f"{namespace}/{alias}/{name}",
-        "object": f"{kind}/{namespace}/{name}",
-        "replicas": workload.replicas if kind in _SCALED else None,
-        "rolls": kind in _ROLLED,
-        "constraints": [
-            {
-                "path": f"{path}/topologySpreadConstraints/{position}",
-                "topologyKey": each.topology_key,
-                "maxSkew": each.max_skew,
-                "minDomains": each.min_domains,
-                "whenUnsatisfiable": each.when_unsatisfiable,
-                "nodeAffinityPolicy": each.node_affinity_policy or "Honor",
-                "nodeTaintsPolicy": each.node_taints_policy or "Ignore",
-            }
-            for position, each in enumerate(own if path else ())
-        ],
-    }
-
-
 _MOST_DOMAINS = 64
 """Above this number of domains, only the domains with the most and the fewest pods are listed."""
 _MOST_BARS = 24
@@ -194,17 +166,19 @@ class Answers:
         # Lost pods are named even where they are no harm; so is skew, which is no part of the verdict.
         harm = structs.replace(drill.harm, lost=drill.steps[-1].lost)
         told["harm"] = [*harm_words(harm, drill.verdict, newly)] if at > 1 else []
-        told["skews"] = [*_skews(found.frames[1].snapshot, frame.snapshot)] if at > 1 else []
+        told["skews"] = [*grown_skews(found.frames[1].snapshot.spreads, frame.snapshot.spreads)] if at > 1 else []
+        templates = {(*it.key[1:], it.key[0]): it.template for it in frame.snapshot.workloads if it.template}
+        budgets = self._served.reading.inventory.pod_disruption_budgets
+        told["guards"] = guarding(frame.outcome, templates, budgets) if frame.outcome else None
+        address = f"/drill?{urlencode([('step', str(each)) for each in asked.steps])}"
+        command = as_command(found, self._served) if asked.steps else ""
+        of_steps = {"steps": asked.steps, "title": title, "copies": partial(as_copies, served=self._served)}
         return {
             "at": at,
             "frames": [{"label": each.label, **_waiting(each)} for each in found.frames],
-            "steps": [
-                {"title": title(step), "patch": patch, "command": command, "name": command_name(command)}
-                for number, step in enumerate(asked.steps)
-                for patch, command in [as_copies(step, number, self._served)]
-            ],
+            "stepsHtml": self._pages.page("trial.html", **of_steps, command=command, address=address),
             "html": self._pages.page("steps.html", frame=frame, is_unjudged=is_unjudged, **_waiting(frame), **told),
-            "command": as_command(found, self._served) if asked.steps else "",
+            "command": command,
         }
 
     def progress(self, asked: PageQuestion) -> Json:
@@ -234,7 +208,13 @@ class Answers:
             is_linted=key[0] in _PODS,
             is_promised=key[0] in _SCALED,
         )
-        forms = self._pages.page("forms.html", **editable(frame.snapshot.workloads[row]))
+        own = frame.snapshot.workloads[row]
+        path = f"{_PODS.get(key[0], '')}/topologySpreadConstraints/"
+        target = short_target(key) if key[0] in _SCALED | _ROLLED else ""
+        may = {"replicas": own.replicas if key[0] in _SCALED else None, "rolls": key[0] in _ROLLED}
+        spec = own.template.spec if own.template is not None and key[0] in _PODS else PodSpec()
+        constraints_of = {"path": path, "constraints": spec.topology_spread_constraints or ()}
+        forms = self._pages.page("forms.html", key=key, target=target, **may, **constraints_of)
         return {"constraints": constraints, "forms": forms, "html": html}
 
     def node(self, asked: PageQuestion) -> Json:
@@ -365,16 +345,6 @@ def _waiting(frame: Frame) -> Json:
     """Return the numbers of pending and of unjudged pods."""
     unjudged = _unjudged(frame)
     return {"waiting": int((frame.snapshot.pods.node < 0).sum()) - unjudged, "unjudged": unjudged}
-
-
-def _skews(before: PlacementSnapshot, after: PlacementSnapshot) -> Iterator[str]:
-    """Yield each hard constraint over its maxSkew whose skew is larger than before, the largest first."""
-    over = [(key, it) for key, found in after.spreads.items() for it in found if it.hard and it.skew > it.max_skew]
-    for key, each in sorted(over, key=lambda it: -it[1].skew):
-        was = next((it.skew for it in before.spreads.get(key, ()) if it.position == each.position), 0)
-        if each.skew > was:
-            name = f"{noun_of(each.topology_key)} skew of {key[1]}/{key[2]}"
-            yield f"{name} grows from {was} to {each.skew}, over maxSkew {each.max_skew}"
 
 
 def _constraint(each: ConstraintArithmetic) -> Json:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any, Final
 
+from msgspec import structs
+
 from topospread.answers.causes import why_words
 from topospread.answers.lint import lint_finding
 from topospread.answers.pending_pods import Pending, pending_groups
@@ -15,7 +17,7 @@ from topospread.answers.rebalance import Rebalance, rebalance_answer
 from topospread.answers.remedies import skew_words
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
-from topospread.api.pod import Pod
+from topospread.api.pod import Pod, PodCondition
 from topospread.api.selector_text import parse_selector
 from topospread.api.yaml_text import yaml_text
 from topospread.controllers.revisions import REVISION_HASH_LABEL, TEMPLATE_HASH_LABEL
@@ -43,11 +45,14 @@ _MOST_DRILLED: Final = 3
 """Number of domains and nodes for which each event is simulated, the fullest first."""
 
 
-def pending(key: WorkloadKey | None, of: Moment) -> list[Pending]:
-    """Return the pods without a node, of a workload or of all, grouped by cause, with changes that help."""
+def pending(key: WorkloadKey | None, of: Moment) -> list[tuple[Pending, str]]:
+    """Return the pods without a node by cause, with changes that help, and since when the first of them is pending."""
     workloads = [it for it in of.run.plan.workloads if key in (None, (it.kind, it.namespace, it.name))]
     waiting = explain_pending(of.inventory, of.run, set(workloads), suggest=True, progress=_words(of.told))
-    return list(pending_groups(of.inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
+    keys = {(it.kind, it.namespace, it.name) for it in workloads}
+    since = {f"{it.namespace}/{it.name}": _condition(it).last_transition_time for it in of.inventory.pods}
+    groups = pending_groups(of.inventory, waiting, keys)
+    return [(each, min(filter(None, map(since.get, each.pods)), default="")) for each in groups]
 
 
 def rebalanced(key: WorkloadKey, of: Moment) -> tuple[Rebalance, str]:
@@ -118,17 +123,24 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
         "why": answer.to_dict(),
         "reason": why_words(answer.causes) if answer.verdict == "no" else "; ".join(it.says for it in answer.causes),
         "since": _since(pod) if pod is not None else "",
+        "told": _condition(pod).message or "" if pod is not None else "",
         "suggestions": suggestions,
         "rejected": _rejected(found),
     }
 
 
+def _condition(pod: Pod) -> PodCondition:
+    """Return the condition PodScheduled, with the pod's creation if it has no time."""
+    found = pod.status.conditions or () if pod.status is not None else ()
+    own = next((each for each in found if each.type == "PodScheduled"), PodCondition())
+    return structs.replace(own, last_transition_time=own.last_transition_time or pod.metadata.creation_timestamp)
+
+
 def _since(pod: Pod) -> str:
-    """Return when a pod was placed, or when it was created, in words."""
-    conditions = pod.status.conditions or () if pod.status is not None else ()
-    placed = (each.last_transition_time for each in conditions if (each.type, each.status) == ("PodScheduled", "True"))
-    at, created = next(placed, None), pod.metadata.creation_timestamp
-    return f"placed at {at}" if at else f"created at {created}" if created else ""
+    """Return since when a pod is where it is, in words; "" if the pod has no times."""
+    own = _condition(pod)
+    verb = {"True": "placed at", "False": "pending since"}.get(own.status, "created at")
+    return f"{verb} {own.last_transition_time}" if own.last_transition_time else ""
 
 
 def _words(told: Told) -> Progress:

@@ -489,10 +489,10 @@ _TO_8 = "path: /spec/replicas\n  value: 8"
     ],
 )
 def test_each_step_has_the_command_that_brings_it_about(answers: Answers, step: str, command: str, patch: str) -> None:
-    (told,) = answers.trial(asked(step))["steps"]
-    assert told["command"] == command
-    assert patch in told["patch"]
-    assert bool(told["patch"]) == bool(patch)
+    told = html.unescape(answers.trial(asked(step))["stepsHtml"])
+    assert f'data-copy="{command}"' in told
+    assert patch in told
+    assert ("Copy YAML patch" in told) == bool(patch)
 
 
 def test_a_node_is_no_option_of_kubectl(served: ServedCluster) -> None:
@@ -526,6 +526,9 @@ def snapshot_answers(
         if name in unreachable:
             effects = ("NoExecute", "NoSchedule")
             each["spec"] |= {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": it} for it in effects]}
+            each["status"]["conditions"] = [
+                {"type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-11-28T19:02:00Z"}
+            ]
     (tmp_path / "app.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [*nodes, *items]}))
     of = ServedCluster.begin(
         topospread.load(tmp_path / "app.json"), SimulationOptions(), InputWords("app.json", ("-f", "app.json"))
@@ -677,3 +680,37 @@ def test_what_a_tried_fix_costs_is_not_said_in_green(tmp_path: Any) -> None:
     assert re.search(r'<span class="good">✓ all 3 pods have a node</span>', html)
     assert re.search(r'<span class="warn">; leaves skew', html)
     assert not re.search(r'<span class="good">[^<]*skew', html)
+
+
+def test_a_drain_says_where_each_pod_went_and_which_budgets_guard_them(tmp_path: Any) -> None:
+    web = deployment("web", 2)
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = []
+    pods = [owned("web-0", "node-1", web), owned("web-1", "node-2", web)]
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "shop"}}
+    budget["spec"] = {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    step = "drain node=node-2"
+    bare = snapshot_answers(tmp_path, *replica_set(web), *pods).trial(asked(step))["html"]
+    assert "No PodDisruptionBudget selects the evicted pods." in bare
+    assert re.search(r"shop/web-1</th><td>deleted from</td><td>node-2</td>", bare)
+    assert re.search(r"shop/web-[^<]*</th><td>placed on</td><td>node-1</td>", bare)
+    html = snapshot_answers(tmp_path, *replica_set(web), *pods, budget).trial(asked(step))["html"]
+    assert "PodDisruptionBudgets of the evicted pods: shop/b." in html
+
+
+def test_it_is_told_since_when_and_what_kube_scheduler_wrote_into_the_pod(tmp_path: Any) -> None:
+    web = deployment("web", 1, cpu="100")
+    waits = owned("web-0", "", web)
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "message": "0/9 nodes are available",
+        "reason": "Unschedulable",
+    }
+    waits["status"] = {"phase": "Pending", "conditions": [condition | {"lastTransitionTime": "2026-11-28T19:31:00Z"}]}
+    answers = snapshot_answers(tmp_path, *replica_set(web), waits, unreachable=("node-2",))
+    assert "since 2026-11-28T19:31:00Z" in answers.pending(asked(at="0"))["html"]
+    html = answers.why(asked(at="0", target="shop/web-0"))["html"]
+    assert "since 2026-11-28T19:31:00Z" in html
+    assert "Its condition PodScheduled in the input: <q>0/9 nodes are available</q>" in html
+    assert "Message that kube-scheduler would write now: <q>0/2 nodes" in html
+    assert "not ready</span> since 2026-11-28T19:02:00Z" in answers.node(asked(at="0", name="node-2"))["html"]

@@ -57,8 +57,8 @@ export class Overview {
     const heads = ["Workload", "State", "Wanted", ...(isMany ? [`Pods in ${domains.length} domains`] : domains)];
     const line = (row) => {
       const text = keyOf(picture.workloads, row), spread = spreadOf(picture, row, key);
-      const pods = domains.map((domain, at) => (spread ? spread.of.get(domain) : counts[row * domains.length + at]));
-      const cells = isMany ? [element("td", { className: unjudged[row] ? "number unknown" : "number" }, unjudged[row] ? `? ${rangeOf(pods)}` : rangeOf(pods))] : pods.map((each) => cell(each, spread, unjudged[row]));
+      const pods = domains.map((domain, at) => spread?.of.get(domain) ?? counts[row * domains.length + at]);
+      const cells = isMany ? [element("td", { className: unjudged[row] ? "number unknown" : "number" }, unjudged[row] ? `? ${rangeOf(pods)}` : rangeOf(pods))] : pods.map((each, at) => cell(each, spread, unjudged[row], domains[at]));
       const made = tableRow(2, `${namespace[row]}/${name[row]}`, () => this.told.workload(text), [stateOf(picture, row), replicas[row], ...cells]);
       made.classList.toggle("chosen", text === workload);
       return made;
@@ -94,10 +94,10 @@ export class Overview {
 }
 
 // The number, how much it is above the minimum, and a ground that says how near the limit that is.
-function cell(pods, spread, unjudged) {
-  if (pods === undefined) return element("td", { className: "number quiet" }, "–");
+function cell(pods, spread, unjudged, domain) {
   if (unjudged) return element("td", { className: "number unknown", title: `${plural(unjudged, "pod")} of this workload not judged: here, elsewhere or nowhere` }, `? ${pods} `, element("small", {}, `to ${pods + unjudged}`));
   if (!spread) return element("td", { className: "number" }, String(pods));
+  if (!spread.of.has(domain)) return element("td", { className: "number quiet", title: "its constraint does not count this domain" }, `${pods} `, element("small", {}, "–"));
   const above = pods - spread.minimum;
   const heat = above > spread.maxSkew ? (spread.hard ? "over" : "softover") : above > 0 ? "within" : "least";
   const title = `${pods} − ${spread.minimum} (minimum) = ${above}, maxSkew ${spread.maxSkew}${spread.hard ? "" : ", soft"}`;
@@ -105,9 +105,7 @@ function cell(pods, spread, unjudged) {
 }
 
 function rangeOf(pods) {
-  const there = pods.filter((each) => each !== undefined);
-  if (!there.length) return "–";
-  const least = there.reduce((a, b) => Math.min(a, b)), most = there.reduce((a, b) => Math.max(a, b));
+  const least = Math.min(...pods), most = Math.max(...pods);
   return least === most ? `${least} each` : `${least} to ${most}`;
 }
 
