@@ -44,6 +44,9 @@ Json = dict[str, Any]
 _MOST_DRILLED: Final = 3
 """Number of domains and nodes for which each event is simulated, the fullest first."""
 
+_MOST_SECONDS: Final = 1.0
+"""Time limit of the search for each count: who waits for it looks at the page."""
+
 
 def pending(key: WorkloadKey | None, of: Moment) -> list[tuple[Pending, str]]:
     """Return the pods without a node by cause, with changes that help, and since when the first of them is pending."""
@@ -69,7 +72,7 @@ def rebalanced(key: WorkloadKey, of: Moment) -> tuple[Rebalance, str]:
 
 def promised(key: WorkloadKey, of: Moment) -> PromiseShow:
     """Return the pods that a workload keeps after losses, drains and rollouts."""
-    return promise_show(of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED)
+    return promise_show(of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED, seconds=_MOST_SECONDS)
 
 
 def linted(key: WorkloadKey, of: Moment) -> list[Json]:

@@ -132,7 +132,7 @@ class MapPage {
   showFrames(at) {
     by("frames").replaceChildren(...this.frames.map((frame, number) => element("li", {},
       element("button", { type: "button", onclick: () => this.go({ at: String(number) }), ...(number === at ? { "aria-current": "step" } : {}) },
-        `${number}. ${frame.label}${waitingWords(frame)}`))));
+        `${number > 1 ? `${number - 1}. ` : ""}${frame.label}${waitingWords(frame)}`))));
     const choice = by("beside"), moments = [["", "nothing"], ...this.frames.map(({ label }, number) => [String(number), label]), ...Object.entries(this.baselines())];
     choice.replaceChildren(...moments.map(([value, label]) => element("option", { value }, label)));
     choice.value = this.view.beside;
@@ -228,7 +228,7 @@ class MapPage {
     for (const slot of this.panel.querySelectorAll("[data-ask]")) {
       const [path, words] = slot.dataset.ask.split("?"), box = slot.querySelector("[role=status]") ?? slot.appendChild(element("div", { role: "status" }));
       const fill = async () => {
-        const far = element("span"), telling = this.tell(at, Object.fromEntries(new URLSearchParams(words)), (told) => { far.textContent = told; });
+        const far = element("span"), began = Date.now(), telling = this.tell(at, Object.fromEntries(new URLSearchParams(words)), (told) => { far.textContent = told || `${Math.round((Date.now() - began) / 1000)} s`; });
         if (!again) box.replaceChildren("Asking … ", far, element("progress", { "aria-label": "Asking" }));
         try {
           box.innerHTML = (await ask(request(path, this.view.steps, at, Object.fromEntries(new URLSearchParams(words))), signal)).html;

@@ -68,8 +68,10 @@ export class Overview {
 
   nodes(picture, key, rows) {
     const { keys, nodes } = picture;
-    const line = (row) => tableRow(4, nodes.name[row], () => this.told.node(row), [keys[key]?.values[keys[key].of[row]] ?? "–", words(nodes.flags[row]), nodes.taints[row], nodes.used.pods[row]]);
-    return this.table("Nodes that are not open", 4, ["Node", "Domain", "State", "Taints", "Pods"], rows, line, "nodes");
+    const domain = (row) => keys[key]?.values[keys[key].of[row]] ?? "–", parts = Object.entries(Object.groupBy(rows, domain)).sort();
+    const counts = parts.map(([name, own]) => `${name}: ${Object.entries(Object.groupBy(own, (row) => words(nodes.flags[row] & ~UNKNOWN))).map(([state, of]) => `${of.length} ${state}`).join(", ")}`);
+    const line = (row) => tableRow(4, element("span", { title: nodes.name[row] }, nodes.name[row].split(".")[0]), () => this.told.node(row), [domain(row), words(nodes.flags[row]), nodes.taints[row], nodes.used.pods[row]]);
+    return [element("p", {}, counts.slice(0, MOST_DOMAINS).join(" · ")), ...this.table("Nodes that are not open", 4, ["Node", "Domain", "State", "Taints", "Pods"], rows, line, "nodes")];
   }
 
   table(title, wordy, heads, rows, line, noun) {

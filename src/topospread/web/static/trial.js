@@ -70,7 +70,7 @@ export class Trial {
     choices(by("nodes-which"), [...(view.node ? [[`node=${view.node}`, `node ${view.node}`]] : []), ...domains], isNew);
     choices(by("add-zone"), [["", "its own zone"], ...(key?.key === "topology.kubernetes.io/zone" ? key.values : []).map((each) => [` in ${each}`, each])]);
     if (isNew) by("add-like").value = view.node;
-    by("own").innerHTML = workload?.forms ?? '<p class="quiet">Choose a workload to change its replicas and its constraints.</p>';
+    by("own").innerHTML = workload?.forms ?? '<p class="quiet">Open a workload to change its replicas and its constraints.</p>';
     if (workload) by("own").querySelector("details").open = isOpen;
     if (isOurs) ((before.id && by(before.id)) || this.outcome).focus({ preventScroll: true });
   }
