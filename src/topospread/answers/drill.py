@@ -348,14 +348,14 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     # Pods that stay lost are named even where they are no harm.
     parts = [*harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
     pods = {pod for each in open_parts for pod in each.pods}
-    unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
+    unjudged, is_harm, namespaces = len(pods), bool(parts), sorted({pod.partition("/")[0] for pod in pods})
     if unjudged:
         of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
         where = of if drill.namespace is not None else ""
         parts.append(f"{counted(unjudged, 'pod')}{where} {_are(unjudged)} not judged")
-    if not parts or (verdict == "yes" and not unjudged):
-        steps = counted(len(drill.steps) - 1, "step")
-        ready = f"{counted(end.ready, 'pod')} {_are(end.ready)} ready after {steps}, and no pod is newly pending"
+    if not is_harm or (verdict == "yes" and not unjudged):  # what is judged comes first
+        steps, which = counted(len(drill.steps) - 1, "step"), "judged pod" if unjudged else "pod"
+        ready = f"{counted(end.ready, 'pod')} {_are(end.ready)} ready after {steps}, and no {which} is newly pending"
         parts.insert(0, ready)
     before = {f"{group.namespace}/{pod}" for group in drill.steps[0].pending for pod in group.pods}
     events = (event for step in drill.steps for event in step.events if event.kind == "placed")
