@@ -17,7 +17,7 @@ from msgspec import structs
 
 from topospread.answers.drill import grown_skews, guarding, harm_words
 from topospread.answers.remedies import placed_words, skew_words
-from topospread.api.pod import PodSpec
+from topospread.api.pod import Pod, PodSpec
 from topospread.controllers.scale import short_target
 from topospread.drill.pods import WorkloadKey
 from topospread.errors import UsageError
@@ -35,7 +35,7 @@ from .served import ServedCluster
 from .timeline import Frame, Timeline
 from .trials import TrialStep, title
 from .trying import PlayedTrials, Question
-from .why import explained, linted, pending, promised, rebalanced
+from .why import condition, explained, linted, pending, promised, rebalanced, since
 from .writing import as_command, as_copies, as_file
 
 T = TypeVar("T")
@@ -270,6 +270,8 @@ class Answers:
         found = self._ask(self._placed(asked, target), partial(explained, target, suggest))
         # A namespace of a snapshot may begin as an option does.
         about = [*words, "--", target] if target.startswith("-") else [target, *words]
+        pod = self._stored().get(target)
+        found |= {"since": since(pod) if pod else "", "told": condition(pod).message if pod else ""}
         return found | {"command": shell_line(["topospread", "why", *about])}
 
     def pending(self, asked: PageQuestion) -> Json:
@@ -277,7 +279,14 @@ class Answers:
         asked = self._placed(asked)
         question = partial(pending, _key(asked) if "kind" in asked.words else None)
         groups = self._ask(asked, question) if (self._frame(asked).snapshot.pods.node < 0).any() else []
-        return {"html": self._pages.page("pending.html", groups=groups, placed=placed_words, skews=skew_words)}
+        told = {name: condition(pod).last_transition_time for name, pod in self._stored().items()}
+        times = [min(filter(None, map(told.get, each.pods)), default="") for each in groups]
+        words = {"placed": placed_words, "skews": skew_words}
+        return {"html": self._pages.page("pending.html", groups=[*zip(groups, times, strict=True)], **words)}
+
+    def _stored(self) -> dict[str, Pod]:
+        """Return the pods of the input by NAMESPACE/NAME. The times of a simulation's pods are not real."""
+        return {f"{it.namespace}/{it.name}": it for it in self._served.reading.inventory.pods}
 
     def rebalance(self, asked: PageQuestion) -> Json:
         """Return the evictions that bring a workload within its constraints, as HTML."""

@@ -48,14 +48,11 @@ _MOST_SECONDS: Final = 1.0
 """Time limit of the search for each count: who waits for it looks at the page."""
 
 
-def pending(key: WorkloadKey | None, of: Moment) -> list[tuple[Pending, str]]:
-    """Return the pods without a node by cause, with changes that help, and since when the first of them is pending."""
+def pending(key: WorkloadKey | None, of: Moment) -> list[Pending]:
+    """Return the pods without a node, of a workload or of all, grouped by cause, with changes that help."""
     workloads = [it for it in of.run.plan.workloads if key in (None, (it.kind, it.namespace, it.name))]
     waiting = explain_pending(of.inventory, of.run, set(workloads), suggest=True, progress=_words(of.told))
-    keys = {(it.kind, it.namespace, it.name) for it in workloads}
-    since = {f"{it.namespace}/{it.name}": _condition(it).last_transition_time for it in of.inventory.pods}
-    groups = pending_groups(of.inventory, waiting, keys)
-    return [(each, min(filter(None, map(since.get, each.pods)), default="")) for each in groups]
+    return list(pending_groups(of.inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
 
 
 def rebalanced(key: WorkloadKey, of: Moment) -> tuple[Rebalance, str]:
@@ -121,27 +118,24 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
         }
         for each in answer.remedies
     ]
-    pod = next((it for it in of.inventory.pods if (it.namespace, it.name) == (found.namespace, found.name)), None)
     return {
         "why": answer.to_dict(),
         "reason": why_words(answer.causes) if answer.verdict == "no" else "; ".join(it.says for it in answer.causes),
-        "since": _since(pod) if pod is not None else "",
-        "told": _condition(pod).message or "" if pod is not None else "",
         "suggestions": suggestions,
         "rejected": _rejected(found),
     }
 
 
-def _condition(pod: Pod) -> PodCondition:
+def condition(pod: Pod) -> PodCondition:
     """Return the condition PodScheduled, with the pod's creation if it has no time."""
     found = pod.status.conditions or () if pod.status is not None else ()
     own = next((each for each in found if each.type == "PodScheduled"), PodCondition())
     return structs.replace(own, last_transition_time=own.last_transition_time or pod.metadata.creation_timestamp)
 
 
-def _since(pod: Pod) -> str:
+def since(pod: Pod) -> str:
     """Return since when a pod is where it is, in words; "" if the pod has no times."""
-    own = _condition(pod)
+    own = condition(pod)
     verb = {"True": "placed at", "False": "pending since"}.get(own.status, "created at")
     return f"{verb} {own.last_transition_time}" if own.last_transition_time else ""
 

@@ -716,3 +716,8 @@ def test_it_is_told_since_when_and_what_kube_scheduler_wrote_into_the_pod(tmp_pa
     assert "Its condition PodScheduled in the input: <q>0/9 nodes are available</q>" in html
     assert "Message that kube-scheduler would write now: <q>0/2 nodes" in html
     assert "not ready</span> since 2026-11-28T19:02:00Z" in answers.node(asked(at="0", name="node-2"))["html"]
+    placed = owned("web-0", "node-1", deployment("web", 1))
+    one = snapshot_answers(tmp_path, *replica_set(deployment("web", 1)), placed, cordons=("node-2",))
+    html = one.pending(asked("fail node=node-1"))["html"]
+    assert "1 pending pod" in html
+    assert "since" not in html, "a simulated time is no time of the cluster"

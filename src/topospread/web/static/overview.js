@@ -107,7 +107,7 @@ function cell(pods, spread, unjudged, domain) {
 }
 
 function rangeOf(pods) {
-  const least = Math.min(...pods), most = Math.max(...pods);
+  const [least, most] = [Math.min(...pods), Math.max(...pods)];
   return least === most ? `${least} each` : `${least} to ${most}`;
 }
 

@@ -15,7 +15,6 @@ function choices(field, options, isNew) {
 }
 
 export class Trial {
-  // told.choose(steps): the steps are to be these.
   constructor(box, outcome, told) {
     Object.assign(this, { told, outcome });
     [this.trouble, this.steps, this.work, this.forms] = box.querySelectorAll(":scope > :is(div, p)");
