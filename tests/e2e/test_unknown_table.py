@@ -18,7 +18,9 @@ UNREAD, DEVICES = "kind not readable", "budget of the search for devices exhaust
 REFUSING, CHANGING = "a policy may refuse the pods", "a policy may change pods that cpu refuses"
 GROUP, DENIED = "a pod group that is not in the input", "pods that the API server refuses"
 SCHEDULER = "pods of another scheduler that cpu refuses"
-UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES, REFUSING, CHANGING, GROUP, SCHEDULER)
+NO_CLASSES, NO_CLAIMS, NO_TEMPLATES = (f"no {kind} in the input" for kind in ("DeviceClass", "claim", "template"))
+WRONG_CLASS = "a DeviceClass that is not among those of the input"
+UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES, REFUSING, CHANGING, GROUP, SCHEDULER, NO_CLASSES, NO_CLAIMS, NO_TEMPLATES)
 """Cases in which the pods of shop/infer are not judged."""
 GATES = ["--feature-gates", "GenericWorkload=true,apiserver:GenericWorkload=true"]
 TABLE: dict[str, tuple[list[str], int, int]] = {
@@ -102,7 +104,36 @@ def policy(kind: str) -> list[Json]:
     ]
 
 
+SLICES = [
+    named(
+        "ResourceSlice",
+        DRA,
+        f"node-{number}",
+        {
+            "driver": "d",
+            "pool": {"name": f"node-{number}", "generation": 1, "resourceSliceCount": 1},
+            "nodeName": f"node-{number}",
+            "devices": [{"name": "a"}],
+        },
+    )
+    for number in range(1, 7)
+]
+TEMPLATE = named("ResourceClaimTemplate", DRA, "gpu", {"spec": REQUESTS})
 CASES: dict[str, tuple[list[Json], dict[str, str]]] = {
+    NO_CLASSES: ([deployment("1", resourceClaims=CLAIMS), TEMPLATE, *SLICES], {}),
+    NO_CLAIMS: (
+        [
+            deployment("1", resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}]),
+            named("DeviceClass", DRA, "gpu", {}),
+            *SLICES,
+        ],
+        {},
+    ),
+    NO_TEMPLATES: ([deployment("1", resourceClaims=CLAIMS), named("DeviceClass", DRA, "gpu", {}), *SLICES], {}),
+    WRONG_CLASS: (
+        [deployment("1", resourceClaims=CLAIMS), TEMPLATE, named("DeviceClass", DRA, "tpu", {}), *SLICES],
+        {},
+    ),
     REFUSING: ([deployment("1"), *policy("Validating")], {}),
     CHANGING: ([deployment("16"), *policy("Mutating")], {}),
     SCHEDULER: ([deployment("16", schedulerName="volcano")], {}),
@@ -125,21 +156,8 @@ CASES: dict[str, tuple[list[Json], dict[str, str]]] = {
         [
             deployment("1", resourceClaims=CLAIMS),
             named("DeviceClass", DRA, "gpu", {}),
-            named("ResourceClaimTemplate", DRA, "gpu", {"spec": REQUESTS}),
-            *(
-                named(
-                    "ResourceSlice",
-                    DRA,
-                    f"node-{number}",
-                    {
-                        "driver": "d",
-                        "pool": {"name": f"node-{number}", "generation": 1, "resourceSliceCount": 1},
-                        "nodeName": f"node-{number}",
-                        "devices": [{"name": "a"}],
-                    },
-                )
-                for number in range(1, 7)
-            ),
+            TEMPLATE,
+            *SLICES,
         ],
         {},
     ),

@@ -9,6 +9,7 @@ from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from topospread.answer import Answer
+from topospread.api.inventory import key_of
 from topospread.base import Base, Word
 from topospread.drill.drill import within
 from topospread.drill.result import (
@@ -159,9 +160,9 @@ class DrillResult(Answer, frozen=True, kw_only=True):
         int, Meta(description="Pods that were already pending at the beginning, which is no harm.")
     ]
     newly_pending: Annotated[
-        tuple[str, ...],
-        Meta(description="NAMESPACE/KIND/NAME of workloads with newly pending pods at the end."),
-    ] = ()
+        dict[str, int],
+        Meta(description="NAMESPACE/KIND/NAME of a workload → its newly pending pods at the end, most first."),
+    ]
     remedies: Annotated[
         tuple[DrillRemedy, ...], Meta(description="Changes that leave fewer pods newly pending, fewest first.")
     ] = ()
@@ -203,9 +204,9 @@ def drill_answer(
     unjudged = whole.unjudged if verdict == "unknown" else drill.unjudged
     moved = [*traffic, *[None] * len(drill.steps)]
     steps = tuple(_step(each, told) for each, told in zip(drill.steps, moved, strict=False))
-    new = tuple(f"{each.namespace}/{each.workload}" for each in drill.harm.pending)
+    new = {f"{each.namespace}/{each.workload}": each.pods for each in drill.harm.pending}
     remedies, untried = _fixes(drill)
-    causes = next((each.causes for each in steps[-1].pending if f"{each.namespace}/{each.workload}" in new), ())
+    causes = [each.causes for name in new for each in steps[-1].pending if f"{each.namespace}/{each.workload}" == name]
     return DrillResult.like(
         drill,
         kind="DrillResult",
@@ -213,7 +214,7 @@ def drill_answer(
         says=_says(drill, verdict, unjudged),
         unjudged=unjudged,
         elsewhere="" if drill.elsewhere is None else "; ".join(harm_words(drill.elsewhere, verdict, " newly")),
-        causes=causes,
+        causes=next(iter(causes), ()),
         newly_pending=new,
         remedies=remedies,
         untried=untried,
@@ -240,7 +241,7 @@ def _gains(drill: Drill, soft: Drill) -> Iterator[FallbackGain]:
     for number, steps in enumerate(zip(drill.steps, soft.steps, strict=False)):
         for which, step in enumerate(steps):
             for each in step.changed:
-                states.setdefault((each.kind, each.namespace, each.name), [each, each])[which] = each
+                states.setdefault(key_of(each), [each, each])[which] = each
         for was, now in states.values():
             if _compared(was) != _compared(now):
                 yield FallbackGain.like(
@@ -287,7 +288,7 @@ def harm_words(harm: Harm, verdict: Word, newly: str) -> Iterator[str]:
     if harm.pending:
         pods = sum(each.pods for each in harm.pending)
         names = listed([f"{each.namespace}/{each.workload.partition('/')[2]}" for each in harm.pending], 2)
-        yield f"{counted(pods, 'pod')} of {names} {_are(pods)}{newly} pending at the end"
+        yield f"{counted(pods, 'pod')} of {names} {agreeing('are', pods)}{newly} pending at the end"
     if harm.lost:
         pods = sum(each.pods for each in harm.lost)
         stay = f"{counted(pods, 'pod')} of {'a StatefulSet is' if pods == 1 else 'StatefulSets are'} not replaced"
@@ -352,12 +353,13 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     if unjudged:
         of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
         where = of if drill.namespace is not None else ""
-        parts.append(f"{counted(unjudged, 'pod')}{where} {_are(unjudged)} not judged")
+        parts.append(f"{counted(unjudged, 'pod')}{where} {agreeing('are', unjudged)} not judged")
     if not is_harm or (verdict == "yes" and not unjudged):  # what is judged comes first
         steps, which = counted(len(drill.steps) - 1, "step"), "judged pod" if unjudged else "pod"
-        ready = f"{counted(end.ready, 'pod')} {_are(end.ready)} ready after {steps}, and no {which} is newly pending"
-        parts.insert(0, ready)
-    before = {f"{group.namespace}/{pod}" for group in drill.steps[0].pending for pod in group.pods}
+        ready = f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready after {steps}"
+        parts.insert(0, f"{ready}, and no {which} is newly pending")
+    groups = (group for group in drill.steps[0].pending if not is_unjudged(group))
+    before = {f"{group.namespace}/{pod}" for group in groups for pod in group.pods}
     events = (event for step in drill.steps for event in step.events if event.kind == "placed")
     placed = before.intersection(f"{pod.namespace}/{pod.name}" for event in events for pod in event.pods)
     placed -= {f"{group.namespace}/{pod}" for group in end.pending for pod in group.pods}
@@ -367,10 +369,6 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     if drill.partial:
         parts.append(f"partial: {drill.partial}")
     return "; ".join(parts)
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def _step(each: StepOutcome, traffic: ExpectedTraffic | None) -> DrillStep:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Unjudged
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.base import Base, Bounds, Word, worst
 from topospread.controllers.planned import Workload
 from topospread.controllers.scale import short_target
 from topospread.promise.fresh import LISTS
+from topospread.promise.grouped_pods import ORDERS
 from topospread.promise.orders import SearchBudget
 from topospread.promise.shown import Basis, Shown, ShownEvent, When, shown
 from topospread.simulation.options import PLAIN, SimulationOptions
@@ -56,8 +57,9 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
         Basis,
         Meta(
             description="Basis of `leaves`. `proved`: every order, with any feasible node. `seen`: the current state, "
-            "the worst case. `played`: one simulation. `drawn`: simulations with random choices. `none`: the search "
-            "ended early, or pods are not judged. The other fields about later states are simulated."
+            "the worst case. `played`: one simulation, only the upper bound of a loss. `drawn`: simulations with "
+            "random choices. `none`: the search ended early, or pods are not judged. The other fields about later "
+            "states are simulated."
         ),
     ]
     now: Annotated[
@@ -96,7 +98,10 @@ class PromisedWorkload(Base, frozen=True, kw_only=True):
     verdict: Annotated[Word, Meta(description="Whether each event leaves the needed pods.")]
     ground: Annotated[
         Basis,
-        Meta(description="Basis of the verdict: `seen` if a loss takes too many pods now, else `proved` or `none`."),
+        Meta(
+            description="Basis of the verdict: `seen` if a loss takes too many pods now, else `proved`, `played` or "
+            "`none`."
+        ),
     ]
     constraints: Annotated[tuple[str, ...], Meta(description="Constraints in force, in words.")]
     events: Annotated[tuple[PromisedEvent, ...], Meta(description="Events, losses first.")]
@@ -157,13 +162,14 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     workloads = prepare(inventory, replace(options, preemption=False), with_spreads=False).plan.workloads
     chosen = chosen_workloads(workloads, targets, namespace, selector)
     wants = [tuple(declared_wants(inventory, each, declared)) for each in chosen]
-    keys = [(each.kind, each.namespace, each.name) for each in chosen]
+    keys = [key_of(each) for each in chosen]
     drilled = most or (20 if len(keys) == 1 else 1)
     every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled)
     found = [replace(each, declared=own) for each, own in zip(every, wants, strict=True)]
     parts = {each.what: each for one in found for each in one.unjudged}
+    without_node = [each for each in parts.values() if each.what != ORDERS]
     beside = any(one.is_beside_unjudged and any(event.runs for event in one.events) for one in found)
-    assumed = (*([PODS_ANYWHERE] if parts else []), *([WITHOUT_UNJUDGED] if beside else []))
+    assumed = (*([PODS_ANYWHERE] if without_node else []), *([WITHOUT_UNJUDGED] if beside else []))
     broken = [each for each in found if each.verdict == "no"]
     verdict = worst(each.verdict for each in found)
     if verdict == "unknown" and not parts:
@@ -242,6 +248,8 @@ def _cause(one: Shown) -> Cause:
     what = _WHAT[loss.when]
     if loss.basis == "seen":
         return Cause(code="pods-together", says=f"{name}: losing a {what} now leaves {left}", objects=(name,))
+    if loss.shared:
+        return Cause(code="pods-together", says=f"{name}: losing a {what} leaves 0 ({loss.shared})", objects=(name,))
     hard = [each for each in one.constraints if each.hard and each.topology_key == loss.key]
     counting = [each for each in hard if each.counts_itself]
     strictest = max(counting, key=lambda each: _allowed(each, one.replicas), default=None)

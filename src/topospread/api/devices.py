@@ -12,6 +12,8 @@ from .node_selection import NodeSelector
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 """Prefix of a DeviceClass's name in a resource that requests any of its devices."""
+DEVICE_KINDS = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
+"""Kinds of the objects that a pod's claims name."""
 
 
 class DeviceTaint(KubeStruct):

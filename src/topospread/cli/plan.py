@@ -45,7 +45,7 @@ Show how a change of manifests affects pods, and what gets worse.
 
 OLD and NEW are folders, files or git revisions; write path:NAME or rev:NAME if a name is both. -f limits both to these
 paths. Settings are read from OLD. NEW is worse if fewer pods may survive a zone or node loss, if a pod is newly pending
-or not recreated after an eviction, if a skew newly exceeds maxSkew, or if lint has a new warning or error.
+or not recreated after an eviction, if a skew grows beyond maxSkew, or if lint has a new warning or error.
 
 With --to-… instead of OLD and NEW, two control planes are compared with the same objects. All pods are placed again,
 except for a preview version or with --no-as-if-rolled-out.

@@ -6,10 +6,10 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -135,11 +135,8 @@ def written(data: object, output: str) -> str:
     return json_text(data)
 
 
-class Bar(Protocol):
-    """A callback that receives progress."""
-
-    def __call__(self, done: int, total: int | None) -> None:
-        """Show that ``done`` of ``total`` is finished; ``total`` is None if it is unknown."""
+Bar = Callable[[int, int | None], None]
+"""Receives the finished number and the total; None if it is unknown."""
 
 
 @contextmanager

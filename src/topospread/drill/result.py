@@ -15,7 +15,7 @@ from msgspec import Meta
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.base import Base, Word
 from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup, PoolUse, WorkloadSpread
@@ -279,7 +279,7 @@ class Harm(msgspec.Struct, frozen=True):
 
 
 def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, ...]:
-    """Return the judged pods that are pending after a step but were not at the beginning."""
+    """Return the judged pods that are pending after a step but were not at the beginning, most pods first."""
     before: Counter[tuple[str, str]] = Counter()
     after: Counter[tuple[str, str]] = Counter()
     for group in begin.pending:
@@ -287,7 +287,7 @@ def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, .
     for group in end.pending:
         if not is_unjudged(group):  # an unjudged pod that is rejected now was pending all the time
             after[group.namespace, group.workload] += len(group.pods)
-    return tuple(NewlyPending(*key, pods) for key, pods in (after - before).items())
+    return tuple(NewlyPending(*key, pods) for key, pods in (after - before).most_common())
 
 
 def newly_broken(begin: StepOutcome, breaches: Iterable[BrokenBudget]) -> tuple[BrokenBudget, ...]:
@@ -346,9 +346,9 @@ class Drill(PlainData):
 
     @property
     def breaches(self) -> tuple[BrokenBudget, ...]:
-        """PodDisruptionBudgets violated in any step, each at its worst."""
+        """PodDisruptionBudgets violated in any step after the beginning, each at its worst."""
         worst: dict[str, BrokenBudget] = {}
-        for each in (breach for step in self.steps for breach in step.breaches):
+        for each in (breach for step in self.steps[1:] for breach in step.breaches):
             if each.budget not in worst or each.healthy < worst[each.budget].healthy:
                 worst[each.budget] = each
         return tuple(worst.values())
@@ -393,17 +393,12 @@ class Drill(PlainData):
         return bool(with_fields(harm, stuck=tuple(stuck)))
 
     @property
-    def holds(self) -> bool:
-        """True if the drill ends without harm."""
-        return self.verdict == "yes"
-
-    @property
     def _own_harm(self) -> Harm:
         begin = self.steps[0]
-        stuck = {(each.kind, each.namespace, each.name) for each in begin.rollouts if not each.over}
+        stuck = {key_of(each) for each in begin.rollouts if not each.over}
         return Harm(
             pending=newly_pending(begin, self.steps[-1]),
-            stuck=tuple(each for each in self.stuck if (each.kind, each.namespace, each.name) not in stuck),
+            stuck=tuple(each for each in self.stuck if key_of(each) not in stuck),
             breaches=newly_broken(begin, self.breaches),
             not_evicted=tuple(each for step in self.steps for each in step.not_evicted),
             lost=newly_lost(begin, self.steps[-1]),

@@ -45,9 +45,7 @@ SETTINGS_NAMES: Final = (".topospread.yaml", ".topospread.yml", "topospread.toml
 """Names of settings files; the first existing one in a folder counts."""
 _OPTIONS: Final = ("on", "kube-version", "config", "pools", "namespace", "output", "unknown")
 """Keys of a TOML file that set options of commands. `cli.project` reads them."""
-_PROMISES: Final = re.compile(
-    r"^[ \t]*(?:\[\[[ \t]*(?:tool\.topospread\.)?promises[ \t]*\]\]|promises[ \t]*=)", re.MULTILINE
-)
+_PROMISES: Final = re.compile(r"[ \t]*(?:\[\[[ \t]*(?:tool\.topospread\.)?promises[ \t]*\]\]|promises[ \t]*=)")
 """An entry of `promises` in TOML, or the key of an inline array."""
 _LONGEST_GLOB: Final = 1_000
 _MOST_GLOBS: Final = 1000
@@ -196,7 +194,7 @@ def read_settings(path: str) -> Settings | None:
         text, value = read_table(path)
         if value is None:
             return None
-        lines = [text.count("\n", 0, found.end()) + 1 for found in _PROMISES.finditer(text)]
+        lines = [number for number, line in enumerate(text.split("\n"), 1) if _PROMISES.match(line)]
     else:
         prefix = ""
         read = read_text(Source(path, None))

@@ -29,11 +29,6 @@ class Review:
     left_out: tuple[str, ...] = ()
 
     @property
-    def grown(self) -> tuple[SpreadChange, ...]:
-        """Constraints whose skew is larger after the change, for workloads that exist in both states."""
-        return tuple(each for each in self.comparison.spreads if each.before and each.after and _grows(each))
-
-    @property
     def exceeded(self) -> tuple[SpreadChange, ...]:
         """Constraints whose skew has grown beyond their maxSkew, including constraints of new workloads."""
         known = {(each.namespace, each.kind, each.name) for each in self.comparison.before.workloads}
@@ -43,7 +38,7 @@ class Review:
             if each.after is not None
             and each.after.skew > each.after.max_skew
             and (
-                _grows(each)
+                each.after.skew > each.before.skew
                 if each.before is not None
                 else (each.workload.namespace, each.workload.kind, each.workload.name) not in known
             )
@@ -58,23 +53,17 @@ class Review:
     def reasons(self) -> list[str]:
         """The reasons why the change makes things worse, a few words each."""
         bad = [each for each in self.new if each.severity != "hint"]
+        earlier = [each.before for each in self.exceeded if each.before is not None]
+        larger = sum(each.skew > each.max_skew for each in earlier)
         numbers = (
             (len(self.pending), "pod is newly pending", "pods are newly pending"),
             (len(self.comparison.newly_gone), "evicted pod is not recreated", "evicted pods are not recreated"),
-            (len(self.exceeded), "skew newly exceeds maxSkew", "skews newly exceed maxSkew"),
+            (len(self.exceeded) - larger, "skew newly exceeds maxSkew", "skews newly exceed maxSkew"),
+            (larger, "skew above maxSkew grows", "skews above maxSkew grow"),
             (sum(each.severity == "error" for each in bad), "new error", "new errors"),
             (sum(each.severity == "warning" for each in bad), "new warning", "new warnings"),
         )
         return [f"{number} {one if number == 1 else many}" for number, one, many in numbers if number]
-
-    @property
-    def worse(self) -> bool:
-        """True if the change makes anything worse."""
-        return bool(self.reasons)
-
-
-def _grows(change: SpreadChange) -> bool:
-    return change.before is not None and change.after is not None and change.after.skew > change.before.skew
 
 
 def only_in(ours: Iterable[Finding], theirs: Iterable[Finding]) -> tuple[Finding, ...]:

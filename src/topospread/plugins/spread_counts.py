@@ -20,7 +20,7 @@ from topospread.cluster.selections import Selection
 from .domain_counts import NO_PODS, DomainCounts, matching_pods
 from .domain_membership import WITHOUT_KEY, Membership
 from .group_columns import ByDomain, GroupColumn, PodsInDomain, PodsOnNode, is_grouped_by_domain
-from .interface import Listener, length
+from .interface import length
 from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_constraints import Constraint
@@ -138,13 +138,6 @@ class Spread:
         for key in keys:
             result &= self.codes(key, rows) >= 0
         return result
-
-    def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return no class, because the cluster counts the pods."""
-        return ()
-
-    def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return ``None``, because the cluster counts the pods."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
         """Return whether any constraint counts pods of the class."""

@@ -15,17 +15,20 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import NotJudgedError
+from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.sampling import nodes_to_find
+from topospread.simulation.group_attempts import judge_groups
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, prepare
 from topospread.simulation.unknown import unjudged_part
 
+from .grouped_pods import ORDERS, GroupedPods
 from .order_answer import Answered, GuaranteeAnswer, Lacks
 from .order_drills import drill_file, rollout_file
 from .orders import OrderSearch, SearchBudget, Searched
 from .proofs import Proof
-from .questions import EndQuestion, LeftAfterLoss, NoPending
+from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending
 from .rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
 
 _MOST_PODS = 300
@@ -82,14 +85,15 @@ class Asking:
             InputError: if an object is not valid.
             UsageError: if there is no such Deployment.
         """
-        options = replace(options, preemption=False, refuses=False)
+        options = replace(options, preemption=False, refuses=False, tries_groups=True)
         begun = None if rollout is None else begin_rollout(inventory, options, rollout)
-        run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
+        run = prepared_with_groups(inventory, options) if begun is None else begun.run
         queue = placed_first(run) if begun is None else begun.new
         unjudged = unjudged_classes(run, queue)
+        unjudged |= GroupedPods(run, queue, in_rollout=begun is not None).unsearched()
         assumed = None
         if unjudged and begun is None:
-            other = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
+            other = prepared_with_groups(inventory, replace(options, assumes_unjudged=True))
             assumed = _Assumed(other, placed_first(other))
         return cls(run, queue, budget, sources or {}, begun, unjudged, assumed)
 
@@ -130,8 +134,16 @@ class Asking:
             judged = [(queued, each) for queued, each in pairs if each.index not in self.unjudged]
             queue, classes = [queued for queued, _ in judged], [each for _, each in judged]
             search = OrderSearch(self.run, queue, NoPending(), self.budget, classes=classes)
-            self._gathered[key] = search.gathered(question, self.surely_left(question.loss, workload))
+            found = search.gathered(question, self.surely_left(question.loss, workload))
+            if self.leaves_orders_of(None) and any(not each.node for each in found.order):
+                found.left = None  # groups that are left out might help a pending pod
+            self._gathered[key] = found
         return self._gathered[key]
+
+    def leaves_orders_of(self, workload: Workload | None) -> bool:
+        """Return whether orders of pods of a workload, or of any, are not searched because of their pod group."""
+        own = {self.run.cluster.shared_class(q.pod).index for q in self.queue if workload in (None, q.workload)}
+        return any(part.what == ORDERS for each in own & self.unjudged.keys() for part in self.unjudged[each])
 
     def answer(self, ask: Callable[[Run], EndQuestion], *, deep: bool = True) -> GuaranteeAnswer:
         """Return the answer to a question on a prepared run.
@@ -143,14 +155,8 @@ class Asking:
         begun, question = self.begun, ask(self.run)
         if begun is not None and begun.undecidable:
             return _undecided(question, begun.undecidable, "rollout")
-        if isinstance(question, NoPending) and (blocked := self._blocked(question.workload)):
-            first = blocked[0]
-            number = sum(each.workload is first.workload for each in blocked)
-            why = f"{number} of {first.namespace}/{first.workload.name}: {first.waits}"
-            return GuaranteeAnswer(str(question), "never", 0, 0, why=why)
-        proved = "" if begun is not None and begun.quotas is not None else self._proof.of(question)
-        if proved:
-            return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
+        if (certain := self._certain(question)) is not None:
+            return certain
         if isinstance(question, LeftAfterLoss):
             gathered = self.gathered(question)
             if gathered is not None and gathered.left is not None and gathered.left < question.least:
@@ -160,9 +166,29 @@ class Asking:
             return _undecided(question, sampled or "counting does not decide it", "sampling" if sampled else "budget")
         return self._searched_for(ask)
 
+    def _certain(self, question: EndQuestion) -> GuaranteeAnswer | None:
+        """Return an answer that needs no search; ``None`` without one."""
+        begun = self.begun
+        if isinstance(question, NoPending) and (blocked := self._blocked(question.workload)):
+            first = blocked[0]
+            number = sum(each.workload is first.workload for each in blocked)
+            why = f"{number} of {first.namespace}/{first.workload.name}: {first.waits}"
+            return GuaranteeAnswer(str(question), "never", 0, 0, why=why)
+        proved = "" if begun is not None and begun.quotas is not None else self._proof.of(question)
+        if proved:
+            return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
+        if isinstance(question, LeftAfterLoss) and question.step == "fail" and question.least > 0:
+            shared = self.shared_domain(question.workload, question.loss)
+            return GuaranteeAnswer(str(question), "never", 0, 0, why=shared, left=0) if shared else None
+        return None
+
     def _blocked(self, workload: Workload | None) -> list[QueuedPod]:
         """Return pods with scheduling gates and pods that the API server refuses, of one workload or of all."""
         return [each for each in self.run.plan.gated if workload in (None, each.workload)]
+
+    def shared_domain(self, workload: Workload, loss: str) -> str:
+        """Return why a loss takes all pods of a workload: they are a group in one domain; "" if it may leave some."""
+        return GroupedPods(self.run, self.queue).shared_domain(workload, LOSSES.get(loss, ""))
 
     def refused(self, workload: Workload) -> str:
         """Return the API server's message for the workload's refused pods; "" if it refuses none."""
@@ -177,11 +203,15 @@ class Asking:
         return self._told(question, self._searched(self.run, self.queue, question))
 
     def _told(self, question: EndQuestion, found: Searched) -> GuaranteeAnswer:
-        return _answer(question, found, partial(drill_file, self.run, found.order, self.sources, question))
+        # In a drill kube-scheduler chooses other nodes for a gang that finds none, and it may find nodes then.
+        in_groups = {(each.namespace, each.name) for each in self.queue if group_key(each.pod) is not None}
+        waiting = {(each.namespace, each.name) for each in found.order if not each.node}
+        write = partial(drill_file, self.run, found.order, self.sources, question)
+        return _answer(question, found, None if in_groups & waiting else write)
 
     def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
-        if self.unjudged:
-            return _undecided(question, "topospread does not model a part of the new pods", "pods")
+        if parts := [part for parts in self.unjudged.values() for part in parts]:
+            return _undecided(question, parts[0].because, "pods")
         if begun.waiting:
             return _undecided(question, "pods of other workloads are pending", "rollout")
         if len(begun.new) > _MOST_PODS:
@@ -205,12 +235,15 @@ class Asking:
 
     def _of_unjudged(self, question: EndQuestion, assumed: _Assumed, asked: EndQuestion) -> GuaranteeAnswer:
         """Return the answer if incoming pods have unmodelled parts."""
-        changing = (part for parts in self.unjudged.values() for part in parts if part.changes_pod)
-        if (part := next(changing, None)) is not None:
-            return _undecided(question, part.because, "pods")
         of, other = self.run.cluster.shared_class, assumed.run.cluster.shared_class
         adversaries = {other(each.pod).index for each in assumed.queue if of(each.pod).index in self.unjudged}
         unjudged = [each for each in self.queue if of(each.pod).index in self.unjudged]
+        own = set[int]()
+        if isinstance(question, NoPending | LeftAfterLoss):
+            own = {of(each.pod).index for each in unjudged if question.workload in (None, each.workload)}
+        for index, part in ((index, part) for index, parts in self.unjudged.items() for part in parts):
+            if part.changes_pod or (index in own and part.what == ORDERS):
+                return _undecided(question, part.because, "pods")
         # The question is about pods without a node, and as long as a part is not judged such a pod has none.
         waits = isinstance(question, NoPending) and any(question.workload in (None, each.workload) for each in unjudged)
         if not waits:
@@ -219,6 +252,8 @@ class Asking:
                 return replace(
                     adverse, why="true for every node that unjudged pods may have, and without a node for them"
                 )
+        if self.leaves_orders_of(None):
+            return _undecided(question, "it depends on a PodGroup whose orders are not searched", "pods")
         with_all = _answer(asked, self._searched(assumed.run, assumed.queue, asked))
         judged = [each for each in self.queue if of(each.pod).index not in self.unjudged]
         if with_all.fails and (waits or _answer(question, self._searched(self.run, judged, question)).fails):
@@ -234,6 +269,14 @@ def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
         return search()
     except MemoryError:
         return Searched(gave_up="memory ran out; lower --states or --seconds to end the search earlier")
+
+
+def prepared_with_groups(inventory: Inventory, options: SimulationOptions) -> Run:
+    """Return a run in which it is decided which pod groups are judged."""
+    run = prepare(inventory, options, with_spreads=False)
+    if run.scheduler.has_groups:
+        judge_groups(run)
+    return run
 
 
 def placed_first(run: Run) -> list[QueuedPod]:

@@ -7,6 +7,7 @@ If a promise is declared for an event, a count that still satisfies it is not wo
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from typing import Any, Literal
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.pod import Container, PodSpec
 from topospread.api.policy import RuntimeClass
@@ -35,6 +36,7 @@ from topospread.simulation.options import SimulationOptions
 
 from .counted import CountedWorkloads
 from .fresh import LISTS, Designed, workload_of
+from .grouped_pods import ORDERS
 from .kept import Fewest, WorkloadPromises, budgets_over
 from .orders import SearchBudget
 
@@ -47,6 +49,8 @@ Event = Literal[
 pods that a rollout keeps ready. "skew" and "never-waits" have no count and are compared only if declared."""
 Ground = Literal["none", "played", "proved"]
 _KEYS: Mapping[str, str] = {"zone": ZONE, "node": HOSTNAME}
+_MOST_SEARCHES, _SHORTER = 6, 20
+"""Time for all workloads of one side, in whole searches. After it each search has a twentieth of the time."""
 _MOST_DRILLS = 5
 """Number of domains of each key whose failure is simulated, largest domain first."""
 _COVERS: Mapping[str, tuple[Event, ...]] = {
@@ -130,21 +134,24 @@ class _Side:
     inventory: Inventory
     options: SimulationOptions
     budget: SearchBudget
+    until: float = field(init=False)
     _drills: dict[tuple[str, str], Drill] = field(default_factory=dict)
 
-    def judge(self, key: ObjectKey) -> WorkloadPromises:
-        return WorkloadPromises(self.inventory, self.options, key, self.budget, {})
+    def __post_init__(self) -> None:
+        self.until = time.monotonic() + _MOST_SEARCHES * self.budget.seconds
+
+    def judge(self, key: ObjectKey, inventory: Inventory | None = None) -> WorkloadPromises:
+        """Return the promises of a workload. After `_MOST_SEARCHES` whole searches, every search is a short one."""
+        budget = self.budget
+        if time.monotonic() > self.until:
+            budget = SearchBudget(budget.states, budget.seconds / _SHORTER)
+        return WorkloadPromises(inventory or self.inventory, self.options, key, budget, {})
 
     def ready_after(self, key: ObjectKey, label: str) -> int:
         """Return the fewest ready pods of a workload at the end of a drill that fails one domain."""
         sizes = Counter(each.labels[label] for each in self.inventory.nodes if label in each.labels)
         names = sorted(sizes, key=lambda name: (-sizes[name], name))[:_MOST_DRILLS]
-        return min(
-            each.ready
-            for name in names
-            for each in self._failed(label, name).workloads
-            if (each.kind, each.namespace, each.name) == key
-        )
+        return min(each.ready for name in names for each in self._failed(label, name).workloads if key_of(each) == key)
 
     def _failed(self, label: str, name: str) -> Drill:
         found = self._drills.get((label, name))
@@ -370,7 +377,7 @@ class _Comparison:
         """Return whether the workload's pods are not judged, and more than its strategy and budgets changes."""
         own = "/".join(self.key[1:]) + "-"
         fixed = ("spec.strategy", "spec.updateStrategy", BUDGETS)
-        return any(pod.startswith(own) for each in parts for pod in each.pods) and any(
+        return any(pod.startswith(own) for each in parts if each.what != ORDERS for pod in each.pods) and any(
             not each.startswith(fixed) for each in self._differ
         )
 
@@ -445,7 +452,7 @@ class _Comparison:
         setattr(inventory, attribute, listed)
         if group.startswith(AUTOSCALERS) != others:
             inventory.horizontal_pod_autoscalers = self.before.inventory.horizontal_pod_autoscalers
-        return WorkloadPromises(inventory, self.after.options, self.key, self.after.budget, {})
+        return self.after.judge(self.key, inventory)
 
 
 def _strictness(change: PromiseChange, want: Want) -> tuple[bool, int]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.pod import Pod
 from topospread.api.workload import ReplicaSet
 from topospread.cluster.cluster import pod_key
@@ -18,8 +18,9 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import prepare
 from topospread.simulation.unscored import unscored
 
-from .asking import Asking, placed_first, unjudged_classes, unjudged_parts
+from .asking import Asking, placed_first, prepared_with_groups, unjudged_classes, unjudged_parts
 from .fresh import LISTS, REVISION, without_placed_pods, workload_of
+from .grouped_pods import GroupedPods
 from .kept import WorkloadPromises
 from .orders import SearchBudget
 from .rollout_orders import counted_rollout
@@ -37,17 +38,17 @@ class CountedWorkloads:
 
     def __init__(self, inventory: Inventory, options: SimulationOptions) -> None:
         self.inventory = inventory
-        self.options = replace(options, preemption=False, refuses=False)
+        self.options = replace(options, preemption=False, refuses=False, tries_groups=True)
         how = unscored(self.options)
-        self._run = prepare(inventory, how, with_spreads=False)
+        self._run = prepared_with_groups(inventory, how)
         self._others = placed_first(self._run)
         fresh = prepare(replace(without_placed_pods(inventory), replica_sets=_bare(inventory)), how, with_spreads=False)
         # The coming pods are of these ReplicaSets, from which default constraints take their selector.
         self._run.cluster.objects.add(fresh.plan.inventory.replica_sets)
         self._coming: dict[ObjectKey, list[QueuedPod]] = {}
         for each in fresh.queue:
-            self._coming.setdefault(_key(each.workload), []).append(each)
-        self._workloads = {_key(each): each for each in self._run.plan.workloads}
+            self._coming.setdefault(key_of(each.workload), []).append(each)
+        self._workloads = {key_of(each): each for each in self._run.plan.workloads}
         self._unjudged = unjudged_classes(self._run, [*fresh.queue, *self._run.queue])
         self.is_enough = not any(part.changes_pod for parts in self._unjudged.values() for part in parts)
         """Whether counting is enough. False if an admission policy may change incoming pods."""
@@ -64,19 +65,16 @@ class CountedWorkloads:
                     cluster.unbind(pod_key(each.namespace, each.name))
             own = _of(workload, self._coming.get(key, []))
             others = [each for each in self._others if each.workload is not workload]
-            asking = Asking(self._run, [*own, *others], _BUDGET, {}, None, self._unjudged, None)
+            unsearched = GroupedPods(self._run, [*own, *others]).unsearched()
+            asking = Asking(self._run, [*own, *others], _BUDGET, {}, None, {**self._unjudged, **unsearched}, None)
             made.askings[None] = asking
-            made.unjudged += unjudged_parts(self._run, own, self._unjudged)
+            made.unjudged += unjudged_parts(self._run, own, asking.unjudged)
             item = workload_of(self.inventory, key) if key[0] in LISTS else None
             begun = counted_rollout(self._run, workload, item, own, others)
             if begun is not None:
                 made.askings[short_target(key)] = Asking(self._run, own, _BUDGET, {}, begun, self._unjudged, None)
             made.now = now
             yield made
-
-
-def _key(workload: Workload) -> ObjectKey:
-    return workload.kind, workload.namespace, workload.name
 
 
 def _bare(inventory: Inventory) -> list[ReplicaSet]:

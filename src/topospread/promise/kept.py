@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.labels import Selector
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.promises import Want
@@ -28,6 +28,7 @@ from topospread.base import Bounds, Word, worst
 from topospread.controllers.planned import Workload
 from topospread.controllers.scale import short_target
 from topospread.drill.placed_pods import without_pods_of
+from topospread.drill.steps import Rollout
 from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.simulation.budgets import desired_healthy, replicas_of
 from topospread.simulation.options import SimulationOptions
@@ -47,9 +48,10 @@ from .order_drills import drill_file, strategy_file
 from .orders import SearchBudget, rows_of
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
 from .rollout_orders import counted_rollout
+from .workload_drills import WorkloadDrills
 
-Ground = Literal["none", "seen", "drawn", "proved"]
-"""Basis of a verdict: the current state, random orders, or all orders (counted or searched)."""
+Ground = Literal["none", "seen", "played", "drawn", "proved"]
+"""Basis of a verdict: the current state, one simulation, random orders, or all orders (counted or searched)."""
 _WORDS: Mapping[str, Word] = {"always": "yes", "never": "no", "not always": "no", "not decided": "unknown"}
 _LOSSES: Mapping[str, tuple[str, ...]] = {"zone-loss": ("zone",), "node-loss": ("node",), "drain": ("node",)}
 _Ask = Callable[[Workload], EndQuestion]
@@ -61,8 +63,8 @@ class KeptPart:
     """One check of a promise.
 
     Attributes:
-        when: ``now``, ``in every order`` or ``after every rollout``; for a broken promise ``in some order`` or ``after
-            some rollout``.
+        when: ``now``, ``in every order``, ``after every rollout`` or ``in one simulation``; for a broken promise ``in
+            some order`` or ``after some rollout``.
         answer: the result of the search; ``None`` if nothing was searched.
     """
 
@@ -79,6 +81,7 @@ class KeptPart:
 _SOME = {
     "now": "as the pods are placed,",
     "in some order": "in one possible order,",
+    "in one simulation": "in one simulation,",
     "after some rollout": "after one possible rollout,",
 }
 
@@ -225,7 +228,29 @@ class WorkloadPromises:
         if self.workload.existing:
             yield self._left_now(ask(self.workload))
         with_rollout = bool(loss) and not self._is_alone(LOSSES[loss])
-        yield from self._in_orders(ask, with_rollout=with_rollout)
+        for part in self._in_orders(ask, with_rollout=with_rollout):
+            yield self._played(part, loss, least) if self._is_simulated(part, loss, is_drain=is_drain) else part
+
+    def _is_simulated(self, part: KeptPart, loss: str, *, is_drain: bool) -> bool:
+        """Return whether a simulation tells something that the orders of a pod group do not tell."""
+        return part.verdict == "unknown" and bool(loss) and not is_drain and self.orders_unsearched
+
+    def _played(self, part: KeptPart, loss: str, least: int) -> KeptPart:
+        """Return an undecided check with the result of one simulation, which may break the promise."""
+        steps = () if part.when == "in every order" else (Rollout(short_target(self.key)),)
+        drills = WorkloadDrills(self.inventory, self.options, self.key, says_how_spread=False)
+        if drills.play(*steps).unjudged:
+            return part
+        left, domain = min((fewest, domain) for domain, fewest, _ in drills.losses(LOSSES[loss], *steps))
+        says = f"losing {domain} leaves {left} of {self.workload.replicas}"
+        if left < least:
+            return KeptPart("in one simulation", "no", says, "played")
+        return replace(part, says=f"{part.says}; in one simulation {says}", ground="played")
+
+    @property
+    def orders_unsearched(self) -> bool:
+        """True if drills judge the workload's pods, but their orders or rollouts are not searched."""
+        return any(each.leaves_orders_of(_of(each.run, self.key)) for each in self.askings.values())
 
     def _left_now(self, question: LeftAfterLoss) -> KeptPart:
         """Return the check of the current state. A broken promise gets a Drill file if every pod is ready."""
@@ -249,6 +274,7 @@ class WorkloadPromises:
         names = {each.labels.get(LOSSES[loss]) for each in self.inventory.nodes}
         replicas = self.workload.replicas
         highest = replicas if None in names or not names else replicas - -(-replicas // len(names))
+        highest = 0 if self.shared_domain(loss) else highest
         orders = self._between(loss, highest, None)
         rolled = None
         if self._is_rolled and not self._is_alone(LOSSES[loss]):
@@ -289,6 +315,10 @@ class WorkloadPromises:
             None if lost.rolled is None else kept(lost.rolled, placed),
             None if lost.now is None or there is None else max(lost.now, min(floor, there)),
         )
+
+    def shared_domain(self, loss: str) -> str:
+        """Return why the loss of one zone or node takes all pods of a group; "" if it may leave some."""
+        return self._asking(None).shared_domain(self.workload, loss)
 
     def now_left(self, loss: str) -> int | None:
         """Return the fewest pods that the loss of one zone or node ("": no loss) leaves now.
@@ -442,4 +472,4 @@ def likeness_of(inventory: Inventory, item: Designed) -> str:
 
 
 def _of(run: Run, key: ObjectKey) -> Workload:
-    return next(each for each in run.plan.workloads if (each.kind, each.namespace, each.name) == key)
+    return next(each for each in run.plan.workloads if key_of(each) == key)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,9 +25,11 @@ from topospread.cluster.arrays import Codes
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.nodes import CPU
 from topospread.controllers.planned import QueuedPod
+from topospread.plugins.pod_group_members import pod_priority
 from topospread.simulation.run import Run
 
-from .alike_states import AlikeStates, keys_of_profiles
+from .alike_states import AlikeStates
+from .grouped_pods import GroupedPods
 from .order_answer import OrderStep
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, OrderEnd
 
@@ -101,6 +103,18 @@ class Searched:
     left: int | None = None
     over: bool = field(default=False, repr=False)
 
+    def ended(self, question: EndQuestion, end: OrderEnd, path: Sequence[OrderStep], rest: Iterable[OrderStep]) -> None:
+        """Count an end state. Keep the first order to a problem: the path, and the steps that are left."""
+        self.ends += 1
+        wrong = question.wrong(end)
+        if not wrong:
+            self.holds = True
+        elif not self.why:
+            self.why, self.order = wrong, (*path, *rest)
+            if isinstance(question, LeftAfterLoss):
+                self.left = question.left(end)
+        self.over = self.holds and bool(self.why)
+
 
 class OrderSearch:
     """The search for one question. It restores the cluster afterwards.
@@ -127,9 +141,10 @@ class OrderSearch:
         self._run = run
         self._question = question
         self._budget = budget
-        self._lines = _lines(queue, classes or [run.cluster.shared_class(each.pod) for each in queue], adversaries)
+        self._groups, classes = GroupedPods(run, queue), classes or [run.cluster.shared_class(q.pod) for q in queue]
+        self._lines = _lines(queue, classes, adversaries, self._groups)
         self._queue = queue
-        self._seen: set[Hashable] = set()
+        self._seen: dict[Hashable, bool] = {}  # state → whether the pods to place next may find no nodes
         self._path: list[OrderStep] = []
         self._found = Searched()
         self._limit, self._begun, self._ran_out, self._deepest = budget.states, 0.0, False, 0
@@ -141,7 +156,7 @@ class OrderSearch:
     @cached_property
     def _alike(self) -> AlikeStates:
         profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
-        return AlikeStates(self._run.cluster, [each.pod for each in self._queue], keys_of_profiles(profiles))
+        return AlikeStates(self._run.cluster, [each.pod for each in self._queue], profiles)
 
     def gathered(self, asked: LeftAfterLoss, least: int) -> Searched:
         """Try, for each domain, one order that gathers the workload's pods there. Return the one that leaves fewest.
@@ -157,13 +172,15 @@ class OrderSearch:
         until = time.monotonic() + self._budget.seconds * _GATHERING_SHARE
         own = [each for each in self._lines if each.pods[0].workload is asked.workload]
         others = [each for each in self._lines if each not in own and len(each.pods) <= _MOST_GATHERED]
-        column = self._run.cluster.nodes.labels(LOSSES[asked.loss])
+        others = [each for each in others if self._at_once(each) == 1]
+        column, at_once = self._run.cluster.nodes.labels(LOSSES[asked.loss]), [*map(self._at_once, own)]
         for code in self._domains(column.codes, own):
             with self._run.cluster.savepoint():
                 if not self._gather(code, column.codes, own, others, until):
                     self._take_back()
                     break
-                if not _has_left(own) or not self._may_go_on():
+                is_whole = all(self._is_whole(*each) for each in zip(own, at_once, strict=True))
+                if is_whole and (not _has_left(own) or not self._may_go_on()):
                     pending = [pod for line in self._lines for pod in line.left]
                     end = OrderEnd(self._run, pending, self._placed)
                     left = question.left(end)
@@ -175,6 +192,18 @@ class OrderSearch:
                 break
         found.gave_up = "only one order was simulated"
         return found
+
+    def _at_once(self, line: _PodLine) -> int:
+        """Return the number of the line's pods to place in one step, more than one in a gang; 0 if they wait."""
+        is_alone = line.adverse or not self._run.scheduler.has_groups
+        return 1 if is_alone else self._groups.at_once(line.left)
+
+    def _is_whole(self, line: _PodLine, at_once: int) -> bool:
+        """Return whether a gang has no node, or its first `at_once` pods were placed before all other pods."""
+        if at_once == 1 or not line.done:
+            return True
+        steps = self._path[:at_once]
+        return line.done >= at_once > 0 and [each.name for each in steps] == [each.name for each in line.pods[:at_once]]
 
     def _gather(
         self, code: int, codes: Codes, own: Sequence[_PodLine], others: Sequence[_PodLine], until: float
@@ -305,38 +334,52 @@ class OrderSearch:
             lines = [each for each in self._lines if each.next]
             draws.shuffle(lines)
             for line in lines:
-                ways = list(self._ways(line))
-                if ways and not (line.adverse and draws.random() < _NOWHERE):
+                is_skipped = line.adverse and draws.random() < _NOWHERE
+                placed = None if is_skipped else self._drawn(line, draws, undone)
+                if placed is not None:
                     break
-                if (line.adverse or not ways) and may_preempt(self._run, line.pods[line.done]):
+                if may_preempt(self._run, line.pods[line.done]):
                     return False
             else:
                 return True
-            if not undone.enter_context(self._placing(line, *draws.choice(ways))):
+            if not placed:
                 return False
+
+    def _drawn(self, line: _PodLine, draws: random.Random, undone: ExitStack) -> bool | None:
+        """Place the pods that a line places together on random nodes.
+
+        Return ``None`` if they find no nodes, and False if their volumes cannot be bound.
+        """
+        number = self._at_once(line)
+        with ExitStack() as attempt:
+            for _ in range(number):
+                ways = list(self._ways(line))
+                if not ways:
+                    return None
+                if not attempt.enter_context(self._placing(line, *draws.choice(ways))):
+                    return False
+            undone.enter_context(attempt.pop_all())
+        return True if number else None
 
     def _look(self) -> None:
         found = self._found
-        key = self._alike.key(), tuple(each.done for each in self._lines)
+        key = self._key()
         if found.over or key in self._seen:
             return
         if self._spent():
             return
-        self._seen.add(key)
+        self._seen[key] = True
         found.states += 1
         self._deepest = max(self._deepest, len(self._path))
         moved = False
         for line in [each for each in self._lines if each.next]:
-            ways = list(self._ways(line))
-            moved |= bool(ways) and not line.adverse
-            if (line.adverse or not ways) and may_preempt(self._run, line.pods[line.done]):
-                queued = line.pods[line.done]
+            queued, waits = line.pods[line.done], self._go(line, self._at_once(line))
+            if found.over:
+                return
+            moved |= not (waits or line.adverse)
+            if (waits or line.adverse) and may_preempt(self._run, queued):
                 found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
                 return
-            for step, row in ways:
-                self._go(line, step, row)
-                if found.over:
-                    return
         if not moved:
             self._end()
 
@@ -352,12 +395,32 @@ class OrderSearch:
                 known.add(alike)
                 yield _step(queued, node, tuple(each for each in best if each != node)), row_of[node]
 
-    def _go(self, line: _PodLine, step: OrderStep, row: int) -> None:
-        with self._placing(line, step, row) as is_placed:
-            if is_placed:
-                self._look()
-            else:
-                self._found.gave_up = f"{step.namespace}/{step.name} could not be bound to its volumes"
+    def _key(self) -> Hashable:
+        """Return the state's key, which equivalent states share."""
+        return self._alike.key(), tuple(each.done for each in self._lines)
+
+    def _go(self, line: _PodLine, number: int) -> bool:
+        """Search on with the line's next pods on all possible nodes. Return whether the pods may find no nodes.
+
+        ``number``: pods to place together. The nodes of the first pods may leave no node for the last.
+        """
+        ways = list(self._ways(line)) if number else []
+        waits = not ways
+        for step, row in ways:
+            with self._placing(line, step, row) as is_placed:
+                if not is_placed:
+                    self._found.gave_up = f"{step.namespace}/{step.name} could not be bound to its volumes"
+                elif number > 1:
+                    key = self._key(), id(line), number
+                    if key not in self._seen and not self._spent():
+                        self._found.states += 1
+                        self._seen[key] = self._go(line, number - 1)
+                    waits |= self._seen.get(key, True)
+                else:
+                    self._look()
+            if self._found.over:
+                break
+        return waits
 
     @contextmanager
     def _placing(self, line: _PodLine, step: OrderStep, row: int) -> Iterator[bool]:
@@ -383,32 +446,26 @@ class OrderSearch:
         return True
 
     def _end(self) -> None:
-        found, pending = self._found, [pod for line in self._lines for pod in line.left]
-        found.ends += 1
+        pending = [pod for line in self._lines for pod in line.left]
         end = OrderEnd(self._run, pending, self._placed)
-        wrong = self._question.wrong(end)
-        if not wrong:
-            found.holds = True
-        elif not found.order and not found.why:
-            found.why = wrong
-            if isinstance(self._question, LeftAfterLoss):
-                found.left = self._question.left(end)
-            found.order = (*self._path, *(_step(each, "", ()) for each in pending))
-        found.over = found.holds and bool(found.why)
+        self._found.ended(self._question, end, self._path, (_step(each, "", ()) for each in pending))
 
 
 def _has_left(lines: Sequence[_PodLine]) -> bool:
     return any(each.next for each in lines)
 
 
-def _lines(queue: Sequence[QueuedPod], classes: Sequence[PodClass], adversaries: Collection[int]) -> list[_PodLine]:
-    """Group the pods into lines by workload and class. Pods with a fixed order share one line."""
+def _lines(
+    queue: Sequence[QueuedPod], classes: Sequence[PodClass], adversaries: Collection[int], groups: GroupedPods
+) -> list[_PodLine]:
+    """Group the pods into lines by workload and class. Pods with a fixed order, and pods of a gang, share one line."""
     lines: dict[Hashable, _PodLine] = {}
     followed = {id(each.after) for each in queue}
     for each, pod_class in zip(queue, classes, strict=True):
         workload = id(each.workload)
         follows = each.after is not None or (workload, "in order") in lines
         in_order = follows or id(each) in followed
+        in_order |= pod_class.index not in adversaries and groups.is_of_gang(each.pod)
         key = (workload, "in order") if in_order else (workload, pod_class.index)
         lines.setdefault(key, _PodLine([], pod_class.index in adversaries)).pods.append(each)
     return list(lines.values())
@@ -418,7 +475,7 @@ def may_preempt(run: Run, queued: QueuedPod) -> bool:
     """Return whether a pending pod may preempt other pods, which this search does not cover."""
     priority = queued.pod.spec.priority or 0
     return queued.pod.spec.preemption_policy != "Never" and any(
-        each.priority < priority and each.occupancy for each in run.cluster.classes.values()
+        each.occupancy and pod_priority(run.cluster, each) < priority for each in run.cluster.classes.values()
     )
 
 

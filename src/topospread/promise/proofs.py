@@ -19,11 +19,13 @@ from topospread.cluster import PodClass
 from topospread.cluster.cluster import pod_key
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import PluginError
+from topospread.plugins.pod_group_members import pod_priority
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spread_of
 from topospread.text import agreeing
 
 from .blocked_nodes import IncomingPods, counts_pod, keeps_away, matching, most_in_domains, open_to_all
+from .grouped_pods import GroupedPods
 from .orders import rows_of
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin
 
@@ -50,7 +52,10 @@ class Proof:
         self._queue = queue
         self._scheduler = run.scheduler
         self._goes_on = existing is not None
-        pods = [each.pod for each in queue] + [placeable(each) for each in existing or ()]
+        self._groups = GroupedPods(run, queue, in_rollout=self._goes_on)
+        pods = [each.pod for each in queue] + [
+            with_fields(each, spec=with_fields(each.spec, node_name="")) for each in existing or ()
+        ]
         classes = {name: run.cluster.shared_class(pod) for name, pod in {id(each): each for each in pods}.items()}
         self.classes = [classes[id(each)] for each in pods]
         self._distinct = list({each.index: each for each in self.classes}.values())
@@ -101,9 +106,12 @@ class Proof:
         own = self._own(workload)
         if not own:
             return "there is no pod to place"
+        every = self._groups.with_partners(own)
+        if every is None:
+            return ""
         number = self._open_to_all
         if not number and workload is not None and not self._may_evict():
-            number = self._open_to(own)
+            number = self._open_to(every)
         nodes = f"{number} {'node is' if number == 1 else 'nodes are'}"
         return f"by counting: {nodes} feasible for its pods, wherever other pods are" if number else ""
 
@@ -122,11 +130,12 @@ class Proof:
 
     def _may_evict(self) -> bool:
         """Return whether a pod without a node may preempt pods of lower priority."""
-        there = [each.priority for each in self._run.cluster.classes.values() if each.occupancy]
+        cluster = self._run.cluster
+        there = [pod_priority(cluster, each) for each in cluster.classes.values() if each.occupancy]
         least = min((each.priority for each in self.classes), default=0)
         least = min([least, *there])
         may = any(each.priority > least and each.pod.spec.preemption_policy != "Never" for each in self._distinct)
-        return may and not self._open_to_all
+        return may and not (self._open_to_all and self._groups.with_partners(self._own(None)) is not None)
 
     def _greatest(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
         """Return the greatest skew that a constraint can reach."""
@@ -191,8 +200,9 @@ class Proof:
         """Return whether all pods of these classes find a node in every order and no pod of them is preempted."""
         key = frozenset(each.index for each in classes)
         if key not in self._find:
-            closed = bool(classes) and not self._open_to(classes)
-            self._find[key] = not (closed or self._may_evict()) or self._open_to_all > 0
+            every = self._groups.with_partners(classes)
+            closed = bool(every) and not self._open_to(every)
+            self._find[key] = every is not None and (not (closed or self._may_evict()) or self._open_to_all > 0)
         return self._find[key]
 
     def _most_in_one(self, key: str, own: Sequence[PodClass], there: Sequence[int]) -> list[int]:
@@ -272,11 +282,6 @@ class Proof:
         all_own = all(counts_pod(self._scheduler, own[0], constraint, each) for each in own)
         there = {column.values[code] if code >= 0 else "": number for code, number in held.items()}
         return all_own and coming == len(own) and counts == there
-
-
-def placeable(pod: Pod) -> Pod:
-    """Return the pod without its node."""
-    return with_fields(pod, spec=with_fields(pod.spec, node_name=""))
 
 
 def _same(one: ConstraintArithmetic, other: ConstraintArithmetic) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.node import Node
 from topospread.api.promises import Want
 from topospread.api.well_known_labels import HOSTNAME, ZONE
@@ -21,11 +21,13 @@ from topospread.drill.drill import drill
 from topospread.drill.result import WorkloadState
 from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step, Wait
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.unknown import merged
 from topospread.status.result import ConstraintStatus, WorkloadStatus
 from topospread.status.status import status
 from topospread.text import agreeing, counted
 
 from .counted import CountedWorkloads
+from .grouped_pods import ORDERS
 from .kept import Fewest, WorkloadPromises
 from .orders import SearchBudget
 from .wants import has_quorum
@@ -63,7 +65,8 @@ class ShownEvent:
         why: kube-scheduler's sentence about a pending pod.
         steps: steps of the worst drill.
         runs: number of drills.
-        unjudged: parts of other pods on which the number of additional replicas depends.
+        unjudged: parts of pods on which the event depends.
+        shared: why a loss takes all pods of a pod group; "" if it may leave some.
     """
 
     when: When
@@ -83,6 +86,7 @@ class ShownEvent:
     steps: tuple[Step, ...] = ()
     runs: int = 0
     unjudged: tuple[Unjudged, ...] = ()
+    shared: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +131,13 @@ class Shown:
 
     @property
     def basis(self) -> Basis:
-        """Basis of the verdict: "seen" if a loss takes too many pods now, else "proved" or "none"."""
+        """Basis of the verdict: "seen" if a loss takes too many pods now, else "proved", "played" or "none"."""
         if self.verdict == "unknown":
             return "none"
-        is_now = any(each.now is not None and each.now < least for each, least in self.asked)
-        return "seen" if self.verdict == "no" and is_now else "proved"
+        if any(each.now is not None and each.now < least for each, least in self.asked):
+            return "seen"
+        broken = [each.basis for each, least in self.asked if each.leaves.at_least(least) == "no"]
+        return "played" if broken and all(each == "played" for each in broken) else "proved"
 
 
 def shown(
@@ -151,10 +157,10 @@ def shown(
         most: number of domains or nodes for which each event is simulated, most pods first.
     """
     by = options.answered_by
-    ready = {(each.kind, each.namespace, each.name): each.existing for each in status(inventory, by).workloads}
+    ready = {key_of(each): each.existing for each in status(inventory, by).workloads}
     after = drill(inventory, [Wait(0)], by, keep_after=True).steps[0].after
     assert after is not None, "the drill was to keep it"
-    settled = {(each.kind, each.namespace, each.name): each for each in status(after, by).workloads}
+    settled = {key_of(each): each for each in status(after, by).workloads}
     listed = list(keys)
     largest = max((settled[key].replicas for key in listed), default=0)
     counted = CountedWorkloads(inventory, options) if len(listed) > _MANY or largest > _LARGE else None
@@ -182,7 +188,7 @@ def _counted(
     states: dict[ObjectKey, list[tuple[str, WorkloadState]]] = {}
     for name, _ in zones:
         for each in drill(after, [Fail(NodeChoice("zone", name))], options.answered_by).workloads:
-            states.setdefault((each.kind, each.namespace, each.name), []).append((name, each))
+            states.setdefault(key_of(each), []).append((name, each))
     for key in keys:
         with counted.judge(key) as judge:
             showing = _Showing(judge, WorkloadDrills(inventory, options, key), settled[key], 1)
@@ -201,10 +207,11 @@ class _Showing:
         judge = self.judge
         losses = list(self._losses())
         # Without a node as long as they are not judged, such pods tell nothing in a drill.
-        is_judged = not any(self._is_own(each) for each in judge.unjudged)
+        own = {each.what for each in judge.unjudged if self._is_own(each)}
+        is_judged = own <= {ORDERS} and not (own and self.drills.play().unjudged)
         events = [*map(self._followed, losses), *self._others(losses)] if is_judged else losses
         hang = any(each.lacks == "pods" for each in judge.undecided)
-        parts = {each.what: each for each in judge.unjudged if hang or self._is_own(each)}
+        parts = {each.what: each for each in judge.unjudged if hang or each.what in own - {ORDERS}}
         return self._told(ready, events, tuple(parts.values()))
 
     def counted(self, ready: int, zones: Sequence[tuple[str, WorkloadState]]) -> Shown:
@@ -216,7 +223,7 @@ class _Showing:
             pending, missing = worst_end.pending, max(of - worst_end.ready, 0)
             then = _ended(pending, missing)
             losses[0] = replace(losses[0], then=then, pending=pending, missing=missing, worst=name, runs=len(zones))
-        parts = tuple(judge.unjudged)
+        parts = tuple(each for each in judge.unjudged if each.what != ORDERS)
         if parts:
             return self._told(ready, losses, parts)
         drain = self._drained(losses)
@@ -233,7 +240,8 @@ class _Showing:
         counted = f"counting is not enough, and orders are not searched above {_MANY} workloads or {_LARGE} pods"
         why = next((each.why for each in self.judge.undecided if each.lacks in ("rollout", "sampling")), "")
         why = why or (counted if self.judge.shared is not None else "")
-        beside = any(each.pods and not self._is_own(each) for each in self.judge.unjudged)
+        unjudged_pods = (each for each in self.judge.unjudged if each.pods and each.what != ORDERS)
+        beside = any(not self._is_own(each) for each in unjudged_pods)
         return Shown(
             self.judge.key, of, ready, one.existing, needed, one.constraints, tuple(events), unjudged, why,
             is_beside_unjudged=beside,
@@ -248,7 +256,9 @@ class _Showing:
                 yield self._lost(when, key)
 
     def _lost(self, when: When, key: str) -> ShownEvent:
-        return self._forced(when, key, self.judge.fewest("zone" if when == "zone-loss" else "node"))
+        loss = "zone" if when == "zone-loss" else "node"
+        shared = self.judge.shared_domain(loss)
+        return replace(self._forced(when, key, self.judge.fewest(loss)), shared=shared)
 
     def _drained(self, losses: Sequence[ShownEvent], played: int = 0) -> ShownEvent | None:
         """Return a drain with the pods that filters and budgets guarantee; ``None`` if a node lacks a hostname.
@@ -287,6 +297,12 @@ class _Showing:
         return self._with(event, [(name, self.drills.lose(event.key, name)) for name in held])
 
     def _with(self, event: ShownEvent, played: Sequence[tuple[str, Trial]]) -> ShownEvent:
+        if unjudged := merged(*(trial.unjudged for _, trial in played)):
+            return replace(event, unjudged=unjudged)
+        if event.basis == "none" and event.key and self.judge.orders_unsearched:
+            fewest = min((trial.fewest for _, trial in played), default=0)
+            leaves = Bounds(least=event.leaves.least, most=min(event.leaves.most, fewest))
+            event = replace(event, leaves=leaves, basis="played")
         if not played:
             return replace(event, then="no pod has a node")
         name, worst_one = max(played, key=lambda each: (each[1].left, len(each[1].broken), *_short(each[1])))

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.answer import Unjudged
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.drill.drill import BegunDrill, play_runs
 from topospread.drill.result import Drill
 from topospread.drill.steps import Drain, Fail, NodeChoice, Step
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.unknown import merged, unjudged_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Trial:
         stuck: whether a rollout was unfinished at the end.
         runs: number of drills.
         on: node → pods that the (first) drill placed and that are on it at the end.
+        unjudged: parts that topospread does not model and that alone keep pods of the workload pending at the end.
     """
 
     steps: tuple[Step, ...]
@@ -44,6 +47,7 @@ class Trial:
     stuck: bool
     runs: int
     on: Counter[str]
+    unjudged: tuple[Unjudged, ...] = ()
 
 
 Trials = dict[tuple[tuple[Step, ...], int], tuple[Trial, ...]]
@@ -134,10 +138,8 @@ class WorkloadDrills:
 
 
 def _of_one(found: Drill, key: ObjectKey, steps: tuple[Step, ...]) -> Trial:
-    end = next(each for each in found.workloads if (each.kind, each.namespace, each.name) == key)
-    told = [
-        state for step in found.steps[1:] for state in step.changed if (state.kind, state.namespace, state.name) == key
-    ]
+    end = next(each for each in found.workloads if key_of(each) == key)
+    told = [state for step in found.steps[1:] for state in step.changed if key_of(state) == key]
     waiting = [each for each in found.pending if (each.namespace, each.workload) == (key[1], f"{key[0]}/{key[2]}")]
     skews: dict[tuple[str, bool], int] = {}
     for each in end.spread:
@@ -156,6 +158,7 @@ def _of_one(found: Drill, key: ObjectKey, steps: tuple[Step, ...]) -> Trial:
         stuck=bool(found.stuck),
         runs=1,
         on=_nodes(found, key),
+        unjudged=unjudged_parts(waiting),
     )
 
 
@@ -185,4 +188,5 @@ def _worst(trials: Sequence[Trial]) -> Trial:
         stuck=any(each.stuck for each in trials),
         runs=len(trials),
         on=trials[0].on,
+        unjudged=merged(*(each.unjudged for each in trials)),
     )

@@ -9,6 +9,7 @@ import msgspec
 from topospread.controllers.draining import treatment
 from topospread.drill.drill_state import DrillState
 from topospread.drill.pods import FollowedPod
+from topospread.plugins.pod_group_members import group_key
 
 from .trials import Movable
 
@@ -21,7 +22,7 @@ class MovablePods(msgspec.Struct):
 
     Attributes:
         refused: pod key → why it may not be evicted: the Eviction API's message for pods that a PodDisruptionBudget
-            protects, or the reason why its replacement is refused.
+            protects, its PodGroup, which an eviction disrupts, or the reason why its replacement is refused.
     """
 
     pods: list[Movable] = []
@@ -38,6 +39,9 @@ def movable_pods(state: DrillState) -> MovablePods:
         if not each.node or each.terminating or each.node in state.down or treatment(each.pod) != "evicted":
             continue
         why = why_not_evicted(state, each)
+        group = group_key(each.pod) if state.run.scheduler.has_groups else None
+        if group is not None:
+            why = f"it would disrupt the PodGroup {group[0]}/{group[1]}"
         if why:
             found.refused[each.key] = why
         else:

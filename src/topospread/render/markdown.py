@@ -44,7 +44,7 @@ def _part(part: Part) -> Iterator[str]:
             for each in part.parts:
                 yield from _part(each)
             if part.wide:
-                yield "\n</details>"
+                yield "\n</details>\n"  # text right behind the tag would be part of the HTML block
 
 
 def _cell(cell: Cell) -> str:

@@ -17,8 +17,8 @@ _NARROWEST = 16
 """Minimum width of a wrapped cell in columns."""
 _GAP = "  "
 _LABELLED = re.compile(r"\s*(yes|no|unknown|error|warning|note|why|fix|next|not judged):")
-_NUMBER = re.compile(r"(\? )?[\d–/]*")
-"""Matches a count, bounds, or a fraction, with an optional mark "?", or an empty cell."""
+_NUMBER = re.compile(r"(\? )?\+?[\d–/]*( to \d+)?")
+"""Matches a count, an increase, bounds, or a fraction, with an optional mark "?", or an empty cell."""
 
 
 def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = False) -> str:

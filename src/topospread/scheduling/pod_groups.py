@@ -32,6 +32,7 @@ from topospread.plugins.dynamic_resources.claims import (
     is_releasable,
 )
 from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError
+from topospread.plugins.pod_group_members import group_key
 from topospread.plugins.pod_volumes import is_bound, pod_claims
 from topospread.plugins.volume_catalog import catalog_of
 
@@ -39,13 +40,12 @@ from .cycle import Placement, Scheduler
 from .framework import Framework
 from .group_preemption import prefilter_skips, remaining_victims
 from .placements import Assignment, placements_by, scores
-from .pod_group_members import group_key
 from .verdict import GANG, Verdict
 from .victim_units import Unit, possible_victims, whole_group
 
 UNSCHEDULABLE = "pod group is unschedulable"
 _WAITED_FOR = "which several pods of a PodGroup wait for"
-_TOPOLOGY = "TopologyAwareWorkloadScheduling"
+TOPOLOGY = "TopologyAwareWorkloadScheduling"
 _DEVICES, _PREEMPTION = "DynamicResources", "DefaultPreemption"
 
 
@@ -254,7 +254,7 @@ def try_group(
     """
     cluster = scheduler.cluster
     framework = scheduler.framework_of(cluster.shared_class(members[0].pod))
-    refused = _refusal(cluster, group, members, framework.gates)
+    refused = refusal(cluster, group, members, framework.gates)
     if refused:
         failed = [MemberResult(each, message=refused, error=True) for each in members]
         return GroupAttempt(group, Status("Error", (refused,)), failed)
@@ -387,7 +387,7 @@ def _note_unallocated(cycle: _Cycle) -> None:
         cycle.unallocated, cycle.made = found, made
 
 
-def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member], gates: Gates) -> str:
+def refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member], gates: Gates) -> str:
     """Return why the pods cannot be one group; "" if they can (``validatePodGroup``)."""
     bound = [each.pod for each in _bound(cluster, (group.namespace, group.name))]
     first = members[0].pod.spec
@@ -473,7 +473,7 @@ class _Cycle(msgspec.Struct):
         for key in nominated:
             cluster.withdraw(key)
         self.promised = nominated
-        trial = self._on_placements() if self.framework.gates.enabled(_TOPOLOGY) else self._place()
+        trial = self._on_placements() if self.framework.gates.enabled(TOPOLOGY) else self._place()
         if trial.status.code == "Success" and not trial.found:
             trial.status = Status("Unschedulable", of_group=True)
         return trial
@@ -670,7 +670,7 @@ def _refuse_releases(claims: Iterable[ResourceClaim]) -> None:
 
 def _releases_claims(framework: Framework, group: PodGroup) -> bool:
     """Return whether DynamicResources runs in PodGroupPostFilter for the group."""
-    constrained = framework.gates.enabled(_TOPOLOGY) and group.spec.scheduling_constraints is not None
+    constrained = framework.gates.enabled(TOPOLOGY) and group.spec.scheduling_constraints is not None
     return _DEVICES in framework.profile.enabled("pod_group_post_filter") and not constrained
 
 

@@ -13,8 +13,8 @@ from topospread.cluster.cluster import pod_key
 from topospread.cluster.objects import Key
 from topospread.controllers.planned import QueuedPod
 from topospread.plugins.interface import NotJudgedError
+from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.cycle import Placement
-from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.pod_group_queue import PodGroupQueue
 from topospread.scheduling.pod_groups import (
     AttemptOptions,
@@ -37,8 +37,8 @@ _NAMES = 3
 """Most domains, or pods, that a message names."""
 
 
-def take_in_groups(run: Run, queue: VirtualQueue, known: Mapping[Key, Exception] = MappingProxyType({})) -> None:
-    """Queue the pods of each PodGroup as a group, except groups with a part that topospread does not model.
+def judge_groups(run: Run, known: Mapping[Key, Exception] = MappingProxyType({})) -> set[Key]:
+    """Decide which groups of a run are judged, and return them. The other groups have a part that is not modelled.
 
     ``known``: groups that an earlier attempt found not to be modelled.
     """
@@ -53,8 +53,11 @@ def take_in_groups(run: Run, queue: VirtualQueue, known: Mapping[Key, Exception]
         if (key := group_key(each.pod)) is not None:
             groups.setdefault(key, {})[id(each)] = each
     unjudged = dict(known)
-    gated = [each for each in run.plan.gated if group_key(each.pod) in groups and not each.refused]
-    created_later = {group_key(each.pod) for each in gated if each.after and not each.after.pod.spec.scheduling_gates}
+    created_later = {
+        group_key(each.pod)
+        for each in run.plan.gated
+        if each.after and not each.refused and not each.after.pod.spec.scheduling_gates
+    }
     for key, classes in groups.items():
         found = [unjudged_group(each, cluster, scheduler.framework_of(each)) for each in classes.values()]
         if key in created_later:
@@ -64,10 +67,18 @@ def take_in_groups(run: Run, queue: VirtualQueue, known: Mapping[Key, Exception]
             unjudged[key] = reason
     judged = groups.keys() - unjudged.keys()
     objects.judge_groups(judged, unjudged)
+    return judged
+
+
+def take_in_groups(run: Run, queue: VirtualQueue, known: Mapping[Key, Exception] = MappingProxyType({})) -> None:
+    """Queue the pods of each PodGroup as a group, except groups that are not judged (see `judge_groups`)."""
+    judged = judge_groups(run, known)
     if judged:
         together = [place for place, queued in enumerate(run.queue) if group_key(queued.pod) in judged]
-        created = [each for each in gated if each.after is None and group_key(each.pod) in judged]
-        queue.take_in(PodGroupQueue(queue.queue, cluster, queue.plugins_of), dict.fromkeys(together), created)
+        created = [
+            each for each in run.plan.gated if each.after is None and not each.refused and group_key(each.pod) in judged
+        ]
+        queue.take_in(PodGroupQueue(queue.queue, run.cluster, queue.plugins_of), dict.fromkeys(together), created)
 
 
 def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:

@@ -94,15 +94,15 @@ def _files(chart: str) -> Iterator[str]:
     """
     if os.path.isfile(chart):
         yield chart
-    root, visited = os.path.realpath(chart), set[str]()
+    root = os.path.realpath(chart)
+    visited = {root}
     for folder, below, names in os.walk(chart, followlinks=True):
-        real = os.path.realpath(folder)
-        if real in visited:
-            below.clear()
-            continue
-        if os.path.commonpath([real, root]) != root:
+        inside = {name: os.path.realpath(os.path.join(folder, name)) for name in below}
+        if any(real != root and not real.startswith(os.path.join(root, "")) for real in inside.values()):
             raise ValueError("a link leaves the chart")
-        visited.add(real)
+        # Many links may lead to one folder, which is listed once.
+        below[:] = {real: name for name, real in inside.items() if real not in visited}.values()
+        visited.update(inside.values())
         yield from (os.path.join(folder, name) for name in names)
 
 

@@ -276,7 +276,7 @@ class _Tree:
 
     def _inside(self, folder: _Folder) -> list[_Folder | str]:
         """Return a folder's entries to search. Record its own chart or kustomization."""
-        own = kustomization_in(folder.path)
+        own = kustomization_in(folder.path, self.limit)
         if own is not None:
             self.built[own.folder] = own
             unit = KustomizationUnit(folder.path, self.limit, own, self.rendering, self.shared)
@@ -430,7 +430,9 @@ class _Tree:
             parts += [part for chart in each.charts for part in self._of_chart(chart)]
             new = {folder for folder in each.folders if is_within(folder, self.limit)} - reached
             reached |= new
-            waiting += [base for folder in new if (base := self.built.get(folder) or kustomization_in(folder))]
+            waiting += [
+                base for folder in new if (base := self.built.get(folder) or kustomization_in(folder, self.limit))
+            ]
         return parts
 
     def _of_chart(self, chart: str) -> Iterator[_Part]:
@@ -607,15 +609,21 @@ def _helmignore(chart: str, limit: str) -> Callable[[str], bool]:
         return lambda path: True
     rules = [(re.compile(translate(each.removeprefix("!"))).match, "/" in each, each.startswith("!")) for each in globs]
 
+    ignored: dict[str, bool] = {}
+
     def is_ignored(path: str) -> bool:
-        steps = os.path.relpath(path, chart).split(os.sep)
-        wholes = ["/".join(steps[:end]) for end in range(1, len(steps) + 1)]
-        # Helm reads a ! as "all but".
-        return any(
-            bool(match(whole if by_path else step) or (by_path and match(f"/{whole}"))) is not is_negated
-            for match, by_path, is_negated in rules
-            for whole, step in zip(wholes, steps, strict=True)
-        )
+        whole = ""
+        for step in os.path.relpath(path, chart).split(os.sep):
+            whole = f"{whole}/{step}" if whole else step
+            if whole not in ignored:  # many files are below one folder
+                # Helm reads a ! as "all but".
+                ignored[whole] = any(
+                    bool(match(whole if by_path else step) or (by_path and match(f"/{whole}"))) is not is_negated
+                    for match, by_path, is_negated in rules
+                )
+            if ignored[whole]:
+                return True
+        return False
 
     return is_ignored
 

@@ -36,10 +36,11 @@ _MOST_SLASHES: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Kustomization:
-    """The files that a kustomization names. Folders and files are real paths.
+    """The files that a kustomization names. Folders and files are real paths within its root (`roots`).
 
     Attributes:
         folder: its folder.
+        root: real path of its root.
         file: the file itself.
         component: whether it is only usable in others (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
@@ -50,6 +51,7 @@ class Kustomization:
     """
 
     folder: str
+    root: str
     file: str
     component: bool = False
     folders: frozenset[str] = frozenset()
@@ -66,30 +68,37 @@ class Kustomization:
             each = waiting.pop()
             found |= {each.file, *each.files}
             new, folders = each.folders - folders, folders | each.folders
-            waiting += [own for folder in new if (own := kustomization_in(folder)) is not None]
+            waiting += [own for folder in new if (own := kustomization_in(folder, self.root)) is not None]
         return frozenset(found)
 
 
-def kustomization_in(folder: str) -> Kustomization | None:
+def kustomization_in(folder: str, root: str) -> Kustomization | None:
     """Return a folder's kustomization; None without one, or if the file has another kind.
 
-    An unreadable file counts as a kustomization; building it reports the error.
+    An unreadable file counts as a kustomization, and paths outside the root are left out: building it reports the
+    error.
+
+    Args:
+        folder: its folder.
+        root: real path of its root.
     """
     path, real = file_in(folder), os.path.realpath(folder)
     if path is None or not is_kustomization(value := kustomization_value(path)):
         return None
-    objects = frozenset(_files(value, real, _OBJECT_FIELDS))
-    patches = frozenset(_files(value, real, _PATCH_FIELDS)) - objects
+    named = _NamedPaths(real, root)
+    objects = frozenset(named.files(_entries(value, _OBJECT_FIELDS)))
+    patches = frozenset(named.files(_entries(value, _PATCH_FIELDS))) - objects
     files = objects | patches
     return Kustomization(
         real,
+        root,
         os.path.realpath(path),
         _given(value, "kind") == ["Component"],
-        frozenset(_folders(value, real)),
+        frozenset(named.folders(_entries(value, sorted(FOLDER_FIELDS)))),
         files,
         patches,
-        frozenset(_mentioned(value, real)) - files,
-        frozenset(_charts(value, real)),
+        frozenset(named.files(_texts(value))) - files,
+        frozenset(each for each in _charts(value, real) if is_within(each, root)),
     )
 
 
@@ -140,35 +149,50 @@ def path_of(folder: str, given: str) -> str:
     return os.path.normpath(os.path.join(folder, given))
 
 
-def _folders(value: dict[str, Any], folder: str) -> Iterator[str]:
-    for name in sorted(FOLDER_FIELDS):
-        listed = value.get(name)
-        for each in listed if isinstance(listed, list) else ():
-            # Other values are files, remote repositories or inline documents.
-            if isinstance(each, str) and "\n" not in each and os.path.isdir(path := path_of(folder, each)):
+class _NamedPaths:
+    """Resolves the texts of a kustomization that may be paths. Each path is looked up once."""
+
+    def __init__(self, folder: str, root: str) -> None:
+        self._folder = folder
+        self._root = root
+        self._names = {each.casefold() for each in os.listdir(folder)}
+
+    def may_exist(self, text: str) -> bool:
+        """Return False for a plain name that is no entry of the folder, ignoring case because some file systems do."""
+        return os.sep in text or text in (os.curdir, os.pardir) or text.casefold() in self._names
+
+    def files(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield the real paths of the files within the root."""
+        return (path for path in self._within(texts) if os.path.isfile(path))
+
+    def folders(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield the real paths of the folders within the root."""
+        return (path for path in self._within(texts) if os.path.isdir(path))
+
+    def _within(self, texts: Iterable[str]) -> Iterator[str]:
+        given = {each for each in texts if each and not _NO_PATH.search(each) and self.may_exist(each)}
+        for path in {path_of(self._folder, each) for each in given}:
+            if is_within(path, self._root):
                 yield os.path.realpath(path)
 
 
-def _files(value: dict[str, Any], folder: str, fields: Iterable[str]) -> Iterator[str]:
+def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
+    """Yield the texts in the lists of some fields; of an object its ``path``."""
     for name in fields:
         listed = value.get(name)
         for each in listed if isinstance(listed, list) else ():
             given = each.get("path") if isinstance(each, dict) else each
-            if isinstance(given, str) and "\n" not in given and "\0" not in given:
-                path = path_of(folder, given)
-                if os.path.isfile(path):
-                    yield os.path.realpath(path)
+            if isinstance(given, str):
+                yield given
 
 
-def _mentioned(value: Any, folder: str) -> Iterator[str]:
-    """Yield the files whose names are texts in the kustomization, also as ``key=file``."""
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all texts of a kustomization, and the files in those like ``key=file``."""
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
-            yield from _mentioned(each, folder)
-    elif isinstance(value, str) and value and "\n" not in value and "\0" not in value:
-        for name in {value, value.rpartition("=")[2]}:
-            if name and os.path.isfile(path := path_of(folder, name)):
-                yield os.path.realpath(path)
+            yield from _texts(each)
+    elif isinstance(value, str):
+        yield from (value, value.rpartition("=")[2])
 
 
 def _charts(value: dict[str, Any], folder: str) -> Iterator[str]:
@@ -204,6 +228,7 @@ _ODD_TEXT: Final = re.compile(rb"(?m)\r(?!\n)|" + BREAKS + rb"|^---(?![ \t]*\r?$
 _MAY_BE_NO_TEXT: Final = re.compile(r"(?i)[-+.\d].*|~|y|n|yes|no|on|off|true|false|null|inf|nan")
 """File names that YAML reads as a number, date, truth value or null."""
 _LINE_BREAKS: Final = re.compile("[\r\n\x85\u2028\u2029]")
+_NO_PATH: Final = re.compile("[\n\0]")
 _REMOTE: Final = re.compile(r"(?i)://|@|\?|_git/|^git::|^gh:|^github\.com")
 """Parts of a text that kustomize may take for the URL of a repository, even if it is a file's name."""
 _REPLACED: Final = "before version 5, kustomize replaces"
@@ -279,6 +304,8 @@ class _ReachCheck:
         self._root = root
         self._network = network
         self._place = Place(shown_path(folder))
+        self._named = _NamedPaths(folder, root)
+        self._checked: set[tuple[str, bool]] = set()
         self.is_whole = True
 
     def checked(self) -> Iterator[str]:
@@ -311,10 +338,10 @@ class _ReachCheck:
         # Go ignores case in JSON field names.
         fields = [(key.casefold(), listed) for key, listed in value.items() if isinstance(listed, list)]
         for field, listed in fields:
-            for each in listed:
-                if isinstance(each, str) and field == "patches":
+            for each in dict.fromkeys(each for each in listed if isinstance(each, str)):
+                if field == "patches":
                     raise InputError(f"{_REPLACED} patches: anywhere if a patch is a text; write path:", self._place)
-                if isinstance(each, str) and field in FOLDER_FIELDS | _PLUGINS:
+                if field in FOLDER_FIELDS | _PLUGINS:
                     yield from self._check_reference(field, each)
 
     def _check_reference(self, field: str, given: str) -> Iterator[str]:
@@ -378,13 +405,18 @@ class _ReachCheck:
             if not self._network and _URL.search(value.partition("\n")[0]):
                 raise InputError(f"{shown_path(value)}: {NEEDS_NETWORK}", self._place)
             for each in {value, value.rpartition("=")[2]}:
-                path = path_of(self._folder, each)
-                is_inside = path == self._root or path.startswith(os.path.join(self._root, ""))
-                is_odd = os.sep in each or os.path.islink(path)
-                if may_be_path and not (is_inside and (not is_odd or lies_in(path, self._root))):
-                    raise self._leaves(path, each)
-                if os.path.lexists(path) and self._is_of_git(path):
-                    raise InputError(f"{shown_path(each)}: kustomize may not read git's files", self._place)
+                if (each, may_be_path) not in self._checked and self._named.may_exist(each):
+                    self._checked.add((each, may_be_path))
+                    self._check_path(each, may_be_path=may_be_path)
+
+    def _check_path(self, given: str, *, may_be_path: bool) -> None:
+        path = path_of(self._folder, given)
+        is_inside = path == self._root or path.startswith(os.path.join(self._root, ""))
+        is_odd = os.sep in given or os.path.islink(path)
+        if may_be_path and not (is_inside and (not is_odd or lies_in(path, self._root))):
+            raise self._leaves(path, given)
+        if os.path.lexists(path) and self._is_of_git(path):
+            raise InputError(f"{shown_path(given)}: kustomize may not read git's files", self._place)
 
     def _check_links(self) -> None:
         """Reject links into the folder's ``.git``, and links out of the root whose names may be numbers or the like.

@@ -13,7 +13,9 @@ from typing import BinaryIO, Final
 
 import msgspec
 
+from topospread.api.devices import DEVICE_KINDS
 from topospread.api.inventory import ABSENT, Inventory
+from topospread.api.kinds import KINDS
 from topospread.api.storage import default_classes
 from topospread.errors import DecodeError, DuplicateError, InputError, Place, UsageError
 from topospread.text import did_you_mean
@@ -403,12 +405,12 @@ def _json_documents(text: Text) -> list[tuple[int, int]] | None:
     try:
         return split_documents(text)
     except DecodeError as error:
-        if len(text.data) > _LARGEST_JSON_READ_AS_YAML or not _is_yaml(text):
+        if len(text.data) > _LARGEST_JSON_READ_AS_YAML or not is_yaml(text):
             raise error
         return None
 
 
-def _is_yaml(text: Text) -> bool:
+def is_yaml(text: Text) -> bool:
     """Return whether a text that is not JSON is YAML, or looks like YAML."""
     try:
         for _ in read_documents(text):
@@ -445,6 +447,15 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
         inventory.unread |= unread_kinds(facts)
     if not reader.snapshots and not inventory.persistent_volume_claims:
         inventory.unread["PersistentVolumeClaim"] = ABSENT
+    read = {
+        kind
+        for facts, _ in reader.snapshots
+        if facts.taken and not facts.simulated
+        for kind in (*facts.counts, *facts.missing)
+    }
+    for kind in DEVICE_KINDS:
+        if kind not in read and not getattr(inventory, KINDS[kind].attribute):
+            inventory.unread[kind] = ABSENT
     inventory.notes += notes_on_namesakes(inventory.objects(), reader.placed)
     leave_out_stranded_pods(inventory)
     known = any(facts.live or "Service" in facts.counts for facts, _ in reader.snapshots)

@@ -6,6 +6,7 @@ import pytest
 
 from topospread.answers.rebalance import moved_domains, rebalance_answer
 from topospread.api.selector_text import parse_selector
+from topospread.config.gates import gates_for
 from topospread.errors import UsageError
 from topospread.rebalance import bounds
 
@@ -254,3 +255,18 @@ def test_a_workload_without_a_budget_is_a_warning(app: str) -> None:
     found = rebalance_of([*THREE, *standing({"a1": 3}, spread()), budget])
     warned = any(each.startswith("shop/web has no PodDisruptionBudget") for each in found.warnings)
     assert (bool(found.moves), warned) == (True, app != "web")
+
+
+def test_pods_of_a_group_stay_and_other_pods_move() -> None:
+    member: Json = {"schedulingGroup": {"podGroupName": "g"}}
+    objects = [*THREE, *standing({"a1": 3}, spread(), **member), *standing({"a1": 3}, spread(), name="api")]
+    policy = {"schedulingPolicy": {"gang": {"minCount": 2}}}
+    kind = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup"}
+    objects.append(kind | {"metadata": {"name": "g", "namespace": "shop"}, "spec": policy})
+    on = {"GenericWorkload": True}
+    apiserver = gates_for("1.37", on, component="apiserver")
+    found = rebalance_of(objects, gates=gates_for("1.37", on), apiserver_gates=apiserver)
+    assert {each.workload for each in found.moves} == {"ReplicaSet/api"}
+    (unmet,) = found.unmet
+    assert unmet.why == "no surplus pod may be evicted: it would disrupt the PodGroup shop/g"
+    assert rebalance_answer(found).verdict == "no"

@@ -71,3 +71,9 @@ def test_code_cannot_end_its_own_fence() -> None:
 
 def test_wide_sections_are_folded() -> None:
     assert "<details><summary>proof</summary>" in shown(Section("proof", (Code("x"),), wide=True))
+
+
+def test_what_follows_a_folded_section_is_markdown_again() -> None:
+    """CommonMark ends an HTML block at a blank line; until then, the signs of code are plain text."""
+    page = shown(Section("proof", (Code("x"),), wide=True), Fact("next", "@org/team"))
+    assert "</details>\n\n**next:** `@org/team`" in page

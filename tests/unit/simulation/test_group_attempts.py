@@ -453,7 +453,8 @@ def test_a_group_waits_for_a_pod_whose_claim_does_not_exist(tmp_path: Path) -> N
     pool = {"name": "n1", "generation": 1, "resourceSliceCount": 1}
     devices = {**kind, "spec": {"driver": "d", "nodeName": "n1", "pool": pool, "devices": [{"name": "d0"}]}}
     without = pod("without", "g", resourceClaims=[{"name": "c", "resourceClaimName": "missing"}])
-    result = simulated(tmp_path, node("n1"), devices, group("g", 2), *pods("g", 2), without)
+    other = {**kind, "kind": "ResourceClaim", "metadata": {"name": "other"}, "spec": {"devices": {"requests": []}}}
+    result = simulated(tmp_path, node("n1"), devices, other, group("g", 2), *pods("g", 2), without)
     assert {each.message for each in result.placements} == {
         "PodGroup default/g waits for pods whose resource claims do not exist: without"
     }

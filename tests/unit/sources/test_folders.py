@@ -314,6 +314,29 @@ def test_files_that_make_kustomize_leave_out_objects_are_told(tmp_path: Path) ->
     assert sorted(found.unread) == [f"{tmp_path}/a.yaml", f"{tmp_path}/b.yaml"]
 
 
+@pytest.mark.parametrize("named", ["resources: [../../x.yaml]\n", "patches: [{path: ../../x.yaml}]\n"])
+@pytest.mark.parametrize("outside", ["local-config", "other", None])
+def test_no_note_depends_on_a_file_outside_the_root(tmp_path: Path, named: str, outside: str | None) -> None:
+    root = tmp_path / "repository"
+    write(root, {".git/HEAD": "", "kustomization.yaml": "resources: []\n", "k/kustomization.yaml": named})
+    if outside is not None:
+        workload = f"spec: {{containers: [{{name: c, image: i}}]}}\nmetadata: {{name: {outside}}}\n"
+        write(tmp_path, {"x.yaml": OBJECT + workload})
+    notes = [f"{root}, {root}/k: built with kustomize"]
+    assert look(root).notes == notes
+
+
+def test_a_path_that_is_named_many_times_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"a/kustomization.yaml": f"resources: [{', '.join(['../b'] * 1000)}]\n"})
+    write(tmp_path, {"b/kustomization.yaml": "resources: []\n"})
+    looked: list[str] = []
+    lies = kustomizations.is_within
+    monkeypatch.setattr(kustomizations, "is_within", lambda path, root: looked.append(path) or lies(path, root))
+    assert kinds(tmp_path) == {"a": "kustomization"}
+    kustomizations.check_reach(str(tmp_path / "a"), str(tmp_path), network=False)
+    assert len(looked) < 20
+
+
 def test_hidden_files_and_other_kinds_below_a_kustomization_are_told_and_counted(tmp_path: Path) -> None:
     write(
         tmp_path,

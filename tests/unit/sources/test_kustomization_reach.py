@@ -127,7 +127,7 @@ def test_a_kustomization_with_many_slashes_is_refused(tmp_path: Path, name: str)
 )
 def test_a_kustomization_of_flux_has_one_version(tmp_path: Path, text: str, *, is_built: bool) -> None:
     folder = write(tmp_path, {"kustomization.yaml": text})
-    assert (kustomization_in(str(folder)) is not None) == is_built
+    assert (kustomization_in(str(folder), str(folder)) is not None) == is_built
 
 
 def test_a_configuration_on_several_lines_needs_no_file(tmp_path: Path) -> None:

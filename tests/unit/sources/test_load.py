@@ -484,6 +484,23 @@ def test_storage_classes_are_known_of_a_cluster_that_was_read_or_where_one_is_th
     assert ("StorageClass" not in changed.unread) is known
 
 
+@pytest.mark.parametrize(
+    ("facts", "known"),
+    [
+        (None, False),
+        (FACTS | {"counts": {"DeviceClass": 0}}, False),  # `dump --from` counts the kinds of files, too
+        (FACTS | {"taken": "2026-01-01T00:00:00Z", "counts": {"DeviceClass": 0}}, True),
+        (FACTS | {"taken": "2026-01-01T00:00:00Z", "counts": {"DeviceClass": 0}, "simulated": True}, False),
+        (FACTS | {"taken": "2026-01-01T00:00:00Z", "missing": {"DeviceClass": "NotFound"}}, True),
+        (FACTS | {"taken": "2026-01-01T00:00:00Z", "counts": {"Node": 1}}, False),
+    ],
+)
+def test_a_kind_without_objects_is_known_if_a_cluster_was_read(tmp_path, facts, known):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({**SNAPSHOT, "topospread": facts}))
+    assert ("DeviceClass" not in load([str(path)]).unread) is known
+
+
 def test_no_file_is_a_live_cluster(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps({**SNAPSHOT, "topospread": {**FACTS, "live": True}}))

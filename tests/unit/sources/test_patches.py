@@ -107,7 +107,7 @@ def test_places_of_many_findings_read_their_file_once(tmp_path: Path, monkeypatc
     file.write_text(text)
     annotated = [Annotated(b"path: all.yaml\n")] * count
     folder = str(tmp_path)
-    kustomization = Kustomization(folder, f"{folder}/kustomization.yaml", files=frozenset([str(file)]))
+    kustomization = Kustomization(folder, folder, f"{folder}/kustomization.yaml", files=frozenset([str(file)]))
     origins = KustomizationOrigins(
         folder,
         kustomization=kustomization,

@@ -274,3 +274,15 @@ def test_a_domain_that_pods_may_still_take_is_not_named() -> None:
 def test_a_picture_of_a_status_has_a_bar_for_each_constraint() -> None:
     picture = status(*NODES, *replica_set(spec(constraint()), ["a1", "a1", "a1", "b1"])).svg()
     assert picture.count('<rect class="over"') == 1
+
+
+def test_zone_columns_have_the_places_of_the_pods_and_a_remark_has_other_counts_of_the_constraint() -> None:
+    taint = {"key": "closed", "effect": "NoSchedule"}
+    given = spec(constraint(2, nodeTaintsPolicy="Honor"))
+    found = status_of(inventory(*NODES[:2], node("c1", "c", taints=[taint]), *replica_set(given, ["a1", "b1", "c1"])))
+    (row,) = [" ".join(line.split()) for line in found.text().splitlines() if line.startswith("shop/web")]
+    assert row == "shop/web 3/3 1 1 1 0 2 counts 1, 1, –"
+    nowhere = spec(constraint(2), nodeSelector={"disk": "ssd"})
+    found = status_of(inventory(*NODES[:2], *replica_set(nowhere, ["a1", "b1"])))
+    (row,) = [" ".join(line.split()) for line in found.text().splitlines() if line.startswith("shop/web")]
+    assert row == "shop/web 2/2 1 1 0 2 counts no node"

@@ -27,6 +27,7 @@ from topospread.api.quantity import parse_quantity
 from topospread.api.requests import is_extended_resource
 from topospread.cluster.objects import ClusterObjects, ObjectKey
 from topospread.plugins.interface import OWN_NAME
+from topospread.plugins.pod_group_members import group_key
 
 NAME: Final = "DynamicResources"
 WHAT: Final = "resourceClaims"
@@ -44,12 +45,15 @@ _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 class ClaimMissingError(Exception):
     """A claim of a pod does not exist or is not the pod's; the message is kube-scheduler's.
 
-    ``because``: an explanation that kube-scheduler's message lacks; "" without one.
+    Attributes:
+        because: an explanation that kube-scheduler's message lacks; "" without one.
+        kind: kind of the object that is not found; "" if the claim is not the pod's.
     """
 
-    def __init__(self, message: str, because: str = "") -> None:
+    def __init__(self, message: str, because: str = "", kind: str = "") -> None:
         super().__init__(message)
         self.because = because
+        self.kind = kind
 
 
 class PodDeviceClaim(msgspec.Struct, frozen=True):
@@ -105,7 +109,7 @@ def pod_device_claims(pod: Pod, objects: ClusterObjects, *, of_groups: bool = Fa
     Raises:
         ClaimMissingError: if a claim is missing, is being deleted, or belongs to another pod.
     """
-    key = _group_key(pod) if of_groups else None
+    key = group_key(pod) if of_groups else None
     group = None if key is None else objects.pod_groups.get(key)
     found = (_claim(pod, each, objects, group) for each in pod.spec.resource_claims or ())
     return [each for each in found if each is not None]
@@ -113,7 +117,7 @@ def pod_device_claims(pod: Pod, objects: ClusterObjects, *, of_groups: bool = Fa
 
 def claim_reads(pod: Pod) -> Iterator[ObjectKey]:
     """Return the objects that a pod's claims depend on, even missing ones."""
-    key = _group_key(pod)
+    key = group_key(pod)
     if key is not None:
         yield ObjectKey(PodGroup, key)
     for each in pod.spec.resource_claims or ():
@@ -122,11 +126,6 @@ def claim_reads(pod: Pod) -> Iterator[ObjectKey]:
             yield ObjectKey(ResourceClaim, (pod.namespace, name))
         elif each.resource_claim_template_name:
             yield ObjectKey(ResourceClaimTemplate, (pod.namespace, each.resource_claim_template_name))
-
-
-def _group_key(pod: Pod) -> tuple[str, str] | None:
-    group = pod.spec.scheduling_group
-    return None if group is None else (pod.namespace, group.pod_group_name)
 
 
 def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
@@ -151,7 +150,9 @@ def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects, group: Po
             alike = get_close_matches(wanted, [name for space, name in there if space == pod.namespace][:_ALIKE], 1)
             because = f"the ResourceClaimTemplate {pod.namespace}/{wanted} does not exist"
             because += f"; did you mean {alike[0]}?" if alike else ""
-            raise ClaimMissingError(f'pod "{OWN_NAME}": ResourceClaim not created yet', because)
+            raise ClaimMissingError(
+                f'pod "{OWN_NAME}": ResourceClaim not created yet', because, "ResourceClaimTemplate"
+            )
         owner = pod if shared is None else shared
         metadata = ObjectMeta(name=f"{owner.name}-{entry.name}", namespace=pod.namespace)
         made = None
@@ -163,7 +164,7 @@ def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects, group: Po
         return PodDeviceClaim(claim, entry.name, is_new=made is None, group=shared)
     known = objects.resource_claims.get((pod.namespace, name))
     if known is None:
-        raise ClaimMissingError(f'could not find ResourceClaim "{pod.namespace}/{name}"')
+        raise ClaimMissingError(f'could not find ResourceClaim "{pod.namespace}/{name}"', kind="ResourceClaim")
     if known.metadata.deletion_timestamp is not None:
         raise ClaimMissingError(f'resourceclaim "{name}" is being deleted')
     if entry.resource_claim_name is None and not (is_owned_by(known, pod) or _is_owned_by_group(known, group)):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from topospread.api.device_claims import ResourceClaim
 from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
+from topospread.api.inventory import ABSENT
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
@@ -59,7 +60,7 @@ class DynamicResources:
         """Prepare Filter and Score; skip pods without devices. A missing claim or class rejects the pod on all nodes.
 
         Raises:
-            NotJudgedError: if the pod claims devices and the input lacks ResourceSlices.
+            NotJudgedError: if the pod claims devices and the input lacks objects of a kind that decides on them.
             PluginError: if kube-scheduler fails on the pod.
         """
         spec, objects = pod_class.pod.spec, cluster.objects
@@ -76,12 +77,15 @@ class DynamicResources:
         try:
             wanted = self.wanted(pod_class, objects)
         except ClaimMissingError as error:
+            _check_known(error.kind, objects)
             return Prepared(rejected=Status(UNRESOLVABLE, (str(error),), error.because), reads=reads)
         if not wanted.claims:
             return Prepared(reads=reads)
         problem = self._problem(wanted, objects)
         if problem:
             return Prepared(rejected=Status(UNRESOLVABLE, (problem,)), reads=reads)
+        if "ResourceClaim" in objects.unread:
+            self._check_held(cluster)
         from .filtering import DeviceFilter, DeviceScore, has_alternatives
 
         found = DeviceFilter(cluster, wanted, self.rules)
@@ -134,6 +138,7 @@ class DynamicResources:
         """Return why the claims cannot be allocated anywhere (``PreFilter``).
 
         Raises:
+            NotJudgedError: if the input lacks DeviceClasses.
             PluginError: if a request names no class.
         """
         for each in wanted.claims:
@@ -154,8 +159,18 @@ class DynamicResources:
                         words = f'running PreFilter plugin "{NAME}": request {name}: unsupported request type'
                         raise PluginError(words)
                     if wants.device_class_name not in objects.device_classes:
+                        _check_known("DeviceClass", objects)
                         return f"request {name}: device class {wants.device_class_name} does not exist"
         return ""
+
+    def _check_held(self, cluster: Cluster) -> None:
+        """Raise NotJudgedError if a pod with a node holds devices by a claim that is not known."""
+        for each in cluster.classes.values():
+            if each.occupancy and each.pod.spec.resource_claims:
+                try:
+                    pod_device_claims(each.pod, cluster.objects, of_groups=self.rules.workload_claims)
+                except ClaimMissingError as error:
+                    _check_known(error.kind, cluster.objects)
 
     def lets_in(self, pod: Pod, cluster: Cluster) -> bool:
         """Return whether PreEnqueue admits the pod: each claim exists, or is created when the pod gets a node."""
@@ -163,8 +178,8 @@ class DynamicResources:
             return True
         try:
             pod_device_claims(pod, cluster.objects, of_groups=self.rules.workload_claims)
-        except ClaimMissingError:
-            return False
+        except ClaimMissingError as error:
+            return error.kind in cluster.objects.unread
         return True
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
@@ -209,7 +224,20 @@ def why_unjudged(objects: ClusterObjects, rules: DynamicResourcesRules) -> str:
     if rules.minor < _OLDEST:
         return f"topospread does not model resource claims before Kubernetes 1.{_OLDEST}"
     known = objects.devices_known or objects.resource_slices
-    return "" if known else "resource claims need ResourceSlices, which the input lacks"
+    return "" if known else _lacking("ResourceSlice", objects.unread.get("ResourceSlice", ABSENT))
+
+
+def _check_known(kind: str, objects: ClusterObjects) -> None:
+    """Raise NotJudgedError if the objects of a kind are not known."""
+    why = objects.unread.get(kind)
+    if why is not None:
+        raise NotJudgedError(WHAT, "spec.resourceClaims", "resource claims", _lacking(kind, why))
+
+
+def _lacking(kind: str, why: str) -> str:
+    kinds = f"{kind}es" if kind.endswith("s") else f"{kind}s"
+    reason = "" if why == ABSENT else f" ({why})"
+    return f"resource claims need {kinds}, which the input lacks{reason}"
 
 
 def _special(pod: Pod) -> PodDeviceClaim:

@@ -7,14 +7,16 @@ from itertools import pairwise
 
 from topospread.answers.drill import DrilledEvent, DrilledWorkload, DrillResult, DrillStep
 from topospread.answers.remedies import DrillRemedy
+from topospread.answers.spread import PendingPods
 from topospread.answers.words import counted, in_order, listed, natural
+from topospread.api.inventory import key_of
 from topospread.base import Bounds
 from topospread.drill.result import SkewRange
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
 from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts
 from .pools import pool_table
-from .spread_table import Row, constraint_sections, matrix, matrix_key
+from .spread_table import Row, constraint_sections, legend, matrix, matrix_key
 from .traffic import traffic_steps
 
 _NAMES = 3
@@ -30,7 +32,7 @@ def page(answer: DrillResult) -> Page:
     end = answer.steps[-1]
     parts: list[Part] = [
         Verdict(answer.verdict, answer.says),
-        *why_facts([each for each in end.pending if f"{each.namespace}/{each.workload}" in answer.newly_pending]),
+        *why_facts(*_newly_pending(answer)),
         *fix_facts(_first_fixes(answer.remedies), answer.untried),
         *unjudged_facts(answer.unjudged),
         *_facts(answer),
@@ -39,7 +41,8 @@ def page(answer: DrillResult) -> Page:
     if rows:
         key = matrix_key(spread for _, spread, *_ in rows)
         heads = ("BEFORE", "WORST", "END", "PENDING" if any(each.pending for each in _last(answer)) else "")
-        parts.append(Section("", (matrix(rows, heads, key),)))
+        table = matrix(rows, heads, key)
+        parts.append(Section("", (table, *legend(table))))
     if answer.fallback:
         rows = [
             (
@@ -83,6 +86,19 @@ def page(answer: DrillResult) -> Page:
     return Page("Drill", tuple(parts))
 
 
+def _newly_pending(answer: DrillResult) -> tuple[list[PendingPods], list[int]]:
+    """Return the groups with newly pending pods, and the number of each group's pods that were pending before."""
+    before = {(group.namespace, pod) for group in answer.steps[0].pending for pod in group.pods}
+    left, found = dict(answer.newly_pending), []
+    for group in answer.steps[-1].pending:
+        name = f"{group.namespace}/{group.workload}"
+        new = min(left.get(name, 0), sum((group.namespace, pod) not in before for pod in group.pods))
+        if new and group.causes:
+            left[name] -= new
+            found.append((group, len(group.pods) - new))
+    return [group for group, _ in found], [old for _, old in found]
+
+
 def _first_fixes(remedies: Sequence[DrillRemedy]) -> list[DrillRemedy]:
     """Return the first fix, and the next one that exceeds maxSkew by less."""
     excess = [max((one.skew - one.max_skew for one in each.tried.exceeds), default=0) for each in remedies]
@@ -108,16 +124,27 @@ def _name(number: int, step: DrillStep) -> str:
 
 
 def _last(answer: DrillResult) -> list[DrilledWorkload]:
-    """Return the last state of each changed workload, worst first."""
-    states = {_key(each): each for step in answer.steps for each in step.workloads}
+    """Return the last state of each changed workload, most newly pending pods first."""
+    states = {key_of(each): each for step in answer.steps for each in step.workloads}
     return sorted(
-        states.values(), key=lambda each: (-each.pending, each.ready - each.replicas, each.namespace, each.name)
+        states.values(),
+        key=lambda each: (
+            -_new_of(answer, each),
+            -each.pending,
+            each.ready - each.replicas,
+            each.namespace,
+            each.name,
+        ),
     )
+
+
+def _new_of(answer: DrillResult, each: DrilledWorkload) -> int:
+    return answer.newly_pending.get(f"{each.namespace}/{each.kind}/{each.name}", 0)
 
 
 def _workloads(answer: DrillResult) -> Iterator[Row]:
     for last in _last(answer):
-        told = [(step, each) for step in answer.steps for each in step.workloads if _key(each) == _key(last)]
+        told = [(step, each) for step in answer.steps for each in step.workloads if key_of(each) == key_of(last)]
         begin = told[0][1] if not told[0][0].step else None
         states = told[1:] if begin is not None else told
         if not states:
@@ -128,7 +155,11 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
             for (_, before), (step, each) in pairwise([told[0], *states])
         )
         role: Role = "bad" if last.pending > last.unjudged else "unsure" if last.unjudged else ""
-        pending = f"{last.pending - last.unjudged or ''}{f' ? {last.unjudged}' if last.unjudged else ''}".strip()
+        judged, new = last.pending - last.unjudged, _new_of(answer, last)
+        number = f"{judged or ''}"
+        if answer.pending_before and new:
+            number = f"+{new}" if new == judged else f"+{new} to {judged}"
+        pending = f"{number}{f' ? {last.unjudged}' if last.unjudged else ''}".strip()
         counts: tuple[Cell, ...] = (
             _ready(states[0][1].ready_before, told[0][1].replicas, begin.unjudged if begin is not None else 0),
             f"{_span(min(each.fewest for _, each in states), most)}/{last.replicas}",
@@ -142,10 +173,6 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
 def _ready(ready: int, replicas: int, unjudged: int) -> str:
     """Return the ready pods of a workload; if pods are not judged, the fewest and the most: ``0–3/3``."""
     return f"{Bounds(least=ready, most=ready + unjudged)}/{replicas}"
-
-
-def _key(workload: DrilledWorkload) -> tuple[str, str, str]:
-    return workload.kind, workload.namespace, workload.name
 
 
 def _is_only_failure(step: DrillStep) -> bool:
@@ -181,15 +208,31 @@ def _balance(answer: DrillResult) -> Iterator[Fact]:
         yield Fact("evicted", f"{counted(evicted, 'pod')}; {again}, {left}, {gone}")
 
 
+def _before(answer: DrillResult) -> Iterator[Fact]:
+    """Yield the pods that were pending before the steps, and the evictions since the input was read."""
+    begin = answer.steps[0]
+    unjudged = sum(each.unjudged for each in begin.workloads)
+    before = answer.pending_before - unjudged
+    uncounted = f"; the verdict does not count {'it' if before == 1 else 'them'}" if before else ""
+    evicted = [each for each in begin.events if each.kind == "evicted"]
+    if evicted:
+        pods = [node for each in evicted for group in each.pods for node in group.nodes.values()]
+        read, first = "", begin.events[0]
+        if first is evicted[0] and answer.namespace is None:  # events count the pods of all namespaces
+            read = f"{counted(first.pending - unjudged, 'pod')} pending as read; "
+        why = listed([*dict.fromkeys(each.detail for each in evicted)], 1)
+        are = "is" if len(pods) == 1 else "are"
+        words = f"{counted(len(pods), 'pod')} of {listed(in_order({*pods}), 1)} {are} evicted first ({why})"
+        now = f"BEFORE is at {clock(begin.ends)}, with {counted(before, 'pod')} pending"
+        yield Fact("before", f"{read}{words}; {now}{uncounted}")
+    elif before:
+        yield Fact("before", f"{before} {'pod was' if before == 1 else 'pods were'} already pending{uncounted}")
+
+
 def _facts(answer: DrillResult) -> Iterator[Fact]:
     if answer.elsewhere:
         yield Fact("elsewhere", f"{answer.elsewhere}; the verdict is about -n {answer.namespace}")
-    before = answer.pending_before - sum(each.unjudged for each in answer.steps[0].workloads)
-    if before:
-        were = "pod was" if before == 1 else "pods were"
-        yield Fact(
-            "before", f"{before} {were} already pending; the verdict does not count {'it' if before == 1 else 'them'}"
-        )
+    yield from _before(answer)
     yield from _balance(answer)
     if answer.fallback is not None:
         best = max(answer.fallback, key=lambda each: each.pending - each.pending_soft, default=None)
@@ -198,9 +241,11 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
             fewer = f"{counted(best.pending_soft, 'pod')} of {best.namespace}/{best.name} instead of {best.pending}"
             gain = f"with soft constraints while a domain is lost, {fewer} would be pending after step {best.step}"
         yield Fact("fallback", gain)
+    early = {each.budget: each.healthy for each in answer.steps[0].breaches}
     for each in answer.breaches:
-        lacks = f"had {each.healthy} healthy pods and needs {each.needed}"
-        yield Fact("budget", f"{each.budget} {lacks}, at {clock(each.at)}")
+        lacks = f"had {counted(each.healthy, 'healthy pod')} and needs {each.needed}"
+        already = f"; it had only {early[each.budget]} before, so it does not count" if each.budget in early else ""
+        yield Fact("budget", f"{each.budget} {lacks}, at {clock(each.at)}{already}")
     left: dict[str, list[str]] = {}
     for step in answer.steps:
         for pod in step.not_evicted:
@@ -265,7 +310,7 @@ def _steps(answer: DrillResult) -> Table:
         least = most = sum(len(group.pods) for group in step.pending)
         for one in step.workloads:
             hard = [each.skew for each in one.spread if each.hard]
-            latest |= {(one.kind, one.namespace, one.name): max(hard)} if hard else {}
+            latest |= {key_of(one): max(hard)} if hard else {}
         skew = str(max(latest.values())) if latest else ""
         if answer.ranges and answer.ranges[number].skews:
             of_all = answer.ranges[number]
@@ -348,7 +393,7 @@ def _drawn(answer: DrillResult) -> Iterator[Section]:
         columns: list[dict[str, int]] = []
         for step in answer.steps:
             state = next(
-                (one for one in step.workloads if _key(one) == _key(last)),
+                (one for one in step.workloads if key_of(one) == key_of(last)),
                 None,
             )
             found = (

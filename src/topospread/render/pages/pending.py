@@ -20,25 +20,36 @@ _MOST_CAUSES = 2
 _MOST_SUMS = 20
 
 
-def why_facts(pending: Sequence[PendingPods]) -> Iterator[Fact]:
-    """Yield the causes with the most pods, at most two kinds."""
-    kinds: dict[str, list[PendingPods]] = {}
-    for each in pending:
+def why_facts(pending: Sequence[PendingPods], earlier: Sequence[int] = ()) -> Iterator[Fact]:
+    """Yield the causes with the most pods, at most two kinds.
+
+    Args:
+        pending: the groups of pods.
+        earlier: for each group, its pods that were already pending, which do not count; by default none.
+    """
+    kinds: dict[str, list[tuple[PendingPods, int]]] = {}
+    for each, old in zip(pending, earlier or [0] * len(pending), strict=True):
         if each.causes:
-            kinds.setdefault(why_words(each.causes), []).append(each)
-    order = sorted(kinds.items(), key=lambda kind: -sum(len(each.pods) for each in kind[1]))
+            kinds.setdefault(why_words(each.causes), []).append((each, old))
+    order = sorted(kinds.items(), key=lambda kind: -_number(kind[1]))
     single = len(order) == 1
     for words, groups in order[:_MOST_CAUSES]:
         yield Fact("why", words if single else f"{_whose(groups)}: {words}")
     left = [each for _, groups in order[_MOST_CAUSES:] for each in groups]
     if left:
-        pods = counted(sum(len(each.pods) for each in left), "pod")
+        pods = counted(_number(left), "pod")
         yield Fact("more", f"{pods} pending for {counted(len(order) - _MOST_CAUSES, 'other cause')}: -o wide")
 
 
-def _whose(groups: Sequence[PendingPods]) -> str:
-    names = list(dict.fromkeys(f"{each.namespace}/{each.workload.partition('/')[2]}" for each in groups))
-    return f"{listed(names, 2)} ({counted(sum(len(each.pods) for each in groups), 'pod')})"
+def _number(groups: Sequence[tuple[PendingPods, int]]) -> int:
+    return sum(len(each.pods) - old for each, old in groups)
+
+
+def _whose(groups: Sequence[tuple[PendingPods, int]]) -> str:
+    names = list(dict.fromkeys(f"{each.namespace}/{each.workload.partition('/')[2]}" for each, _ in groups))
+    old = sum(old for _, old in groups)
+    earlier = f"; {old} more {'was' if old == 1 else 'were'} already pending" if old else ""
+    return f"{listed(names, 2)} ({counted(_number(groups), 'pod')}{earlier})"
 
 
 def fix_facts(

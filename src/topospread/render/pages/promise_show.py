@@ -136,7 +136,9 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
             ground = f"as placed now; with new pods {each.orders}, {_known(each.orders)}"
             rows.append((each, (_WHEN[each.when], _leaves(Bounds.exactly(each.now), each), each.then, ground)))
         else:
-            ground = _known(each.orders) + ("" if each.now is None else f"; {each.now} as placed now")
+            now = "" if each.now is None else f"; {each.now} as placed now"
+            now = f"; {each.leaves.most} simulated" if each.ground == "played" and not now else now
+            ground = _known(each.orders) + now
             rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
         if each.rolled is not None and each.rolled != each.orders:
             rows.append((each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled))))

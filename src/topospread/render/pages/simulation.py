@@ -14,7 +14,7 @@ from topospread.render.blocks import Cell, Fact, Page, Part, Role, Section, Span
 
 from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts
 from .pools import pool_table
-from .spread_table import Row, constraint_sections, matrix, matrix_key, said_of
+from .spread_table import Row, constraint_sections, legend, matrix, matrix_key, said_of
 from .traffic import traffic_section
 
 _FEW = 10
@@ -37,7 +37,8 @@ def page(answer: Simulation) -> Page:
     still = [each for each in answer.workloads if _is_unchanged(each)]
     moved = [each for each in answer.workloads if not _is_unchanged(each)]
     if moved:
-        parts.append(Section("", (_matrix(moved),)))
+        table = _matrix(moved)
+        parts.append(Section("", (table, *legend(table))))
     if still:
         parts.append(Section("Workloads without a pod to place", (_matrix(still),), wide=True))
     if answer.pools:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
 
 from topospread.answers.reasons import nodes_and, of_them, on_it, others
 from topospread.answers.spread import Reasons, SpreadOutcome
@@ -12,12 +11,15 @@ from topospread.answers.words import counted, in_order, listed, natural, noun_of
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds
 from topospread.render.blocks import Bar, Cell, Fact, Part, Section, Span, Table
+from topospread.simulation.orders import SpreadBounds
 
 _MOST_DOMAINS = 8
 _ROOM = 72
 """Columns for the names of workloads and domains, next to one count."""
 _SKEW_AND_MAX = 14
 _MOST_ROWS = 20
+_NOT_COUNTED = "–"
+"""Cell of a domain that a constraint does not count, or whose pods its selector misses."""
 _ORIGINS = {"profile": "profile default", "system": "built-in default"}
 _EXCEEDED = {
     "before": "earlier pods exceed it, and no controller moves them",
@@ -28,30 +30,8 @@ _EXCEEDED = {
 }
 
 
-class Constraint(Protocol):
-    """A constraint with its pods by domain."""
-
-    @property
-    def topology_key(self) -> str:
-        """Node label whose values are the domains."""
-
-    @property
-    def when_unsatisfiable(self) -> str:
-        """DoNotSchedule or ScheduleAnyway."""
-
-    @property
-    def max_skew(self) -> int:
-        """Largest allowed skew."""
-
-    @property
-    def skew(self) -> int | Bounds:
-        """The skew."""
-
-    @property
-    def domains(self) -> Mapping[str, int] | Mapping[str, Bounds]:
-        """Domain → matching pods."""
-
-
+Constraint = SpreadOutcome | SpreadBounds
+"""A constraint with its pods by domain."""
 Row = tuple[str, Sequence[Constraint], tuple[Cell, ...], str]
 """A row of the table: workload name, constraints, count cells, and a remark."""
 
@@ -90,7 +70,12 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
             continue
         hard = each.when_unsatisfiable == "DoNotSchedule"
         over = hard and most_of(each.skew) > each.max_skew
-        cells += tuple(each.domains.get(domain, "") for domain in names) if few else (_range(each),)
+        misses = not getattr(each, "counts_itself", 1) and not any(map(most_of, each.domains.values()))
+        cells += (
+            tuple(_NOT_COUNTED if misses else each.domains.get(domain, _NOT_COUNTED) for domain in names)
+            if few
+            else (_range(each),)
+        )
         cells += (Span(str(each.skew), "bad") if over else each.skew,)
         limit = f"{each.max_skew}" if hard else f"{each.max_skew} soft"
         table.append((*cells, f"{limit}  {says}" if says else limit))
@@ -98,6 +83,13 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
     # With several counts, drop the skew first to keep the domains.
     last = len(found_heads)
     return Table(found_heads, tuple(table), may_drop=(last - 2, last - 1) if len(heads) > 1 else ())
+
+
+def legend(table: Table) -> tuple[Fact, ...]:
+    """Return the meaning of the domain columns if a constraint does not count all of them."""
+    if any(_NOT_COUNTED in row for row in table.rows):
+        return (Fact("domains", "pods that the constraint counts; more may run there; –: it counts none"),)
+    return ()
 
 
 def most_of(number: int | Bounds) -> int:

@@ -120,7 +120,8 @@ def _matrix(answer: Status) -> Table:
         if not columns:
             by_domain = [_fullest(found)]
         skew: tuple[Cell, ...] = ("", "") if constraint is None else (constraint.skew, constraint.max_skew)
-        rows.append((f"{each.namespace}/{each.name}", _pods(each, answer), *by_domain, *skew, _remark(each, key)))
+        remark = _remark(each, key, _other_counts(constraint, found, columns))
+        rows.append((f"{each.namespace}/{each.name}", _pods(each, answer), *by_domain, *skew, remark))
     heads = ("WORKLOAD", "READY" if answer.on.pods else "PODS", *(columns or ("FULLEST",)), "SKEW", "MAX", "")
     return Table(heads, tuple(rows), more="workloads")
 
@@ -131,11 +132,25 @@ def _pods(workload: WorkloadStatus, answer: Status) -> str:
 
 
 def _counts(workload: WorkloadStatus, key: str) -> dict[str, int]:
-    """Return domain → pods, counted by a constraint with this key, else by workload."""
-    for each in workload.constraints:
-        if each.topology_key == key:
-            return {one.name: one.matching for one in each.domains} | dict.fromkeys(each.empty_names, 0)
-    return {each.domain: each.lost for each in workload.losses if each.topology_key == key}
+    """Return domain → the workload's pods there; of a DaemonSet the pods that a constraint with this key counts."""
+    found = {each.domain: each.lost for each in workload.losses if each.topology_key == key}
+    return found or next((_counted(each) for each in workload.constraints if each.topology_key == key), {})
+
+
+def _counted(constraint: ConstraintStatus) -> dict[str, int]:
+    return {one.name: one.matching for one in constraint.domains} | dict.fromkeys(constraint.empty_names, 0)
+
+
+def _other_counts(constraint: ConstraintStatus | None, pods: dict[str, int], columns: Sequence[str]) -> str:
+    """Return the counts of a constraint in words if they are not the workload's pods; empty if they are."""
+    if constraint is None:
+        return ""
+    matching = _counted(constraint)
+    if all(matching.get(name, 0) == pods.get(name, 0) for name in {*matching, *pods}):
+        return ""
+    if not constraint.eligible:
+        return "counts no node"
+    return f"counts {', '.join(str(matching.get(name, '–')) for name in columns)}" if columns else "counts other pods"
 
 
 def _fullest(counts: dict[str, int]) -> str:
@@ -143,14 +158,15 @@ def _fullest(counts: dict[str, int]) -> str:
     return f"{name} {counts[name]} of {sum(counts.values())}" if name else ""
 
 
-def _remark(workload: WorkloadStatus, key: str) -> Cell:
-    """Return the problem of a workload's spread, or of its pods, in few words."""
+def _remark(workload: WorkloadStatus, key: str, counts: str) -> Cell:
+    """Return the problem of a workload's spread, or of its pods, in few words, and its constraint's ``counts``."""
     exceeded = [each for each in workload.constraints if each.hard and each.excess]
     if exceeded:
         others = [each for each in exceeded if each.topology_key != key]
         words = [f"{noun_of(each.topology_key)} skew {each.skew} > {each.max_skew}" for each in others]
-        return Span("; ".join(["exceeded", *words] if len(words) < len(exceeded) else words), "bad")
-    words = []
+        words = ["exceeded", *words] if len(words) < len(exceeded) else words
+        return Span("; ".join([*words, *filter(None, [counts])]), "bad")
+    words = [counts] if counts else []
     if any(not each.hard and each.excess for each in workload.constraints):
         words.append("soft")
     words += [f"{each.domain} holds all" for each in workload.worst_losses if each.lost == each.of]

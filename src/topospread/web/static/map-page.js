@@ -272,8 +272,11 @@ class MapPage {
   listWorkloads() {
     this.filled = null;
     const found = this.list; // what was answered about the same picture stays
-    if (found?.of === this.now && !found.box.querySelector("progress")) {
-      if (!this.panel.contains(found.box)) this.panel.replaceChildren(found.box);
+    if (found?.of === this.now && (found.box.querySelector(".cause") || !found.box.querySelector("[data-ask]"))) {
+      if (!this.panel.contains(found.box)) {
+        this.panel.replaceChildren(found.box);
+        Object.assign(by("find"), { value: "" }).dispatchEvent(new Event("input"));
+      }
       return this.listed();
     }
     const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null;

@@ -11,6 +11,7 @@ from tests.forks import fork
 from tests.unit.plugins.device_builders import GPUS, allocated, claim, device, devices_of, either, request, template
 from tests.unit.plugins.storage_builders import cluster, node, pod, prepare, zonal
 from topospread.api.devices import DeviceClass, DeviceClassSpec
+from topospread.api.inventory import ABSENT
 from topospread.api.meta import ObjectMeta
 from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
@@ -262,6 +263,37 @@ def test_before_1_34_claims_are_not_judged() -> None:
     scheduler = Scheduler(made, {"default-scheduler": Framework(default_profile("1.33", gates), gates)})
     message = "not judged: topospread does not model resource claims before Kubernetes 1.34"
     assert scheduler.schedule(named("p", resourceClaimName="a")).message == message
+
+
+@pytest.mark.parametrize(
+    ("kind", "plural", "objects", "entry"),
+    [
+        ("DeviceClass", "es", [claim("a", request(deviceClassName="tpu"))], {"resourceClaimName": "a"}),
+        ("ResourceClaim", "s", [], {"resourceClaimName": "a"}),
+        ("ResourceClaimTemplate", "s", [], {"resourceClaimTemplateName": "a"}),
+    ],
+)
+def test_an_object_of_a_kind_that_the_input_lacks_is_not_called_missing(
+    kind: str, plural: str, objects: list[Any], entry: dict[str, str]
+) -> None:
+    scheduler = with_devices(*objects)
+    devices, waiting = DynamicResources(), named("p", **entry)
+    assert "not judged" not in scheduler.schedule(waiting).message
+    assert devices.lets_in(waiting, scheduler.cluster) == (kind == "DeviceClass")
+    scheduler = with_devices(*objects)
+    scheduler.cluster.objects.unread = {kind: ABSENT}
+    message = f"not judged: resource claims need {kind}{plural}, which the input lacks"
+    assert scheduler.schedule(waiting).message == message
+    assert devices.lets_in(waiting, scheduler.cluster)
+
+
+def test_devices_that_unknown_claims_hold_are_not_free() -> None:
+    scheduler = with_devices(template("t", request()))
+    cluster = scheduler.cluster
+    cluster.objects.unread = {"ResourceClaim": ABSENT}
+    scheduler.bind("default/p", cluster.shared_class(named("p", resourceClaimName="unknown")), 0)
+    message = "not judged: resource claims need ResourceClaims, which the input lacks"
+    assert scheduler.schedule(named("q", resourceClaimTemplateName="t")).message == message
 
 
 def evidence(scheduler: Scheduler, waiting: Any) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from tests.plain_inventory import inventory
-from tests.unit.drill.builders import ZONE, Json, at, node, nodes, spread, told, workload
+from tests.unit.drill.builders import ZONE, Json, at, budget, node, nodes, running, spread, told, workload
 from topospread.answer import ExceededSkew, RemedyPart, Tried
 from topospread.answers.drill import drill_answer
 from topospread.answers.remedies import DrillRemedy
@@ -51,7 +51,7 @@ def test_long_names_of_nodes_are_whole() -> None:
 def test_pods_that_were_pending_at_the_beginning_do_no_harm() -> None:
     waits = workload("Deployment", "waits", replicas=1, spec={"nodeSelector": {"disk": "none"}})
     found = told([*nodes("a", "b"), workload("Deployment"), waits], Cordon(at("zone=a")), Uncordon(at("zone=a")))
-    assert (found.verdict, found.holds) == ("yes", True)
+    assert found.verdict == "yes"
     text = found.answer().text()
     assert text.startswith("yes: ")
     assert "before: 1 pod was already pending; the verdict does not count it\n" in text
@@ -215,3 +215,55 @@ def test_a_drill_of_a_namespace_judges_its_pods_and_names_the_harm_elsewhere() -
     assert calm.elsewhere == "5 pods of shop/web, infra/other are newly pending at the end"
     assert "elsewhere: 5 pods of" in calm.text()
     assert [step.ready for step in infra.steps] == [2, 0]
+
+
+def test_newly_pending_pods_are_counted_apart_from_pods_that_were_pending() -> None:
+    """Each count adds up to the first line, and the workload with the most newly pending pods comes first."""
+    first = workload("Deployment", "first", 6, {"nodeSelector": {ZONE: "a"}})
+    second = workload("Deployment", "second", 3, {"nodeSelector": {"kubernetes.io/hostname": "a2"}})
+    objects = [node("a1", "a", cpu="3"), node("a2", "a", cpu="5"), node("b1", "b"), first, second]
+    found = told(objects, Fail(at("node=a2"))).answer()
+    assert found.newly_pending == {"shop/Deployment/first": 3, "shop/Deployment/second": 2}
+    text = " ".join(found.text().split())
+    assert text.startswith("no: 5 pods of shop/first, shop/second are newly pending at the end")
+    assert "why: shop/first (3 pods): " in text
+    assert "why: shop/second (2 pods; 1 more was already pending): " in text
+    assert "before: 1 pod was already pending; the verdict does not count it" in text
+    assert " 3/6 +3 " in text
+    assert " 0/3 +2 to 3 " in text
+
+
+def test_before_says_what_happens_between_the_input_and_the_first_step() -> None:
+    """A pod of a node that is unreachable in the input is evicted before the steps, so BEFORE is not the input."""
+    taints = [
+        {"key": "node.kubernetes.io/unreachable", "effect": each, "timeAdded": "2026-01-01T00:00:00Z"}
+        for each in ("NoSchedule", "NoExecute")
+    ]
+    waits = workload("Deployment", "waits", replicas=1, spec={"nodeSelector": {"disk": "none"}})
+    found = told(
+        [node("a1", "a", taints=taints), *nodes("b", "c"), *running(True, True, True), waits], Cordon(at("node=b1"))
+    )
+    text = " ".join(found.answer().text().split())
+    assert "before: 1 pod pending as read; 1 pod of a1 is evicted first (unreachable); BEFORE is at 5:0" in text
+    assert ", with 1 pod pending; the verdict does not count it" in text
+    shop = " ".join(drill_answer(found, namespace="shop").text().split())
+    assert "before: 1 pod of a1 is evicted first (unreachable); BEFORE is at 5:0" in shop
+
+
+def test_pods_that_are_not_judged_are_not_among_those_that_were_pending() -> None:
+    foreign = workload("Deployment", "foreign", 2, {"schedulerName": "volcano"})
+    closed = node("b1", "b", unschedulable=True)
+    waits = workload("Deployment", "waits", replicas=1, spec={"nodeSelector": {ZONE: "b"}})
+    says = told([*nodes("a"), closed, foreign, waits], Uncordon(at("node=b1"))).answer().says
+    assert says.endswith("1 of 1 pod that was pending now has a node")
+
+
+def test_a_budget_that_was_too_low_before_is_no_new_harm() -> None:
+    """A budget can be violated at the beginning without any loss: two of its pods are not ready in the input."""
+    objects = [*nodes("a", "b", "c"), *running(False, True, True), budget(minAvailable=3)]
+    found = told(objects, Fail(at("zone=b")))
+    assert [(each.healthy, each.needed) for each in found.steps[0].breaches] == [(2, 3)]
+    assert found.harm.breaches == ()
+    text = " ".join(found.answer().text().split())
+    assert "budget: shop/web had 1 healthy pod and needs 3, at 0:00; it had only 2 before, so it does not count" in text
+    assert told(objects, Cordon(at("zone=b"))).breaches == ()

@@ -9,6 +9,8 @@ import pytest
 from inline_snapshot import snapshot
 from msgspec.structs import replace as with_fields
 
+import topospread
+from tests.unit.drill import builders
 from tests.unit.render.builders import (
     CORDONED,
     CPU,
@@ -319,3 +321,15 @@ def test_a_namespace_alone() -> None:
     assert shown.startswith("yes: shop/web-1 finds a node: node-1; in other namespaces 1 pending\n")
     with pytest.raises(UsageError, match='in namespace "shpo"; namespaces with workloads: infra, shop'):
         both.answer("shpo")
+
+
+def test_domains_that_a_constraint_does_not_count_have_a_dash_instead_of_a_number() -> None:
+    """A 0 next to 2/2 would read as the place of the pods."""
+    web = builders.workload("Deployment", "web", 2, {"topologySpreadConstraints": [builders.spread()]})
+    misses = builders.spread(labelSelector={"matchLabels": {"app": "nothing"}})
+    other = builders.workload("Deployment", "other", 2, {"topologySpreadConstraints": [misses]})
+    shown = topospread.Session([*builders.nodes("a", "b"), web, other]).simulate().text()
+    rows = [" ".join(line.split()) for line in shown.splitlines() if line.startswith("shop/")]
+    assert rows == ["shop/web 2/2 1 1 0 1", "shop/other 2/2 – – 0 1 counts no pod"]
+    assert "domains: pods that the constraint counts; more may run there; –: it counts none\n" in shown
+    assert "domains:" not in topospread.Session([*builders.nodes("a", "b"), web]).simulate().text()

@@ -1,0 +1,152 @@
+"""Pods of PodGroups in questions about every order of pods.
+
+kube-scheduler tries the pods of a group one after another, and binds them only if `minCount` pods have nodes then. A
+proof by counting therefore holds for a group if enough pods exist and each of them certainly finds a node. The search
+places the pods that a gang needs in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from topospread.api.pod import Pod
+from topospread.api.pod_groups import PodGroup
+from topospread.cluster import PodClass
+from topospread.cluster.cluster import pod_key
+from topospread.cluster.objects import Key
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.plugins.interface import NotJudgedError
+from topospread.plugins.pod_group_members import group_key
+from topospread.scheduling.pod_groups import TOPOLOGY, Member, min_count, refusal, scheduled_count
+from topospread.simulation.run import Run
+
+ORDERS = "orders"
+"""Key of pods that drills judge, but whose orders are not searched."""
+
+
+@dataclass
+class GroupedPods:
+    """The incoming pods of PodGroups.
+
+    Attributes:
+        in_rollout: whether the pods with nodes may be deleted, as in a rollout.
+    """
+
+    run: Run
+    queue: Sequence[QueuedPod]
+    in_rollout: bool = False
+
+    @cached_property
+    def _members(self) -> Mapping[Key, list[QueuedPod]]:
+        found: dict[Key, list[QueuedPod]] = {}
+        for each in self.queue if self.run.scheduler.has_groups else ():
+            if (key := group_key(each.pod)) is not None:
+                found.setdefault(key, []).append(each)
+        return found
+
+    def unsearched(self) -> dict[int, Sequence[NotJudgedError]]:
+        """Return class → why the orders of its pods are not searched, by ``index``, for groups that drills judge."""
+        found: dict[int, Sequence[NotJudgedError]] = {}
+        for key, members in self._members.items():
+            classes = self._classes(members)
+            why = self._why_uncounted(key)
+            if not why and (least := self._least(key)) > 1:
+                why = "rollouts of gangs are only simulated" if self.in_rollout else ""
+                # After a pod without a node, kube-scheduler tries the others.
+                differ = _of_several(members) or len(members) > least
+                why = why or ("its pods differ" if len(classes) > 1 and differ else "")
+            if why and self._is_judged(key):
+                because = f"the orders of PodGroup {key[0]}/{key[1]} are not searched: {why}"
+                error = NotJudgedError(ORDERS, "spec.schedulingGroup", because, because)
+                found |= dict.fromkeys((each.index for each in classes), (error,))
+        return found
+
+    def with_partners(self, classes: Sequence[PodClass]) -> Sequence[PodClass] | None:
+        """Return classes with those of the other pods of their groups.
+
+        Return ``None`` if a group may stay pending even if each of its pods has a feasible node.
+        """
+        keys = [key for key in self._members if any(group_key(each.pod) == key for each in classes)]
+        for key in keys:
+            if self._why_uncounted(key) or not self.at_once(self._members[key]):
+                return None
+        return [*classes, *(each for key in keys for each in self._classes(self._members[key]))]
+
+    def shared_domain(self, workload: Workload, topology_key: str) -> str:
+        """Return why all pods of a workload are in one domain of a topology key; "" if they may be in several."""
+        run, pod = self.run, workload.template
+        group = None if pod is None else self._judged(pod)
+        if pod is None or group is None or (constraints := group.spec.scheduling_constraints) is None:
+            return ""
+        framework = run.scheduler.framework_of(run.cluster.shared_class(pod))
+        is_in_force = framework.gates.enabled(TOPOLOGY) and framework.profile.enabled("placement_generate")
+        if not is_in_force or not constraints.topology:
+            return ""
+        key, within = constraints.topology[0].key, dict[str, set[str | None]]()
+        for node in run.cluster.nodes.nodes:
+            if node is not None and key in node.labels:
+                within.setdefault(node.labels[key], set()).add(node.labels.get(topology_key))
+        is_lost = all(len(each) == 1 and None not in each for each in within.values())
+        return f"all pods of PodGroup {group.namespace}/{group.name} are in one {key}" if is_lost else ""
+
+    def _judged(self, pod: Pod) -> PodGroup | None:
+        """Return the group of a pod; ``None`` without one, or if topospread does not judge it."""
+        key, objects = group_key(pod) if self.run.scheduler.has_groups else None, self.run.cluster.objects
+        return None if key is None or not self._is_judged(key) else objects.pod_groups.get(key)
+
+    def is_of_gang(self, pod: Pod) -> bool:
+        """Return whether a pod must be placed together with other pods now."""
+        group = self._judged(pod)
+        return group is not None and self._least((group.namespace, group.name)) > 1
+
+    def at_once(self, pods: Sequence[QueuedPod]) -> int:
+        """Return the number of pods that kube-scheduler must place together; 0 if too few of them exist.
+
+        ``pods``: the pods of a gang, or a single pod, without nodes and in order.
+        """
+        group = self._judged(pods[0].pod)
+        least = 1 if group is None else self._least((group.namespace, group.name))
+        return 0 if len(pods) < least or (least > 1 and _in_order(pods[1:])) else least
+
+    def _least(self, key: Key) -> int:
+        """Return the number of the group's pods that must find nodes together now."""
+        bound = 0 if self.in_rollout else scheduled_count(self.run.cluster, key)
+        return max(1, min_count(self.run.cluster.objects.pod_groups[key]) - bound)
+
+    def _is_judged(self, key: Key) -> bool:
+        whole = self.run.cluster.objects.whole_groups
+        return whole is None or key in whole
+
+    def _classes(self, members: Iterable[QueuedPod]) -> list[PodClass]:
+        shared = self.run.cluster.shared_class
+        return list({(made := shared(each.pod)).index: made for each in members}.values())
+
+    def _why_uncounted(self, key: Key) -> str:
+        """Return why the group may stay pending even if each of its pods has a feasible node; "" if it may not."""
+        run, members = self.run, self._members[key]
+        group, classes = run.cluster.objects.pod_groups.get(key), self._classes(members)
+        if group is None:
+            return "it does not exist"
+        if not self._is_judged(key):
+            return "it is not judged"
+        gates = run.scheduler.framework_of(classes[0]).gates
+        if gates.enabled(TOPOLOGY) and group.spec.scheduling_constraints is not None:
+            return "it has a topology constraint"
+        slices = run.cluster.objects.resource_slices
+        if any(each.volumes or each.pod.spec.resource_claims or (slices and each.may_need_devices) for each in classes):
+            return "its pods need volumes or devices"
+        if any(group_key(each.pod) == key for each in run.plan.gated):
+            return "some of its pods have scheduling gates"
+        pods = [Member(pod_key(each.namespace, each.name), each.pod, each.name) for each in members]
+        return refusal(run.cluster, group, pods, gates)
+
+
+def _in_order(pods: Iterable[QueuedPod]) -> bool:
+    """Return whether a StatefulSet creates a pod only after another pod has a node."""
+    return any(each.after is not None for each in pods)
+
+
+def _of_several(pods: Iterable[QueuedPod]) -> bool:
+    return len({id(each.workload) for each in pods}) > 1
