@@ -237,8 +237,7 @@ def test_a_drill_of_a_namespace_names_unjudged_pods_of_other_namespaces(in_proce
     command = ["drill", "--cordon", "node=node-1", "-n", "web", "-f", "both.json", *ZONES]
     told = in_process(*command)
     check(told, 4)
-    judged = "unknown: 3 pods are ready after 1 step, and no judged pod is newly pending"
-    assert " ".join(told[1].split()).startswith(f"{judged}; 3 pods of namespace shop are not judged ")
+    assert told[1].startswith("unknown: 3 pods of namespace shop are not judged\n")
     (part,) = json.loads(in_process(*command, "-o", "json")[1])["unjudged"]
     assert part["what"] == "resourceClaims"
     assert {pod.partition("/")[0] for pod in part["pods"]} == {"shop"}

@@ -349,15 +349,13 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     # Pods that stay lost are named even where they are no harm.
     parts = [*harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
     pods = {pod for each in open_parts for pod in each.pods}
-    unjudged, is_harm, namespaces = len(pods), bool(parts), sorted({pod.partition("/")[0] for pod in pods})
-    if unjudged:
-        of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
-        where = of if drill.namespace is not None else ""
-        parts.append(f"{counted(unjudged, 'pod')}{where} {agreeing('are', unjudged)} not judged")
-    if not is_harm or (verdict == "yes" and not unjudged):  # what is judged comes first
-        steps, which = counted(len(drill.steps) - 1, "step"), "judged pod" if unjudged else "pod"
-        ready = f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready after {steps}"
-        parts.insert(0, f"{ready}, and no {which} is newly pending")
+    unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
+    if not unjudged and (not parts or verdict == "yes"):
+        steps = counted(len(drill.steps) - 1, "step")
+        ready = (
+            f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready after {steps}, and no pod is newly pending"
+        )
+        parts.insert(0, ready)
     groups = (group for group in drill.steps[0].pending if not is_unjudged(group))
     before = {f"{group.namespace}/{pod}" for group in groups for pod in group.pods}
     events = (event for step in drill.steps for event in step.events if event.kind == "placed")
@@ -366,6 +364,10 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     if placed:
         of = f"{counted(len(before), 'pod')} that {agreeing('were', len(before))} pending"
         parts.append(f"{len(placed)} of {of} now {agreeing('have', len(placed))} a node")
+    if unjudged:
+        of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
+        where = of if drill.namespace is not None else ""
+        parts.append(f"{counted(unjudged, 'pod')}{where} {agreeing('are', unjudged)} not judged")
     if drill.partial:
         parts.append(f"partial: {drill.partial}")
     return "; ".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import time
@@ -30,8 +31,11 @@ def draws_progress() -> bool:
 
 
 def width() -> int:
-    """Return the terminal's width in columns; 80 without a terminal."""
-    return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns if sys.stdout.isatty() else DEFAULT_WIDTH
+    """Return the terminal's width in columns; without a terminal, COLUMNS of the environment, else 80."""
+    if sys.stdout.isatty():
+        return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if re.fullmatch("[1-9][0-9]{1,3}", columns) else DEFAULT_WIDTH
 
 
 def has_colours(colour: str) -> bool:

@@ -42,7 +42,9 @@ def page(answer: DrillResult) -> Page:
         key = matrix_key(spread for _, spread, *_ in rows)
         heads = ("BEFORE", "WORST", "END", "PENDING" if any(each.pending for each in _last(answer)) else "")
         table = matrix(rows, heads, key)
-        parts.append(Section("", (table, *legend(table))))
+        counts = ((each, one) for each in _last(answer) for one in each.spread if one.topology_key == key)
+        fewer = any(one.domains and sum(one.domains.values()) < each.ready for each, one in counts)
+        parts.append(Section("", (table, *legend(table, fewer=fewer))))
     if answer.fallback:
         rows = [
             (
@@ -356,7 +358,7 @@ def _said(events: Sequence[DrilledEvent]) -> str:
     match event.kind:
         case "scaled" if len(events) > 1:
             target, _, most = last.detail.rpartition("=")
-            words = f"{target} scaled {len(events)} times, to {most}"
+            words = f"{target} scaled to {most} in {len(events)} steps"
         case "scaled" | "applied":
             words = f"{event.detail} {event.kind}"
         case "rollout":

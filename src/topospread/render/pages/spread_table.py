@@ -85,9 +85,9 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
     return Table(found_heads, tuple(table), may_drop=(last - 2, last - 1) if len(heads) > 1 else ())
 
 
-def legend(table: Table) -> tuple[Fact, ...]:
-    """Return the meaning of the domain columns if a constraint does not count all of them."""
-    if any(_NOT_COUNTED in row for row in table.rows):
+def legend(table: Table, *, fewer: bool = False) -> tuple[Fact, ...]:
+    """Return the meaning of the domain columns if a constraint skips a domain or counts ``fewer`` pods than run."""
+    if fewer or any(_NOT_COUNTED in row for row in table.rows):
         return (Fact("domains", "pods that the constraint counts; more may run there; –: it counts none"),)
     return ()
 
