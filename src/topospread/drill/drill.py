@@ -78,7 +78,6 @@ def within(drill: Drill, namespace: str | None) -> Drill:
                 changed=own(step.changed),
                 pending=own(step.pending),
                 breaches=own(step.breaches),
-                unmet=own(step.unmet),
                 not_evicted=own(step.not_evicted),
                 lost=own(step.lost),
                 rollouts=own(step.rollouts),

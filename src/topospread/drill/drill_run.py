@@ -292,7 +292,6 @@ class DrillRun:
             changed=tuple(states),
             pending=pending,
             breaches=tuple(state.health.breaches.values()),
-            unmet=state.health.unmet(),
             lost=lost_replicas(state),
             rollouts=tuple(rollout_states(state)),
             remarks=tuple(self._new_remarks(states, pending)),

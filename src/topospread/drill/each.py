@@ -23,7 +23,7 @@ from .drill_run import DrillRun
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
 from .notes import not_replaced
-from .result import LostReplicas, StepOutcome, newly_broken, newly_lost, newly_pending
+from .result import LostReplicas, StepOutcome, newly_lost, newly_pending
 from .shards import DrillPart, Shard, mark, whole_marks
 from .steps import Fail, NodeChoice, Rollout, Step
 
@@ -209,6 +209,7 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome,
     open_before, open_after = (
         sum(len(each.pods) for each in step.pending if is_unjudged(each)) for step in (begin, outcome)
     )
+    broken = {each.budget for each in begin.breaches}
     found = DrillOutcome(
         target=target[0],
         step=str(outcome.step),
@@ -217,7 +218,7 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome,
             f"{each.namespace}/{each.name}" for each in outcome.changed if each.ready_before and not each.fewest
         ),
         pending=sum(each.pods for each in newly_pending(begin, outcome)),
-        broken=tuple(each.budget for each in newly_broken(begin, outcome.breaches)),
+        broken=tuple(each.budget for each in outcome.breaches if each.budget not in broken),
         stuck=any(not each.over for each in outcome.rollouts),
         settled=outcome.ends - outcome.begins,
         not_replaced=tuple(each.key for each in not_replaced(play.state)),

@@ -127,11 +127,6 @@ class Health:
             for each in budgets:
                 self._note(each)
 
-    def unmet(self) -> tuple[BrokenBudget, ...]:
-        """Return the budgets that have fewer healthy pods than they need now."""
-        every = (each for budgets in self._budgets.values() for each in budgets if each.healthy < each.needed)
-        return tuple(BrokenBudget(each.name, self._now(), each.healthy, each.needed) for each in every)
-
     def begin_step(self) -> None:
         """Restart the minimums at the current counts."""
         self.fewest = {}

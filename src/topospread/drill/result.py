@@ -6,7 +6,6 @@ The modules of the steps compute it; `answers.drill` shows it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -192,7 +191,6 @@ class StepOutcome:
         changed: workloads that changed or have a problem. The initial state lists every workload that a step changes.
         pending: groups of pending pods after it.
         breaches: PodDisruptionBudgets that were violated.
-        unmet: PodDisruptionBudgets with too few healthy pods after it.
         not_evicted: pods that a drain could not evict.
         lost: StatefulSets with pods that are not replaced, fewest ready pods first.
         rollouts: rollouts that are in progress or that it completed.
@@ -209,7 +207,6 @@ class StepOutcome:
     changed: tuple[WorkloadState, ...] = ()
     pending: tuple[PendingGroup, ...] = ()
     breaches: tuple[BrokenBudget, ...] = ()
-    unmet: tuple[BrokenBudget, ...] = ()
     not_evicted: tuple[UnevictedPod, ...] = ()
     lost: tuple[LostReplicas, ...] = ()
     rollouts: tuple[DrillRollout, ...] = ()
@@ -263,7 +260,7 @@ class Harm(msgspec.Struct, frozen=True):
     Attributes:
         pending: newly pending pods by workload, without unjudged pods.
         stuck: rollouts that are not complete at the end.
-        breaches: PodDisruptionBudgets that were newly violated, or have fewer healthy pods than at the beginning.
+        breaches: PodDisruptionBudgets that were newly violated.
         not_evicted: pods that drains did not evict.
         lost: StatefulSets that newly have no quorum or no pod at the end, and whose lost pods are not replaced.
     """
@@ -288,12 +285,6 @@ def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, .
         if not is_unjudged(group):  # an unjudged pod that is rejected now was pending all the time
             after[group.namespace, group.workload] += len(group.pods)
     return tuple(NewlyPending(*key, pods) for key, pods in (after - before).most_common())
-
-
-def newly_broken(begin: StepOutcome, breaches: Iterable[BrokenBudget]) -> tuple[BrokenBudget, ...]:
-    """Return the violated budgets that had more healthy pods at the beginning, or enough of them."""
-    before = {each.budget: each.healthy for each in (*begin.breaches, *begin.unmet)}
-    return tuple(each for each in breaches if each.healthy < before.get(each.budget, each.needed))
 
 
 def newly_lost(begin: StepOutcome, end: StepOutcome) -> tuple[LostReplicas, ...]:
@@ -396,10 +387,11 @@ class Drill(PlainData):
     def _own_harm(self) -> Harm:
         begin = self.steps[0]
         stuck = {key_of(each) for each in begin.rollouts if not each.over}
+        broken = {each.budget for each in begin.breaches}
         return Harm(
             pending=newly_pending(begin, self.steps[-1]),
             stuck=tuple(each for each in self.stuck if key_of(each) not in stuck),
-            breaches=newly_broken(begin, self.breaches),
+            breaches=tuple(each for each in self.breaches if each.budget not in broken),
             not_evicted=tuple(each for step in self.steps for each in step.not_evicted),
             lost=newly_lost(begin, self.steps[-1]),
         )

@@ -95,10 +95,3 @@ def test_an_ordered_stateful_set_replaces_no_pod_after_one_that_is_not_ready() -
     assert any("shop/db-2 is not replaced: the StatefulSet waits" in each for each in found.steps[1].remarks)
     item["spec"]["podManagementPolicy"] = "Parallel"
     assert not told(objects, Drain(at("node=c1"))).harm
-
-
-def test_a_budget_that_is_unmet_at_the_beginning_is_broken_only_by_fewer_healthy_pods() -> None:
-    objects = [*THREE, *running(False, True, True), budget(minAvailable=3)]
-    assert not told(objects, Fail(at("node=a1"))).harm.breaches, "the pod on a1 is not ready anyway"
-    (broken,) = told(objects, Fail(at("node=b1"))).harm.breaches
-    assert (broken.healthy, broken.needed) == (1, 3)
