@@ -492,7 +492,7 @@ def _told_of_input(old: Inventory, new: Inventory, ignored: int, changed: Collec
 
 
 def _changed(old: Inventory, new: Inventory) -> Iterator[str]:
-    """Yield the objects that differ, of kinds that the comparison of promises ignores. Controllers' objects are left out."""
+    """Yield the changed objects of kinds that the comparison of promises ignores, without objects of controllers."""
     for kind, how in KINDS.items():
         sides = [getattr(each, how.attribute) for each in (old, new)]
         if kind == "Node" or kind in _COMPARED or sides[0] == sides[1]:
