@@ -27,13 +27,13 @@ from topospread.config.gates import gates_for
 from topospread.config.request_rules import request_rules
 from topospread.plugins.cluster_event import ADD, ASSIGNED_POD_DELETE, DELETE, UPDATE, ClusterEvent
 from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError
+from topospread.plugins.pod_group_members import group_key
 from topospread.plugins.pod_volumes import selected_node
 from topospread.plugins.volume_controller import VolumeController
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.object_changes import node_changes
-from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.pod_group_queue import UNSCHEDULED_POD_ADD, PodGroupQueue
 from topospread.scheduling.pod_groups import AttemptOptions, GroupAttempt, try_group
 from topospread.scheduling.preemption import Preemption

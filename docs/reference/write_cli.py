@@ -29,8 +29,8 @@ Printed from the command's own help by `python docs/reference/write_cli.py`.
 | 141 | the reader of the output stopped |
 
 Answers go to stdout and errors to stderr. Text includes warnings; with other formats they go to stderr. Colour is used
-on a terminal only, without `NO_COLOR` and `TERM=dumb`. `--color` overrides that. Without a terminal lines have 80
-columns.
+on a terminal only, without `NO_COLOR` and `TERM=dumb`. `--color` overrides that. Without a terminal, `COLUMNS`
+sets the width of lines (80).
 
 The command line overrides the environment, and the environment the project file:
 

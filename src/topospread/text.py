@@ -136,9 +136,9 @@ def did_you_mean(
     return f"; {hint}" if hint else ""
 
 
-def there_are(names: Collection[str], most: int = 4) -> str:
+def there_are(names: Collection[str]) -> str:
     """Return the names that exist as a clause: ``there is only a``, ``there are a, b and 2 more``."""
-    return f"there {'is only' if len(names) == 1 else 'are'} {listed(sorted(names), most)}"
+    return f"there {'is only' if len(names) == 1 else 'are'} {listed(sorted(names), 4)}"
 
 
 _SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does", "lack": "lacks", "stay": "stays", "find": "finds",

@@ -379,3 +379,15 @@ def test_a_file_name_is_no_line_of_another_file(tmp_path: Path) -> None:
     (tmp_path / "b.yaml:3:1: error: forged.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n")
     done = run("lint", ".", "-o", "line", folder=tmp_path)
     assert done.stdout.startswith(r"./b.yaml\u003a3\u003a1\u003a error\u003a forged.yaml:")
+
+
+def test_the_most_severe_finding_is_first_and_is_the_rule_to_explain(tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text((ROOT / "docs/reference/lint/web.yaml").read_text())
+    shown = run("lint", "web.yaml", folder=tmp_path).stdout.splitlines()
+    levels = [line.split()[1].rstrip(":") for line in shown if line[:1].isdigit()]
+    assert levels == ["warning", "warning", "hint", "hint"]
+    assert shown[0].endswith("(--fix corrects 2, --unsafe-fixes 1 more)")
+    assert 'suggested: labelSelector.matchLabels[app]: "web" (--fix --unsafe-fixes)' in shown
+    assert shown[-1] == "why a rule: topospread explain beta-topology-key"
+    alone = run("lint", "web.yaml", "--unsafe-fixes", folder=tmp_path)
+    assert (alone.returncode, alone.stderr) == (2, "error: --unsafe-fixes requires --fix or --diff\n")

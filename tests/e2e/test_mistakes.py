@@ -81,6 +81,10 @@ def command(in_process: Command, tmp_path: Path) -> Command:
         (("simulate", "--replicas", "3"), "--replicas: write --scale deploy/web=12"),
         (("drill", "--lose", "zone=a"), "--lose: there is --fail"),
         (("dump", "--on", "a.json"), "--on: read a snapshot with --from FILE"),
+        (
+            ("simulate", "-f", "web.yaml", *ZONES, "--taint", "x"),
+            "--taint: no such option; a synthetic cluster is --on zones=3,nodes=6 (topospread explain clusters)",
+        ),
         (("drill", "--force"), "--force: no such option; topospread drill --help lists them"),
         (
             ("rebalance", "-f", "web.yaml", *ZONES, "deploy/wep"),

@@ -232,7 +232,7 @@ async def _through(
     faults.cut_watches()
     if behind:
         await eventually(lambda: "pods" in followed.state.problems, PATIENCE)
-        assert followed.state.age() > 0
+        assert followed.state.behind_since is not None
     with pod(control_plane, name):
         assert len(followed.inventory().nodes) == nodes
         assert name not in {each.name for each in followed.inventory().pods}

@@ -93,20 +93,16 @@ def mentions(value: Any, tree: PathTree) -> bool:
     return False
 
 
-def without_field(value: Looked, path: str, found: list[str], *, whole_item: bool = False) -> Looked:
-    """Return the struct without a field; the same struct if the field is not set.
+def _without(value: Any, steps: Sequence[_Step], whole_item: bool, path: str, found: list[str]) -> Any:
+    """Return the struct without a field, or without the list items that have it; the same struct if it is not set.
 
     Args:
         value: the struct, which is not changed.
-        path: path of the field; ``[]`` follows a list's name.
+        steps: the field.
+        whole_item: whether to remove the list items.
+        path: path of the struct.
         found: collects the path, with indices, of each removed field.
-        whole_item: whether to remove the list items that have the field.
     """
-    made: Looked = _without(value, _steps(path), whole_item, "", found)
-    return made
-
-
-def _without(value: Any, steps: Sequence[_Step], whole_item: bool, path: str, found: list[str]) -> Any:
     step, rest = steps[0], steps[1:]
     current = getattr(value, step.attribute)
     if not current:
@@ -444,7 +440,7 @@ def _looked_into(item: Object, rules: _Rules) -> tuple[Object, list[_Found]]:
         for each in fields:
             paths: list[str] = []
             whole = bool(each.takes_item) and gated
-            without = without_field(result, each.path, paths, whole_item=whole)
+            without = _without(result, _steps(each.path), whole, "", paths)
             result = without if outcome == "dropped" else result
             listed += [_Found(outcome, path, each.gate if gated else "", whole) for path in paths]
     return result, listed

@@ -56,16 +56,19 @@ class Decision(NamedTuple):
     may_be_error: bool = True
 
 
+_MOST_STEPS: Final = 2_000_000
+"""Maximum number of steps for all expressions of all objects."""
+
+
 class Parameters:
     """The parameters of policies, and the remaining evaluation steps for their expressions.
 
     Args:
         parameters: ConfigMaps and custom resources of the input that bindings may name.
-        steps: maximum number of steps for all expressions of all objects.
     """
 
-    def __init__(self, parameters: Iterable[Json], steps: int = 2_000_000) -> None:
-        self._left = steps
+    def __init__(self, parameters: Iterable[Json]) -> None:
+        self._left = _MOST_STEPS
         self._parameters = {
             (each.get("apiVersion"), each.get("kind"), metadata.get("namespace") or "", metadata.get("name")): each
             for each in parameters

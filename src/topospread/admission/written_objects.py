@@ -166,20 +166,16 @@ def _complete_spec(spec: Json) -> None:
     spec.setdefault("securityContext", {})
     spec["schedulerName"] = spec.get("schedulerName") or "default-scheduler"
     for container in containers_of(spec):
-        _complete_container(container)
+        container["terminationMessagePath"] = container.get("terminationMessagePath") or "/dev/termination-log"
+        container["imagePullPolicy"] = container.get("imagePullPolicy") or _pull_policy(container.get("image", ""))
+        for probe in (container[name] for name in _PROBES if name in container):
+            if "grpc" in probe:
+                probe["grpc"].setdefault("service", "")
+        for variable in container.get("env", ()):
+            if "fileKeyRef" in variable.get("valueFrom", {}):
+                variable["valueFrom"]["fileKeyRef"].setdefault("optional", False)
     for volume in spec.get("volumes", ()):
         _complete_volume(volume)
-
-
-def _complete_container(container: Json) -> None:
-    container["terminationMessagePath"] = container.get("terminationMessagePath") or "/dev/termination-log"
-    container["imagePullPolicy"] = container.get("imagePullPolicy") or _pull_policy(container.get("image", ""))
-    for probe in (container[name] for name in _PROBES if name in container):
-        if "grpc" in probe:
-            probe["grpc"].setdefault("service", "")
-    for variable in container.get("env", ()):
-        if "fileKeyRef" in variable.get("valueFrom", {}):
-            variable["valueFrom"]["fileKeyRef"].setdefault("optional", False)
 
 
 def _complete_volume(volume: Json) -> None:

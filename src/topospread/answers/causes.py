@@ -147,11 +147,6 @@ def why_words(causes: Sequence[Cause]) -> str:
     return ", and ".join(spread) or joined(nodes)
 
 
-def node_words(obstacles: Sequence[NodeObstacle]) -> str:
-    """Return a node's obstacles as words: ``is cordoned and lacks 700m cpu``."""
-    return joined([_one(each) for each in _told(obstacles)])
-
-
 def _chosen(
     constraints: Sequence[Cause], nodes: Sequence[Cause], together: Literal["", "all-of", "any-of"]
 ) -> tuple[Cause, ...]:
@@ -423,7 +418,7 @@ def causes_of_node(found: Explanation) -> tuple[Cause, ...]:
         return ()
     causes = [cause for table in found.constraints for cause in _narrowing(table)][:2]
     for near in found.nearest:
-        words = node_words(near.obstacles)
+        words = joined([_one(each) for each in _told(near.obstacles)])
         causes.append(Cause(code="node-rejects", says=f"{near.node} would reject it now: it {words}", nodes=1))
     if found.scores is not None and found.scores.nodes:
         causes.append(_of_scores(found.scores, from_batch=found.from_batch))

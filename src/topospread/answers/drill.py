@@ -9,6 +9,7 @@ from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from topospread.answer import Answer
+from topospread.api.inventory import key_of
 from topospread.base import Base, Word
 from topospread.drill.drill import within
 from topospread.drill.result import (
@@ -233,7 +234,7 @@ def _gains(drill: Drill, soft: Drill) -> Iterator[FallbackGain]:
     for number, steps in enumerate(zip(drill.steps, soft.steps, strict=False)):
         for which, step in enumerate(steps):
             for each in step.changed:
-                states.setdefault((each.kind, each.namespace, each.name), [each, each])[which] = each
+                states.setdefault(key_of(each), [each, each])[which] = each
         for was, now in states.values():
             if _compared(was) != _compared(now):
                 yield FallbackGain.like(
@@ -280,7 +281,7 @@ def harm_words(harm: Harm, verdict: Word, newly: str) -> Iterator[str]:
     if harm.pending:
         pods = sum(each.pods for each in harm.pending)
         names = listed([f"{each.namespace}/{each.workload.partition('/')[2]}" for each in harm.pending], 2)
-        yield f"{counted(pods, 'pod')} of {names} {_are(pods)}{newly} pending at the end"
+        yield f"{counted(pods, 'pod')} of {names} {agreeing('are', pods)}{newly} pending at the end"
     if harm.lost:
         pods = sum(each.pods for each in harm.lost)
         stay = f"{counted(pods, 'pod')} of {'a StatefulSet is' if pods == 1 else 'StatefulSets are'} not replaced"
@@ -302,13 +303,11 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     parts = [*harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
     pods = {pod for each in open_parts for pod in each.pods}
     unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
-    if unjudged:
-        of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
-        where = of if drill.namespace is not None else ""
-        parts.append(f"{counted(unjudged, 'pod')}{where} {_are(unjudged)} not judged")
-    if not parts or (verdict == "yes" and not unjudged):
+    if not unjudged and (not parts or verdict == "yes"):
         steps = counted(len(drill.steps) - 1, "step")
-        ready = f"{counted(end.ready, 'pod')} {_are(end.ready)} ready after {steps}, and no pod is newly pending"
+        ready = (
+            f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready after {steps}, and no pod is newly pending"
+        )
         parts.insert(0, ready)
     groups = (group for group in drill.steps[0].pending if not is_unjudged(group))
     before = {f"{group.namespace}/{pod}" for group in groups for pod in group.pods}
@@ -318,13 +317,13 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     if placed:
         of = f"{counted(len(before), 'pod')} that {agreeing('were', len(before))} pending"
         parts.append(f"{len(placed)} of {of} now {agreeing('have', len(placed))} a node")
+    if unjudged:
+        of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
+        where = of if drill.namespace is not None else ""
+        parts.append(f"{counted(unjudged, 'pod')}{where} {agreeing('are', unjudged)} not judged")
     if drill.partial:
         parts.append(f"partial: {drill.partial}")
     return "; ".join(parts)
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def _step(each: StepOutcome, traffic: ExpectedTraffic | None) -> DrillStep:

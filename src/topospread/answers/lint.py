@@ -50,6 +50,10 @@ class LintFinding(Finding, frozen=True, kw_only=True):
     text: Annotated[str, Meta(description="The line, shortened; empty if it is not known.")] = ""
     rendered: Annotated[RenderedPlace | None, Meta(description="Place in the output of Helm or kustomize.")] = None
     fix: Annotated[tuple[FieldEdit, ...], Meta(description="What `--fix` changes; empty if a person must decide.")] = ()
+    suggestion: Annotated[
+        tuple[FieldEdit, ...],
+        Meta(description="What only `--unsafe-fixes` changes; a person must confirm that it is meant."),
+    ] = ()
     link: Annotated[str, Meta(description="Page of the Kubernetes documentation.")] = ""
 
 
@@ -138,6 +142,7 @@ def lint_finding(found: FoundProblem, text: Text | None = None) -> LintFinding:
         text=_line(text, found.rendered or place),
         rendered=_rendered(found.rendered),
         fix=found.fix,
+        suggestion=found.suggestion,
         link=BY_ID[found.rule].link,
     )
 
@@ -188,7 +193,11 @@ def _says(report: LintReport, summary: LintSummary) -> str:
     text += f", {summary.ignored} ignored" if summary.ignored else ""
     text += f"; {counted(report.read.unread, 'file')} with manifests left out" if report.read.unread else ""
     text += f"; {counted(len(report.read.broken), 'file')} could not be read" if report.read.broken else ""
-    return text + (f" (--fix corrects {summary.fixable})" if summary.fixable else "")
+    suggested = sum(bool(each.suggestion) for each in report.findings)
+    fixes = [f"--fix corrects {summary.fixable}"] if summary.fixable else []
+    if suggested:
+        fixes.append(f"--unsafe-fixes {suggested} more" if fixes else f"--fix --unsafe-fixes corrects {suggested}")
+    return text + (f" ({', '.join(fixes)})" if fixes else "")
 
 
 def _judged(read: Read) -> str:

@@ -12,7 +12,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from topospread.answer import Answer, Asked, Cause, Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.promises import Want
 from topospread.base import Base, Bounds, Word, worst
@@ -43,7 +43,7 @@ from topospread.simulation.comparison import PlacementChange, SpreadChange, comp
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import IN_ONE_ORDER
 from topospread.simulation.placing import Progress
-from topospread.simulation.result import Simulation, WorkloadResult
+from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
 
@@ -460,17 +460,15 @@ def _remedies(
 def _gone(review: Review, lines: ChangedLines | None) -> dict[ObjectKey, None]:
     """Return the workloads that have no pods after the change, or that only the old state's manifests have."""
     before, after = review.comparison.before.workloads, review.comparison.after.workloads
-    left = {_workload(each) for each in after if each.placed or each.pending} - (
-        lines.removed if lines else frozenset()
-    )
-    return {_workload(each): None for each in before if each.placed and _workload(each) not in left}
+    left = {key_of(each) for each in after if each.placed or each.pending} - (lines.removed if lines else frozenset())
+    return {key_of(each): None for each in before if each.placed and key_of(each) not in left}
 
 
 def _told(review: Review, gone: Collection[ObjectKey], made: Sequence[str]) -> Iterator[str]:
     """Yield sentences on workloads without pods, new workloads, and objects that only the new state has."""
     if gone:
-        known = {_workload(each) for each in review.comparison.before.workloads}
-        found = [key for each in review.comparison.after.workloads if (key := _workload(each)) not in known]
+        known = {key_of(each) for each in review.comparison.before.workloads}
+        found = [key for each in review.comparison.after.workloads if (key := key_of(each)) not in known]
         for keys, words in ((gone, "without pods"), (found, "new")):
             if keys:
                 yield f"{words}: {listed(['/'.join(each[1:]) for each in keys], _MOST_CAUSES)}"
@@ -502,10 +500,6 @@ def _changed(old: Inventory, new: Inventory) -> Iterator[str]:
             before = known.get((each.namespace, each.name))
             if before is not None and each != before:
                 yield f"{kind} {each.namespace + '/' if how.namespaced else ''}{each.name}"
-
-
-def _workload(each: WorkloadResult) -> ObjectKey:
-    return each.kind, each.namespace, each.name
 
 
 def _is_set(sides: tuple[SimulationOptions, SimulationOptions]) -> bool:
@@ -707,7 +701,7 @@ def _promise(change: PromiseChange, lines: Sequence[ChangedLine]) -> PromiseSide
 def _workloads(review: Review) -> Iterator[WorkloadSides]:
     comparison = review.comparison
     for each in comparison.workloads:
-        kind, namespace, name = each.workload.kind, each.workload.namespace, each.workload.name
+        kind, namespace, name = key_of(each.workload)
         sides = (comparison.before, comparison.after)
         bounds = [side.bounds.get(f"{namespace}/{kind}/{name}") for side in sides]
         placed = [found or Bounds.exactly(number) for found, number in zip(bounds, each.pods, strict=True)]

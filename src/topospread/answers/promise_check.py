@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.promises import PROMISE, QUORUM, Want, read_declared, read_wants
 from topospread.api.selector_text import parse_selector
 from topospread.base import Base, Word, worst
@@ -151,7 +151,7 @@ def promise_check(  # noqa: PLR0913 - keyword arguments
     chosen = chosen_workloads(plan.workloads, targets, namespace, selector, of_any_kind=of_any_kind)
     by_key = {} if wants else _declared(inventory, chosen, declared)
     if by_key:
-        chosen = [each for each in chosen if (each.kind, each.namespace, each.name) in by_key]
+        chosen = [each for each in chosen if key_of(each) in by_key]
     checking = _Checking(inventory, options, wants, by_key, SearchBudget(states, seconds), sources or {})
     if not wants and not targets and namespace is None and selector is None:
         checking.unselecting += _unselecting(inventory, plan.workloads, declared)
@@ -178,7 +178,7 @@ def chosen_workloads(
     Raises:
         UsageError: if a target does not exist or its kind has no promises, or no workload is selected.
     """
-    by_key: dict[ObjectKey, Workload] = {(each.kind, each.namespace, each.name): each for each in workloads}
+    by_key: dict[ObjectKey, Workload] = {key_of(each): each for each in workloads}
     if targets:
         keys = dict.fromkeys(the_workload(each, list(by_key), namespace) for each in targets)
         wrong = next((each for each in keys if each[0] not in KINDS and not of_any_kind), None)
@@ -215,7 +215,7 @@ def _declared(inventory: Inventory, chosen: Sequence[Workload], declared: Sequen
     Raises:
         UsageError: if a declared promise is not valid.
     """
-    found = {(each.kind, each.namespace, each.name): declared_wants(inventory, each, declared) for each in chosen}
+    found = {key_of(each): declared_wants(inventory, each, declared) for each in chosen}
     return {key: each for key, each in found.items() if each}
 
 
@@ -230,7 +230,7 @@ def declared_wants(
     Raises:
         UsageError: if a declared promise is not valid, or the annotation is misspelt or the pod template's.
     """
-    key = workload.kind, workload.namespace, workload.name
+    key = key_of(workload)
     item = workload_of(inventory, key) if workload.kind in LISTS else None
     if item is not None:
         refuse_unread_annotations(inventory, key, item)
@@ -288,9 +288,9 @@ def _unselecting(
 ) -> Iterator[str]:
     """Yield a warning for each entry of the settings that selects no workload."""
     items = (each for name in LISTS.values() for each in getattr(inventory, name)) if declared else ()
-    own = {(each.kind, each.namespace, each.name): each for each in items}
+    own = {key_of(each): each for each in items}
     labels = [
-        _labels(each.template.labels, own.get((each.kind, each.namespace, each.name)))
+        _labels(each.template.labels, own.get(key_of(each)))
         for each in workloads
         if each.template is not None and each.kind in KINDS
     ]
@@ -323,7 +323,7 @@ class _Checking:
     unselecting: list[str] = field(default_factory=list)
 
     def check(self, workload: Workload) -> None:
-        key = workload.kind, workload.namespace, workload.name
+        key = key_of(workload)
         judge = WorkloadPromises(self.inventory, self.options, key, self.budget, self.sources)
         wants = self.declared.get(key, dict.fromkeys(self.wants, Place()))
         found = list(judge.kept([*wants] or default_wants(workload.kind, workload.replicas)))

@@ -11,7 +11,7 @@ from msgspec import Meta
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Answer, Cause, Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.meta import Annotations
 from topospread.api.promises import PROMISE, Want, read_wants
 from topospread.base import Base, Word, worst
@@ -223,7 +223,7 @@ def _declaring(
     """Return a kept design with the annotation that declares its promises beside those of the workload."""
     if designed.verdict != "yes":
         return designed
-    key = one.kind, one.namespace, one.name
+    key = key_of(one)
     annotations = workload_of(inventory, key).metadata.annotations or Annotations()
     new: list[Want] = []
     for each in (*wants, *one.wants):
@@ -249,7 +249,7 @@ def _is_replaced(declared: Want, wants: Sequence[Want], replicas: int) -> bool:
 def _fewer_replicas(found: Iterable[DesignedWorkload], inventory: Inventory) -> Iterator[str]:
     """Yield a warning for each design whose workload may have fewer replicas."""
     for each in found:
-        scaling = autoscaling_of(inventory, (each.kind, each.namespace, each.name))
+        scaling = autoscaling_of(inventory, key_of(each))
         if scaling is not None and scaling.least < each.replicas:
             yield (
                 f"{each.namespace}/{each.name} is designed for {each.replicas} replicas, and HorizontalPodAutoscaler "
@@ -292,7 +292,7 @@ def _chosen(inventory: Inventory, targets: Sequence[str], namespace: str | None)
 
 def _unjudged(inventory: Inventory, options: SimulationOptions, key: ObjectKey) -> tuple[Unjudged, ...]:
     run = prepare(without_pods_of(inventory, key), replace(options, preemption=False), with_spreads=False)
-    own = [each for each in run.queue if (each.workload.kind, each.workload.namespace, each.workload.name) == key]
+    own = [each for each in run.queue if key_of(each.workload) == key]
     return unjudged_parts(run, own, unjudged_classes(run, own))
 
 
@@ -326,7 +326,7 @@ def _beside_others(
     """Check a design again on the cluster with all designs applied, and return it with the result."""
     if designed.verdict != "yes":
         return designed
-    key = one.kind, one.namespace, one.name
+    key = key_of(one)
     budget = SearchBudget(states, 10.0)
     by = replace(options.answered_by, preemption=False)
     judge = WorkloadPromises(inventory, by, key, budget, {}, only_whole=True)

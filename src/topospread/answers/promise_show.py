@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Unjudged
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.base import Base, Bounds, Word, worst
 from topospread.controllers.planned import Workload
 from topospread.controllers.scale import short_target
@@ -162,7 +162,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     workloads = prepare(inventory, replace(options, preemption=False), with_spreads=False).plan.workloads
     chosen = chosen_workloads(workloads, targets, namespace, selector)
     wants = [tuple(declared_wants(inventory, each, declared)) for each in chosen]
-    keys = [(each.kind, each.namespace, each.name) for each in chosen]
+    keys = [key_of(each) for each in chosen]
     drilled = most or (20 if len(keys) == 1 else 1)
     every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled)
     found = [replace(each, declared=own) for each, own in zip(every, wants, strict=True)]

@@ -67,7 +67,7 @@ def of_them(reasons: Reasons) -> str:
     return _each(_facts(reasons))
 
 
-def its_nodes(reasons: Reasons, nodes: int, *, whose: str = "its") -> str:
+def its_nodes(reasons: Reasons, nodes: int) -> str:
     """Return why no node of an admitted domain is feasible; empty if unknown.
 
     For example ``its 3 nodes lack cpu``.
@@ -76,10 +76,10 @@ def its_nodes(reasons: Reasons, nodes: int, *, whose: str = "its") -> str:
     if not facts:
         return ""
     if nodes == 1:
-        return f"{whose} node {on_it(reasons)}"
+        return f"its node {on_it(reasons)}"
     if len(facts) == 1 and facts[0][1] >= nodes:
-        return f"{whose} {nodes} nodes {facts[0][0]}"
-    return f"of {whose} {nodes} nodes {_each(facts, nodes)}"
+        return f"its {nodes} nodes {facts[0][0]}"
+    return f"of its {nodes} nodes {_each(facts, nodes)}"
 
 
 def _each(facts: list[tuple[str, int]], nodes: int = 0) -> str:

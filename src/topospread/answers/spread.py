@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, field
 
@@ -14,11 +14,12 @@ from .reasons import on_it
 from .words import counted, listed, noun_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
     from topospread.simulation.result import PendingGroup, PoolRefusal, PoolUse, WorkloadSpread
+    from topospread.status.result import ConstraintStatus
 
 Reasons = dict[str, int]
 """Reason of kube-scheduler → number of nodes that it rejects."""
@@ -153,27 +154,9 @@ class Pool(Base, frozen=True, kw_only=True):
     ]
 
 
-class SelectorTerms(Protocol):
-    """The parts of a constraint that say which pods it counts."""
-
-    @property
-    def topology_key(self) -> str:
-        """Node label whose values are the domains."""
-
-    @property
-    def origin(self) -> str:
-        """``pod``, ``profile`` or ``system``."""
-
-    @property
-    def selector(self) -> str:
-        """Label selector of the counted pods."""
-
-    @property
-    def counts_itself(self) -> int:
-        """1 if the pod matches its own selector."""
-
-
-def missed_selectors(workloads: Iterable[tuple[str, Iterable[SelectorTerms]]]) -> Iterator[str]:
+def missed_selectors(
+    workloads: Iterable[tuple[str, Iterable[ConstraintArithmetic | ConstraintStatus | ConstraintTerms]]],
+) -> Iterator[str]:
     """Yield a warning for each selector that misses the pods of the workloads that have it."""
     missed: dict[tuple[str, str], dict[str, None]] = {}
     for name, constraints in workloads:
@@ -221,7 +204,18 @@ def pending_pods(group: PendingGroup, causes: tuple[Cause, ...] | None = None) -
         causes=causes_of(group) if causes is None else causes,
         rejections=rejections_of(group.verdict) if group.verdict is not None else (),
         constraints=tuple(
-            spread_sums(arithmetic, tuple((each.domain, each.rejected) for each in outcomes))
+            SpreadSums(
+                **terms_of(arithmetic),
+                minimum=arithmetic.minimum,
+                minimum_domains=tuple(arithmetic.minimum_domains),
+                domains=tuple(
+                    DomainSum.like(
+                        each.domain, arithmetic=sum_in_words(arithmetic, each.domain), rejected=dict(each.rejected)
+                    )
+                    for each in outcomes
+                ),
+                left_out=left_out_nodes(arithmetic),
+            )
             for arithmetic, outcomes in group.outcomes
         ),
     )
@@ -232,25 +226,6 @@ def rejections_of(verdict: Verdict) -> tuple[RejectedNodes, ...]:
     return tuple(
         RejectedNodes(plugin=each.plugin, code=each.code, reasons=tuple(each.reasons), nodes=nodes)
         for each, nodes in verdict.counts.most_common()
-    )
-
-
-def spread_sums(arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, Mapping[str, int]], ...]) -> SpreadSums:
-    """Return a hard constraint with its arithmetic.
-
-    Args:
-        arithmetic: the constraint.
-        domains: each eligible domain, with reason → number of its rejected nodes.
-    """
-    return SpreadSums(
-        **terms_of(arithmetic),
-        minimum=arithmetic.minimum,
-        minimum_domains=tuple(arithmetic.minimum_domains),
-        domains=tuple(
-            DomainSum.like(domain, arithmetic=sum_in_words(arithmetic, domain), rejected=dict(rejected))
-            for domain, rejected in domains
-        ),
-        left_out=left_out_nodes(arithmetic),
     )
 
 

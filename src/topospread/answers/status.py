@@ -11,7 +11,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.api.labels import Selector
 from topospread.base import Word
 from topospread.rebalance.at_once import moves_at_once
@@ -27,7 +27,7 @@ from topospread.why.explain import Waiting, explain_pending
 
 from .asked import asked_of, input_words
 from .causes import all_tainted
-from .pending_pods import Pending, key_of, pending_groups
+from .pending_pods import Pending, pending_groups, workload_key
 from .spread import missed_selectors
 from .words import counted, in_order, listed, noun_of
 
@@ -111,8 +111,8 @@ def status(  # noqa: PLR0913 - keyword arguments
     """
     run = prepare(inventory, with_fields(options, tries_groups=True), with_spreads=False)
     spread = spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty, targets), progress)
-    shown = {(each.kind, each.namespace, each.name) for each in spread.workloads}
-    chosen = {each for each in run.plan.workloads if (each.kind, each.namespace, each.name) in shown}
+    shown = {key_of(each) for each in spread.workloads}
+    chosen = {each for each in run.plan.workloads if key_of(each) in shown}
     explained = None
     if any(each.workload in chosen for each in (*run.plan.queue, *run.plan.gated, *run.plan.refused)):
         explained = explain_pending(inventory, run, chosen, suggest=suggest, progress=progress)
@@ -127,7 +127,7 @@ def status(  # noqa: PLR0913 - keyword arguments
     if waiting:
         owners = {owner for each in pending for owner in each.workloads}
         workloads = tuple(each for each in workloads if f"{each.namespace}/{each.kind}/{each.name}" in owners)
-    to_create = sum(each.node is not None and key_of(each) in shown for each in placements)
+    to_create = sum(each.node is not None and workload_key(each) in shown for each in placements)
     remedies = [each.remedies[0] for each in pending if each.remedies]
     words = input_words(inventory) if typed is None else typed
     then: tuple[str, ...] = ()
@@ -212,9 +212,9 @@ def _of_skews(exceeded: Sequence[WorkloadStatus]) -> Iterator[Cause]:
 
 def _with_closed_domains(run: Run, workloads: Sequence[WorkloadStatus]) -> Iterator[WorkloadStatus]:
     """Yield the workloads; exceeded constraints name the domains whose taints keep the minimum low."""
-    rows = {(each.kind, each.namespace, each.name): each.template for each in run.plan.workloads}
+    rows = {key_of(each): each.template for each in run.plan.workloads}
     for number, workload in enumerate(workloads):
-        template = rows.get((workload.kind, workload.namespace, workload.name))
+        template = rows.get(key_of(workload))
         if template is None or not workload.hard_excess or number >= _MOST_LOOKED_AT:
             yield workload
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from typing import Protocol
 
 from topospread.errors import Place
 
@@ -44,6 +45,25 @@ from .workload import (
 
 ObjectKey = tuple[str, str, str]
 """Kind, namespace ("" when cluster-scoped) and name."""
+
+
+class Keyed(Protocol):
+    """An object, a workload, or a result about one."""
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+
+    @property
+    def namespace(self) -> str: ...  # noqa: D102
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+
+def key_of(keyed: Keyed) -> ObjectKey:
+    """Return the key of an object, a workload, or a result about one."""
+    return keyed.kind, keyed.namespace, keyed.name
+
 
 ABSENT = "the input has none"
 """The reason for an unknown kind if the given files have no object of it."""

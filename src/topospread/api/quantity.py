@@ -168,7 +168,7 @@ class Quantity:
         if _MIN_INT64 <= scaled <= _MAX_INT64:
             return scaled
         # Overflow: Go multiplies at once by these powers and wraps around, step by step by others and gives up.
-        return _wrap(scaled) if difference in (1, 2, 3, 6, 9) else 0
+        return wrap_int64(scaled) if difference in (1, 2, 3, 6, 9) else 0
 
 
 ZERO: Final = Quantity(0)
@@ -303,10 +303,11 @@ def _shift_away_from_zero(unscaled: int, places: int) -> int:
 def _to_int64(number: int) -> int:
     """Return the low 64 bits of the magnitude, with the sign: Go's big.Int.Int64()."""
     low = abs(number) & (2**64 - 1)
-    return _wrap(-low if number < 0 else low)
+    return wrap_int64(-low if number < 0 else low)
 
 
-def _wrap(number: int) -> int:
+def wrap_int64(number: int) -> int:
+    """Return the number after an overflow of a signed 64-bit integer."""
     return (number + 2**63) % 2**64 - 2**63
 
 
@@ -316,7 +317,7 @@ def _scaled_wide(unscaled: int, difference: int) -> int:
         return _to_int64(unscaled)
     if difference > 0:
         power = _power_of_ten(difference) if difference < 19 else _MIN_INT64
-        return _wrap(_to_int64(unscaled) * power)
+        return wrap_int64(_to_int64(unscaled) * power)
     divisor = _power_of_ten(-difference)
     if unscaled < _MAX_INT64 and -difference < 19:
         narrow = _to_int64(unscaled)
@@ -324,7 +325,7 @@ def _scaled_wide(unscaled: int, difference: int) -> int:
         quotient = quotient if narrow >= 0 else -quotient
         return quotient + 1 if narrow % divisor else quotient
     quotient, remainder = divmod(unscaled, divisor)
-    return _wrap(_to_int64(quotient) + 1) if remainder else _to_int64(quotient)
+    return wrap_int64(_to_int64(quotient) + 1) if remainder else _to_int64(quotient)
 
 
 def _remove_factors(number: int, factor: int) -> tuple[int, int]:

@@ -94,7 +94,7 @@ def resize_infeasible(pod: Pod) -> bool:
 
 def _largest(pod: Pod, rule: StatusRule) -> RequestsReader:
     old = rule != "running or allocated"
-    infeasible = _said_infeasible(pod) if old else resize_infeasible(pod)
+    infeasible = pod.status is not None and pod.status.resize == "Infeasible" if old else resize_infeasible(pod)
     sidecars = () if old else [c.name for c in pod.spec.init_containers or () if c.restart_policy == "Always"]
     told = {*(container.name for container in pod.spec.containers or ()), *sidecars}
 
@@ -116,11 +116,6 @@ def _counted(status: ContainerStatus, rule: StatusRule) -> list[Mapping[str, Qua
         return None
     running = quantities(status.resources.requests)
     return [running] if rule == "running" else [running, quantities(status.allocated_resources)]
-
-
-def _said_infeasible(pod: Pod) -> bool:
-    """Return whether ``status.resize`` reports an infeasible resize (until 1.32)."""
-    return pod.status is not None and pod.status.resize == "Infeasible"
 
 
 def _by_sum(pod: Pod, read: Callable[[Container, ContainerStatus | None, bool], ResourceList | None]) -> RequestsReader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
@@ -35,6 +35,12 @@ def seconds(text: str | None) -> float | None:
         return None
     ahead = int(hours or 0) * 3600 + int(f"{(hours or '+')[0]}{minutes or 0}") * 60
     return moment.timestamp() - ahead - (_CENTURIES if early else 0)
+
+
+@lru_cache(maxsize=1024)
+def timestamp(at: float) -> str:
+    """Return seconds since 1970 as an RFC 3339 time in whole seconds, in UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def snapshot_time(nodes: Iterable[Node], pods: Iterable[Pod]) -> float | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.controllers.planned import is_refusal
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.each import targets_of
@@ -234,7 +234,7 @@ def answer(
             report = replace(report, losses=losses, unjudged=merged(unjudged, parts))
         if not (question.options.assumes_unjudged or may_change or _of_end(found)) and besides.buys(found):
             pools, number = question.options.pools, besides.rounds(found)
-            keys = [(each.kind, each.namespace, each.name) for each in found.targets]
+            keys = [key_of(each) for each in found.targets]
             free = honoring_taints(settled, keys) if besides.is_short(found) and not besides.each_zone else None
             if free is not None:
                 report = replace(report, honoring=capacity_of(free, question))

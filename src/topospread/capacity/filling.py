@@ -12,7 +12,7 @@ from dataclasses import replace as with_fields
 from itertools import groupby
 from typing import Any, TypeVar
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.pod import Pod
 from topospread.api.well_known_labels import ZONE
 from topospread.cluster.cluster import pod_key
@@ -21,8 +21,8 @@ from topospread.drill.forked import answers, can_fork, cores
 from topospread.drill.interruption import Interrupted
 from topospread.errors import UsageError
 from topospread.plugins.interface import NotJudgedError
+from topospread.plugins.pod_group_members import group_key
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
-from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import not_asked
@@ -32,7 +32,7 @@ from topospread.simulation.result import DomainOutcome, PendingGroup
 from topospread.simulation.run import PodOutcome, Run, prepare, spreads
 
 from .result import Capacity, DomainRoom, KeyRoom, TargetRoom
-from .wanted import Share, WorkloadKey, check_shares, copies, with_pod, within_quotas
+from .wanted import Share, check_shares, copies, with_pod, within_quotas
 
 Progress = Callable[[int, int | None], None]
 Item = TypeVar("Item")
@@ -195,11 +195,11 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
     if question.pod is not None:
         inventory, key = with_pod(settled, question.pod)
         run = prepare(inventory, options, with_spreads=False)
-        own = [each for each in (*run.queue, *run.plan.refused) if _key(each.workload) == key]
+        own = [each for each in (*run.queue, *run.plan.refused) if key_of(each.workload) == key]
         wanted = [_TargetPods(each.workload, 1, 0, 0, copies(each, rounds, run.plan), 0) for each in own]
     else:
         probe = prepare(settled, options, with_spreads=False)
-        rows = {_key(each): each for each in probe.plan.workloads if each.template is not None}
+        rows = {key_of(each): each for each in probe.plan.workloads if each.template is not None}
         keys = check_shares(question.shares, rows)
         # Surge pods of an unfinished rollout exist beyond the replicas: a round is for pods beyond them.
         there = {share: max(rows[key].replicas, len(rows[key].existing)) for share, key in keys.items()}
@@ -207,14 +207,14 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
         more = {share: there[share] + number for share, number in zip(keys, admitted, strict=True)}
         scale = {f"{key[1]}/{key[0].lower()}/{key[2]}": more[share] for share, key in keys.items()}
         run = prepare(settled, with_fields(options, scale=scale), with_spreads=False)
-        missing = Counter(_key(each.workload) for each in probe.queue)
-        after = {_key(each): each for each in run.plan.workloads}
+        missing = Counter(key_of(each.workload) for each in probe.queue)
+        after = {key_of(each): each for each in run.plan.workloads}
         if denied is not None:
-            denied.workload = after[_key(denied.workload)]
+            denied.workload = after[key_of(denied.workload)]
             run.plan.refused.insert(0, denied)
-        queues: dict[WorkloadKey, list[QueuedPod]] = {key: [] for key in keys.values()}
+        queues: dict[ObjectKey, list[QueuedPod]] = {key: [] for key in keys.values()}
         for each in run.queue:
-            queues.get(_key(each.workload), []).append(each)
+            queues.get(key_of(each.workload), []).append(each)
         wanted = [
             _TargetPods(
                 after[key], share.number, rows[key].replicas, len(rows[key].existing), queues[key], missing[key]
@@ -225,14 +225,14 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
     if not wanted or not all(each.queue or id(each.row) in refused for each in wanted):
         what = question.pod.name if question.pod is not None else ", ".join(each.target for each in question.shares)
         raise UsageError(f"{what}: kube-scheduler ignores its pods because of their scheduling gates")
-    return FilledCluster(run, wanted, _place_others(run, {_key(each.row) for each in wanted}))
+    return FilledCluster(run, wanted, _place_others(run, {key_of(each.row) for each in wanted}))
 
 
-def _place_others(run: Run, targets: set[WorkloadKey]) -> Counter[str]:
+def _place_others(run: Run, targets: set[ObjectKey]) -> Counter[str]:
     """Place other pending pods, such as DaemonSet pods on new nodes. Return how many stay pending by workload,
     ``NAMESPACE/NAME``.
     """
-    others = [each for each in run.queue if _key(each.workload) not in targets]
+    others = [each for each in run.queue if key_of(each.workload) not in targets]
     run.queue = others
     place_all(run)
     pending = [each for each in others if run.outcomes[id(each)].pending]
@@ -243,7 +243,7 @@ def _place_others(run: Run, targets: set[WorkloadKey]) -> Counter[str]:
             words = f"the PodGroup {group[1]}, whose pods of several workloads wait"
             give_up(run, group, NotJudgedError("podGroups", "spec.schedulingGroup", words))
     pending += run.plan.refused
-    return Counter(f"{each.namespace}/{each.workload.name}" for each in pending if _key(each.workload) not in targets)
+    return Counter(f"{each.namespace}/{each.workload.name}" for each in pending if key_of(each.workload) not in targets)
 
 
 def fill(
@@ -403,7 +403,3 @@ def _domains(filled: FilledCluster, key: str, verdict: Verdict | None) -> Iterat
     for name in sorted(nodes):
         if name or more[name]:
             yield DomainRoom(name, more[name], nodes[name], rejected.get(name, {}))
-
-
-def _key(workload: Workload) -> WorkloadKey:
-    return workload.kind, workload.namespace, workload.name

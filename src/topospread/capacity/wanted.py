@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import Pod
 from topospread.controllers.draft import quota_refusal, refused_words
 from topospread.controllers.planned import Plan, QueuedPod, Workload
@@ -20,8 +20,6 @@ from topospread.controllers.scale import in_namespace, short_target, the_workloa
 from topospread.errors import InputError, Place, UsageError
 from topospread.whole_number import whole_number
 
-WorkloadKey = tuple[str, str, str]
-"""Kind, namespace and name."""
 _SCALABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
 
 
@@ -87,7 +85,7 @@ def pods_asked(more: int | Fraction, share: int, replicas: int) -> int:
     return more * share if isinstance(more, int) else ceil(replicas * more)
 
 
-def check_shares(shares: Iterable[Share], there: Iterable[WorkloadKey]) -> dict[Share, WorkloadKey]:
+def check_shares(shares: Iterable[Share], there: Iterable[ObjectKey]) -> dict[Share, ObjectKey]:
     """Return the target workloads; without shares, the only workload.
 
     Raises:
@@ -95,7 +93,7 @@ def check_shares(shares: Iterable[Share], there: Iterable[WorkloadKey]) -> dict[
             workloads.
     """
     controllers = list(there)
-    found: dict[Share, WorkloadKey] = {}
+    found: dict[Share, ObjectKey] = {}
     scalable = [key for key in controllers if key[0] in _SCALABLE]
     if not shares:
         if len(scalable) != 1:
@@ -125,7 +123,7 @@ def the_pod(manifest: Inventory, path: str) -> Pod:
     return replace(pods[0], spec=spec, status=None)
 
 
-def with_pod(inventory: Inventory, pod: Pod) -> tuple[Inventory, WorkloadKey]:
+def with_pod(inventory: Inventory, pod: Pod) -> tuple[Inventory, ObjectKey]:
     """Return the inventory with the pod added under an unused name."""
     namespace = pod.namespace or "default"
     taken = {each.name for each in inventory.pods if (each.namespace or "default") == namespace}

@@ -77,6 +77,7 @@ Examples:
 @rule_options
 @click.option("--fix", is_flag=True, help="Edit the files: make fixes that need no decision.")
 @click.option("--diff", is_flag=True, help="Show the edits of --fix without making them.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also edits that may not be meant.")
 @ALLOW_EMPTY
 @output_options("line", "sarif", "junit", "github")
 @click.option("--color", type=COLOUR, default="auto", help="Use colours: on a terminal, always or never.")
@@ -93,7 +94,9 @@ def lint(**given: Any) -> int:
     if given["fix"] or given["diff"]:
         if given["fix"] and "-" in question.paths:
             raise UsageError("--fix cannot change standard input; --diff shows the changes")
-        outcome, mended = mend(question, stdin, given["level"], cluster)
+        outcome, mended = mend(question, stdin, given["level"], cluster, unsafe=given["unsafe_fixes"])
+    elif given["unsafe_fixes"]:
+        raise UsageError("--unsafe-fixes requires --fix or --diff")
     else:
         with progress("linting") as bar:
             outcome = run(question, stdin, cluster=cluster, progress=bar).at_least(given["level"])
@@ -152,7 +155,8 @@ def question_of(given: dict[str, Any]) -> Question:
         cluster=None if is_named(given) else _chosen(given, "cluster", settings.cluster),
         config=_chosen(given, "config_path", settings.config),
         kube_version=kube_version or NEWEST,
-        namespace=_chosen(given, "namespace", settings.namespace) or _live_namespace(given),
+        namespace=_chosen(given, "namespace", settings.namespace)
+        or (read_access(given).namespace() if is_named(given) else "default"),
         settings=settings,
         rendering=rendering,
         pools=given_pools(given),
@@ -164,10 +168,6 @@ def _chosen(given: dict[str, Any], name: str, own: str | None) -> str | None:
     source = click.get_current_context().get_parameter_source(name)
     values = (own, given[name]) if source is ParameterSource.DEFAULT_MAP else (given[name], own)
     return values[0] or values[1]
-
-
-def _live_namespace(given: dict[str, Any]) -> str:
-    return read_access(given).namespace() if is_named(given) else "default"
 
 
 def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_empty: bool) -> None:

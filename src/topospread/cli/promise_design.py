@@ -10,6 +10,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
+from topospread.api.inventory import key_of
 from topospread.errors import InputError, Place, UsageError
 from topospread.sources.atomic_file import write_file
 from topospread.text import escape_all
@@ -159,9 +160,7 @@ def _edit_files(found: PromiseDesign, files: Read) -> PromiseDesign:
     from topospread.sources.yaml import read_documents
 
     designs = {
-        (each.kind, each.namespace, each.name): [
-            document.value for document in read_documents(Text(each.file, each.manifest.encode()))
-        ]
+        key_of(each): [document.value for document in read_documents(Text(each.file, each.manifest.encode()))]
         for each in found.workloads
         if each.manifest
     }

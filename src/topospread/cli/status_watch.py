@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from topospread.api.timestamps import timestamp
 from topospread.errors import InputError, TopospreadError, UsageError
 from topospread.text import for_terminal, message_lines, one_line
 
@@ -71,7 +71,10 @@ def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inve
             made = _made(text_of, followed)
         while True:
             shown.draw(made.text, made.state)
-            _until_changed(followed, made.state, max(_AT_MOST_EVERY, _RESTS * made.took), shown)
+            until = time.monotonic() + max(_AT_MOST_EVERY, _RESTS * made.took)
+            while followed.state.version == made.state.version or time.monotonic() < until:
+                time.sleep(_LOOK)
+                shown.mark(followed.state)
             made = _made(text_of, followed)
 
 
@@ -103,23 +106,12 @@ def _until_ready(followed: FollowedCluster, waiting: Waiting) -> None:
         time.sleep(_LOOK)
 
 
-def _until_changed(followed: FollowedCluster, since: FollowState, rest: float, shown: WatchView) -> None:
-    until = time.monotonic() + rest
-    while followed.state.version == since.version or time.monotonic() < until:
-        time.sleep(_LOOK)
-        shown.mark(followed.state)
-
-
 def head_line(state: FollowState, now: float) -> str:
     """Return the current time, and for an outdated state its time and the reason."""
     if state.behind_since is None:
-        return f"{_time(now)}  up to date"
-    last = f"the last state is of {_time(state.behind_since)}; {one_line(state.last_error)}"
-    return f"{_time(now)}  not up to date: {last}"
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return f"{timestamp(now)}  up to date"
+    last = f"the last state is of {timestamp(state.behind_since)}; {one_line(state.last_error)}"
+    return f"{timestamp(now)}  not up to date: {last}"
 
 
 class Waiting:

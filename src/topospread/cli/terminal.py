@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -30,8 +31,11 @@ def draws_progress() -> bool:
 
 
 def width() -> int:
-    """Return the terminal's width in columns; 80 without a terminal."""
-    return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns if sys.stdout.isatty() else DEFAULT_WIDTH
+    """Return the terminal's width in columns; without a terminal, COLUMNS of the environment, else 80."""
+    if sys.stdout.isatty():
+        return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if re.fullmatch("[1-9][0-9]{1,3}", columns) else DEFAULT_WIDTH
 
 
 def has_colours(colour: str) -> bool:
@@ -135,11 +139,8 @@ def written(data: object, output: str) -> str:
     return json_text(data)
 
 
-class Bar(Protocol):
-    """A callback that receives progress."""
-
-    def __call__(self, done: int, total: int | None) -> None:
-        """Show that ``done`` of ``total`` is finished; ``total`` is None if it is unknown."""
+Bar = Callable[[int, int | None], None]
+"""Receives the finished number and the total; None if it is unknown."""
 
 
 @contextmanager

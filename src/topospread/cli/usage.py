@@ -104,12 +104,19 @@ OLD_OPTIONS = {
     "--export-policy": "topospread policies --for {value}",
 }
 """Old option → its replacement."""
+_CLUSTER = ("--on", "no such option; a synthetic cluster is --on zones=3,nodes=6 (topospread explain clusters)")
 _MEANT = {
     "--dry-run": ("--apply", "nothing is changed without --apply"),
     "--kill": ("--fail", "there is --fail"),
     "--lose": ("--fail", "there is --fail"),
     "--on": ("--from", "read a snapshot with --from FILE"),
     "--pending": ("--waiting", "there is --waiting"),
+    "--cpu": _CLUSTER,
+    "--label": _CLUSTER,
+    "--memory": _CLUSTER,
+    "--nodes": _CLUSTER,
+    "--taint": _CLUSTER,
+    "--zones": _CLUSTER,
     "--replicas": ("--scale", "write --scale deploy/web=12"),
 }
 """Unknown option that users try → (option to use instead, message if the command has that option)."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.errors import InputError, Place, UsageError
+from topospread.errors import InputError, UsageError
 
 from .inputs import (
     AUTOSCALE,
@@ -184,11 +184,7 @@ def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str | None:
     found = [
         f"{namespace}/{kind.lower()}/{name}"
         for (kind, namespace, name), place in inventory.places.items()
-        if kind in _KINDS and _is_of(place, manifests)
+        if kind in _KINDS
+        and any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in manifests)
     ]
     return found[0] if len(found) == 1 else None
-
-
-def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
-    """Return whether a place is in one of these files or folders."""
-    return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)

@@ -128,11 +128,6 @@ def _explicit_defaulting(conversion: Conversion, configs: dict[str, PluginConfig
         _set(configs, "PodTopologySpread", {"defaultingType": wanted.defaulting_type})
 
 
-def encoded_args(configs: tuple[PluginConfig, ...]) -> list[dict[str, Any]]:
-    """Return ``pluginConfig`` in the form of a configuration."""
-    return [{"name": one.name, **({"args": one.args} if one.args is not None else {})} for one in configs]
-
-
 Data = dict[str, Any]
 
 _EMPTY = ProfileDocument(None, None, (), None)
@@ -276,5 +271,7 @@ def _encoded(profile: ProfileDocument) -> Data:
     if profile.plugins:
         encoded["plugins"] = encoded_plugins(profile.plugins)
     if profile.plugin_config:
-        encoded["pluginConfig"] = encoded_args(profile.plugin_config)
+        encoded["pluginConfig"] = [
+            {"name": one.name, **({"args": one.args} if one.args is not None else {})} for one in profile.plugin_config
+        ]
     return encoded

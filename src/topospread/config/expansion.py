@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from topospread.api.quantity import wrap_int64
 from topospread.config.old_versions.last_weights import LAST_WEIGHT_COUNTS_UNTIL, last_entries
 from topospread.config.plugin_checks import checked_points
 from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet
@@ -163,17 +164,12 @@ def _overflowing(
         total = 0
         for entry in first.values():
             weighed = (entry.weight or 1) * MAX_NODE_SCORE
-            if weighed > _wrapped(_HIGHEST_TOTAL - total):
+            if weighed > wrap_int64(_HIGHEST_TOTAL - total):
                 before = "" if version.minor < 36 else f"{point.replace('_', ' ')} plugins: "
                 origin = next(each.origin for each in first.values() if each.weight < 0)
                 yield origin, f"{before}total score of Score plugins could overflow"
                 break
             total += weighed
-
-
-def _wrapped(number: int) -> int:
-    """Return the number wrapped to int64."""
-    return (number + 2**63) % 2**64 - 2**63
 
 
 def _unusable(

@@ -23,8 +23,6 @@ class ControlPlane(msgspec.Struct, frozen=True):
     retries: bool = False
 
     @classmethod
-    def of_version(
-        cls, kube_version: str, *, scheduler: Gates | None = None, apiserver: Gates | None = None
-    ) -> ControlPlane:
-        """Return a version's defaults, except for the given gates."""
-        return cls(apiserver or gates_for(kube_version, component="apiserver"), scheduler or gates_for(kube_version))
+    def of_version(cls, kube_version: str) -> ControlPlane:
+        """Return a version's defaults."""
+        return cls(gates_for(kube_version, component="apiserver"), gates_for(kube_version))

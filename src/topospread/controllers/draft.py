@@ -15,7 +15,7 @@ from topospread.admission.new_pods import VALIDATION, NewPodRules
 from topospread.admission.pod_admission import Admission, status_message
 from topospread.admission.policies import may_change, not_judged
 from topospread.admission.quotas import Quotas, is_new
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.requests import incoming_requests, pod_requests
@@ -329,8 +329,8 @@ class Draft:
         }
         found: dict[int, tuple[str, list[str]]] = {}
         for row in rows:
-            item = objects.get((row.kind, row.namespace, row.name))
-            refused = self.new_pods.policies.refused_workloads.get((row.kind, row.namespace, row.name), "")
+            item = objects.get(key_of(row))
+            refused = self.new_pods.policies.refused_workloads.get(key_of(row), "")
             if refused:
                 found[id(row)] = refused, []
             elif item is not None:

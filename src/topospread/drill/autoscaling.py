@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from topospread.api.inventory import ObjectKey
 from topospread.api.workload import HorizontalPodAutoscaler
 from topospread.controllers.autoscaling import target_of
 from topospread.errors import UsageError
 from topospread.text import did_you_mean
 
 from .drill_state import DrillState
-from .pods import FollowedPod, WorkloadKey
+from .pods import FollowedPod
 from .result import DrillAutoscaler
 from .steps import Autoscale
 
@@ -40,12 +41,12 @@ def autoscale(state: DrillState, step: Autoscale) -> DrillAutoscaler:
     return DrillAutoscaler(item.namespace or "default", item.name, f"{key[0]}/{key[2]}", least, most, fits, why)
 
 
-def _replicas(state: DrillState, key: WorkloadKey) -> int:
+def _replicas(state: DrillState, key: ObjectKey) -> int:
     workload = state.workload(key)
     return workload.replicas if workload is not None else 0
 
 
-def _scale(state: DrillState, key: WorkloadKey, replicas: int) -> None:
+def _scale(state: DrillState, key: ObjectKey, replicas: int) -> None:
     kind, namespace, name = key
     target = f"{namespace}/{kind.lower()}/{name}"
     state.note("scaled", detail=f"{target}={replicas}")
@@ -53,7 +54,7 @@ def _scale(state: DrillState, key: WorkloadKey, replicas: int) -> None:
     state.settle()
 
 
-def _waiting(state: DrillState, key: WorkloadKey) -> list[FollowedPod]:
+def _waiting(state: DrillState, key: ObjectKey) -> list[FollowedPod]:
     """Return the workload's pods that stay pending after all current work is done."""
     if any(not each.node for each in state.pods.of(key)):
         state.rest()

@@ -31,6 +31,7 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
         if not any(values.values()):
             continue
         found = [name for name, value in values.items() if value == choice.value]
+        found = found or ([] if label else _short(choice.value, nodes))
         if found:
             return found
         what = f"has {label}={choice.value}" if label else f"has the name {choice.value}"
@@ -39,13 +40,19 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
     raise UsageError(f"{step}: no node has the label {choice.labels[0]}{_hint(choice.key, keys)}")
 
 
+def _short(value: str, nodes: Sequence[Node]) -> list[str]:
+    """Return the node whose name, up to its first dot, is the value; empty if several nodes have it."""
+    found = [node.name for node in nodes if node.name.partition(".")[0] == value]
+    return found if len(found) == 1 else []
+
+
 def _valued(value: str, nodes: Sequence[Node], step: str) -> list[str]:
     """Return the nodes whose name or label has a value.
 
     Raises:
         UsageError: if no node has it, or if several labels have it on different nodes.
     """
-    named = [node.name for node in nodes if node.name == value]
+    named = [node.name for node in nodes if node.name == value] or _short(value, nodes)
     keys = sorted({key for node in nodes for key, each in node.labels.items() if each == value})
     meant = {key: [node.name for node in nodes if node.labels.get(key) == value] for key in keys}
     different = list(dict.fromkeys(map(tuple, [*([named] if named else []), *meant.values()])))

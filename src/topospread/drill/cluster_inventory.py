@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace as with_fields
-from datetime import UTC, datetime
-from functools import lru_cache
 
 from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod, PodCondition, PodStatus
 from topospread.api.policy import PodDisruptionBudgetStatus
-from topospread.api.timestamps import snapshot_time
+from topospread.api.timestamps import snapshot_time, timestamp
 from topospread.controllers.removal import is_leaving
 from topospread.simulation.final_inventory import inventory_with
 from topospread.simulation.run import Run
@@ -66,12 +64,7 @@ class Times:
 
     def text(self, seconds: float) -> str:
         """Return a drill time as a timestamp. Times before the start become one moment before it."""
-        return _timestamp(self.begin + max(seconds, -1))
-
-
-@lru_cache(1024)
-def _timestamp(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return timestamp(self.begin + max(seconds, -1))
 
 
 def stored(each: FollowedPod, times: Times, down: Collection[str]) -> Pod:

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from topospread.api.inventory import Inventory
 from topospread.errors import InputError, TopospreadError, UsageError
@@ -33,21 +33,6 @@ _PARTS = 4
 _COMMAND = "from topospread.drill.dask_workers import main; main()"
 Progress = Callable[[int, int], None]
 """Receives the number of finished parts and the total."""
-
-
-class SharedWork(Protocol):
-    """The input for a worker."""
-
-    @property
-    def version(self) -> str:
-        """The topospread version of the caller. A worker with another version refuses to run."""
-
-    def play(self, shard: Shard) -> object:
-        """Run a part.
-
-        Raises:
-            TopospreadError: if the part fails.
-        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +59,10 @@ class SharedCheck:
     def play(self, shard: Shard) -> DrillOfFile:
         """Run the drill."""
         return self.drill.checked()
+
+
+SharedWork = SharedEach | SharedCheck
+"""The input for a worker."""
 
 
 def drill_each_on_dask(work: SharedEach, address: str, progress: Progress | None = None) -> EachDrill:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.node import Node
 from topospread.api.pools import NodePool
 from topospread.api.well_known_labels import REGION, ZONE
@@ -33,7 +33,7 @@ from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
 from .notes import lost_replicas, not_rolled_out, remarks
 from .placed_pods import place_first
-from .pods import FollowedPod, WorkloadKey, key_of
+from .pods import FollowedPod
 from .result import Drill, DrillAutoscaler, DrillEvent, StepOutcome, UnevictedPod, WorkloadState
 from .rollouts import apply_and_roll, roll_out, rollout_states
 from .steps import (
@@ -108,7 +108,7 @@ def _with(node: Node, inventory: Inventory) -> Inventory:
     return replace(inventory, nodes=[*inventory.nodes, node])
 
 
-Spreads = Mapping[WorkloadKey, Sequence[ConstraintArithmetic]]
+Spreads = Mapping[ObjectKey, Sequence[ConstraintArithmetic]]
 Manifests = Mapping[str, Inventory]
 """Path of an `Apply` or `Rollout` step → its objects."""
 Progress = Callable[[int, int], None]
@@ -149,7 +149,7 @@ class DrillRun:
         )
         self._manifests = manifests
         self._spreads: Spreads = {}
-        self._ready: Counter[WorkloadKey] = Counter()
+        self._ready: Counter[ObjectKey] = Counter()
         self._begun = False
         self._at_first: tuple[WorkloadState, ...] = ()
         self._events = 0
@@ -178,8 +178,8 @@ class DrillRun:
         state = self.state
         workloads = () if partial else tuple(self._workload_state(each) for each in state.run.plan.workloads)
         first, *steps = outcomes
-        changed = {(each.kind, each.namespace, each.name) for outcome in outcomes for each in outcome.changed}
-        at_first = tuple(each for each in self._at_first if (each.kind, each.namespace, each.name) in changed)
+        changed = {key_of(each) for outcome in outcomes for each in outcome.changed}
+        at_first = tuple(each for each in self._at_first if key_of(each) in changed)
         return Drill(
             (replace(first, changed=at_first), *steps),
             len(state.cluster.nodes),
@@ -344,7 +344,7 @@ class DrillRun:
 
     def _pending(self) -> Iterator[PendingGroup]:
         """Yield groups of pending pods with one workload and message, evaluated in the current state."""
-        groups: dict[tuple[WorkloadKey, str], tuple[Workload, list[str], PodOutcome]] = {}
+        groups: dict[tuple[ObjectKey, str], tuple[Workload, list[str], PodOutcome]] = {}
         never_tried: dict[int, PodOutcome] = {}
         if self.state.queue.groups is not None:
             from topospread.simulation.group_attempts import outcomes_of_waiting

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from topospread.admission.names import Names
 from topospread.admission.policies import not_judged
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.node import Node
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
@@ -30,17 +30,7 @@ from .cluster_inventory import Times, as_they_stand, begin_of, with_budgets_open
 from .event_schedule import Action, EventSchedule
 from .health import Health
 from .kubelets import Kubelets
-from .pods import (
-    FollowedPod,
-    FollowedPods,
-    WorkloadKey,
-    by_preemptor,
-    key_of,
-    owner_of,
-    planned_pods,
-    there_of,
-    waiting_pod,
-)
+from .pods import FollowedPod, FollowedPods, by_preemptor, owner_of, planned_pods, there_of, waiting_pod
 from .random_choices import RandomChoices
 from .replacement_pods import ReplacementPods
 from .result import DrillEvent, DrillPod, EventKind
@@ -80,7 +70,7 @@ class DrillState:
         self.down = {each.name for each in inventory.nodes if is_silent(each)}
         self.events: list[DrillEvent] = []
         self.on_arrival: list[Callable[[FollowedPod], None]] = []
-        self.rollouts: dict[WorkloadKey, Callable[[], bool]] = {}
+        self.rollouts: dict[ObjectKey, Callable[[], bool]] = {}
         self.before_round: Callable[[], None] = lambda: None
         self.pods = FollowedPods()
         self.warnings: dict[str, None] = {}
@@ -192,17 +182,13 @@ class DrillState:
                 continue
             if following is None or (until is not None and following > until):
                 return
-            self._do_what_is_due(following)
-
-    def _do_what_is_due(self, time: float) -> None:
-        """Run the actions due at a time. The clock does not move if all of them are obsolete."""
-        before, happened = self.now, len(self.events)
-        self.now = max(self.now, time)
-        self._schedule.do_what_is_due(self.now)
-        if len(self.events) == happened:
-            self.now = before
-        else:
-            self.queue.at(round(self.now * _NANOSECONDS))
+            before, happened = self.now, len(self.events)
+            self.now = max(self.now, following)
+            self._schedule.do_what_is_due(self.now)
+            if len(self.events) == happened:
+                self.now = before
+            else:
+                self.queue.at(round(self.now * _NANOSECONDS))
 
     def _settle(self, until: float | None) -> None:
         limit = None if until is None else round(until * _NANOSECONDS)
@@ -451,7 +437,7 @@ class DrillState:
         ready, pending = self.health.ready.total(), len(self.pods.waiting)
         self.events.append(DrillEvent(self.now, kind, detail, tuple(nodes), tuple(pods), ready, pending))
 
-    def workload(self, key: WorkloadKey) -> Workload | None:
+    def workload(self, key: ObjectKey) -> Workload | None:
         """Return the current plan of a workload."""
         return self._workloads.get(key)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from topospread.api.inventory import key_of
 from topospread.controllers.scale import the_workload
 from topospread.errors import UsageError
 
-from .pods import WorkloadKey
 from .result import Drill, WorkloadState
 
 
@@ -111,8 +111,8 @@ def _ready(drill: Drill, expected: Expectations) -> Iterator[Shortfall]:
     for name, (target, least), steps in (*every, *(("left", each, drill.steps[-1:]) for each in expected.left.items())):
         path = f"spec.expect.{name}[{target}]"
         workload = _named(drill, target, path)
-        key = _key(workload)
-        found = [(state.fewest, step.step) for step in steps for state in step.changed if _key(state) == key] or [
+        key = key_of(workload)
+        found = [(state.fewest, step.step) for step in steps for state in step.changed if key_of(state) == key] or [
             (workload.ready, "")
         ]
         fewest, step = min(found, key=lambda each: each[0])
@@ -130,15 +130,11 @@ def _times(drill: Drill, expected: Expectations) -> Iterator[Shortfall]:
 
 
 def _named(drill: Drill, target: str, path: str) -> WorkloadState:
-    by_key = {_key(each): each for each in drill.workloads}
+    by_key = {key_of(each): each for each in drill.workloads}
     try:
         return by_key[the_workload(target, by_key)]
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
-
-
-def _key(each: WorkloadState) -> WorkloadKey:
-    return each.kind, each.namespace, each.name
 
 
 def _name(each: WorkloadState) -> str:

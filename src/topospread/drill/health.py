@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 from msgspec.structs import replace
 
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.labels import Selector
 from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from topospread.cluster import Cluster
@@ -20,7 +21,7 @@ from topospread.controllers.planned import Workload
 from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.simulation.budgets import desired_healthy, goes_by_scale, replicas_of, room_of
 
-from .pods import FollowedPod, WorkloadKey, key_of
+from .pods import FollowedPod
 from .result import BrokenBudget
 
 
@@ -61,8 +62,8 @@ class Health:
         self._now = now
         self._budgets: dict[str, list[FollowedBudget]] = {}
         self._selecting: dict[tuple[str, frozenset[tuple[str, str]]], list[FollowedBudget]] = {}
-        self.ready: Counter[WorkloadKey] = Counter()
-        self.fewest: dict[WorkloadKey, int] = before.fewest if before else {}
+        self.ready: Counter[ObjectKey] = Counter()
+        self.fewest: dict[ObjectKey, int] = before.fewest if before else {}
         self.breaches: dict[str, BrokenBudget] = before.breaches if before else {}
         for budget in cluster.objects.pod_disruption_budgets.values():
             selector = budget_selector(budget)

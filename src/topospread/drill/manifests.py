@@ -6,6 +6,7 @@ from dataclasses import replace as with_fields
 
 from msgspec.structs import replace
 
+from topospread.api.inventory import key_of
 from topospread.api.meta import Annotations, ObjectMeta
 from topospread.api.node import Node, NodeSpec
 from topospread.api.taints import UNSCHEDULABLE_TAINT
@@ -16,7 +17,6 @@ from topospread.errors import UsageError
 
 from .choosing import one_node
 from .drill_state import DrillState
-from .pods import key_of
 from .steps import AddNodes, Scale
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from topospread.api.inventory import key_of
 from topospread.controllers.planned import Workload
 from topospread.controllers.revisions import TEMPLATE_CHANGED
 from topospread.controllers.scale import short_target
 from topospread.simulation.result import PendingGroup
+from topospread.text import agreeing
 
 from .drill_state import DrillState
 from .node_failure import NodeFailures
-from .pods import FollowedPod, key_of
+from .pods import FollowedPod
 from .result import LostReplicas, StepOutcome, WorkloadState
 
 STATEFUL_SETS_WAIT = (
@@ -27,35 +29,36 @@ def remarks(
     state: DrillState, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
 ) -> Iterator[str]:
     """Yield remarks on the state after a step."""
-    yield from _unready(state)
+    unready = [each for each in state.pods.by_key.values() if each.is_unready and not each.terminating]
+    if unready:
+        yield _said(unready, "are not ready in the input; in a drill, only new pods become ready")
     yield from _held_back(state, failures)
     waits = not_replaced(state)
     if waits:
-        yield f"{_names(waits)} {_is(waits)} not replaced: {STATEFUL_SETS_WAIT}"
+        yield _said(waits, f"are not replaced: {STATEFUL_SETS_WAIT}")
     held = state.successors.held_back()
     if held:
-        yield f"{_names(held)} {_is(held)} not replaced: the StatefulSet waits until all earlier pods are ready"
+        yield _said(held, "are not replaced: the StatefulSet waits until all earlier pods are ready")
     yield from _not_counted(_terminating(state))
     yield from _pinned(pending)
     yield from _staying(state)
-    yield from _skewed(state, changed)
+    skewed = [
+        f"{each.namespace}/{each.name}"
+        for each in changed
+        if not each.pending and any(spread.hard and spread.is_exceeded for spread in each.spread)
+    ]
+    if skewed:
+        yield f"{_listed(skewed)} {agreeing('stay', len(skewed))} skewed: nothing moves pods that are placed"
 
 
 def not_rolled_out(workloads: Iterable[Workload], outcomes: Iterable[StepOutcome]) -> Iterator[str]:
     """Yield a warning about each workload whose changed template no step rolled out."""
-    rolled = {(each.kind, each.namespace, each.name) for outcome in outcomes for each in outcome.rollouts}
+    rolled = {key_of(each) for outcome in outcomes for each in outcome.rollouts}
     for each in workloads:
         for note in each.notes:
-            if note.startswith(TEMPLATE_CHANGED) and (each.kind, each.namespace, each.name) not in rolled:
-                target = short_target((each.kind, each.namespace, each.name))
+            if note.startswith(TEMPLATE_CHANGED) and key_of(each) not in rolled:
+                target = short_target(key_of(each))
                 yield f"{each.namespace}/{each.name}: {note.partition(';')[0]}; --rollout {target} rolls it out"
-
-
-def _unready(state: DrillState) -> Iterator[str]:
-    """Yield a remark on pods that the input says are not ready."""
-    unready = [each for each in state.pods.by_key.values() if each.is_unready and not each.terminating]
-    if unready:
-        yield f"{_names(unready)} {_is(unready)} not ready in the input; in a drill, only new pods become ready"
 
 
 def _held_back(state: DrillState, failures: NodeFailures) -> Iterator[str]:
@@ -124,27 +127,13 @@ def _staying(state: DrillState) -> Iterator[str]:
     stay = [each for each in state.pods.on(sorted(tainted)) if each.leaves_at is None and not each.terminating]
     daemons = [each for each in stay if each.workload is not None and each.workload.kind == "DaemonSet"]
     if daemons:
-        yield (
-            f"{_names(daemons)} {_stays(daemons)} where {_they(daemons)}: "
-            "DaemonSet pods tolerate NotReady nodes forever"
-        )
+        yield (f"{_said(daemons, 'stay')} where {_they(daemons)}: DaemonSet pods tolerate NotReady nodes forever")
     others = [each for each in stay if each not in daemons and each.workload is not None]
     if others:
         yield (
-            f"{_names(others)} {_stays(others)} where {_they(others)}, as "
+            f"{_said(others, 'stay')} where {_they(others)}, as "
             f"{'its' if len(others) == 1 else 'their'} tolerations of the taints have no tolerationSeconds"
         )
-
-
-def _skewed(state: DrillState, changed: Sequence[WorkloadState]) -> Iterator[str]:
-    """Yield a remark on hard constraints that stay skewed because no pending pod can correct them."""
-    skewed = [
-        f"{each.namespace}/{each.name}"
-        for each in changed
-        if not each.pending and any(spread.hard and spread.is_exceeded for spread in each.spread)
-    ]
-    if skewed:
-        yield f"{_listed(skewed)} {'stays' if len(skewed) == 1 else 'stay'} skewed: nothing moves pods that are placed"
 
 
 def _names(pods: Sequence[FollowedPod]) -> str:
@@ -157,18 +146,15 @@ def _names(pods: Sequence[FollowedPod]) -> str:
     return f"{len(pods)} pods of {owners}"
 
 
+def _said(pods: Sequence[FollowedPod], words: str) -> str:
+    """Return the pods' names and a clause whose verb agrees with their number."""
+    return f"{_names(pods)} {agreeing(words, len(pods))}"
+
+
 def _listed(names: Sequence[str]) -> str:
     if len(names) > _NAMED + 1:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-
-
-def _is(pods: Sequence[FollowedPod]) -> str:
-    return "is" if len(pods) == 1 else "are"
-
-
-def _stays(pods: Sequence[FollowedPod]) -> str:
-    return "stays" if len(pods) == 1 else "stay"
 
 
 def _they(pods: Sequence[FollowedPod]) -> str:

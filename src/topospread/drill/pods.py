@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from topospread.admission.names import parent_and_ordinal
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.pod import Pod
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.controllers.planned import QueuedPod, Workload
@@ -13,14 +15,6 @@ from topospread.simulation.result import EvictedPod
 from topospread.simulation.run import Run
 
 from .result import DrillPod
-
-WorkloadKey = tuple[str, str, str]
-"""Kind, namespace and name."""
-
-
-def key_of(workload: Workload) -> WorkloadKey:
-    """Return a workload's key, which stays the same when controllers plan again."""
-    return workload.kind, workload.namespace, workload.name
 
 
 class FollowedPod(msgspec.Struct, eq=False):
@@ -60,6 +54,11 @@ class FollowedPod(msgspec.Struct, eq=False):
         self.key = pod_key(self.namespace, self.name)
 
     @property
+    def ordinal(self) -> int:
+        """The number at the end of the pod's name; −1 without one."""
+        return parent_and_ordinal(self.name)[1]
+
+    @property
     def labels(self) -> dict[str, str]:
         """The pod's labels."""
         return self.pod.labels
@@ -78,7 +77,7 @@ class FollowedPods:
         self.waiting: dict[PodKey, FollowedPod] = {}
         self._added = 0
         self._on_node: dict[str, dict[PodKey, FollowedPod]] = {}
-        self._of: dict[WorkloadKey, dict[PodKey, FollowedPod]] = {}
+        self._of: dict[ObjectKey, dict[PodKey, FollowedPod]] = {}
 
     def add(self, pod: FollowedPod) -> None:
         """Add a pod, on a node or pending."""
@@ -117,7 +116,7 @@ class FollowedPods:
         """Return the pods on some nodes, node by node."""
         return [pod for node in nodes for pod in self._on_node.get(node, {}).values()]
 
-    def of(self, key: WorkloadKey) -> list[FollowedPod]:
+    def of(self, key: ObjectKey) -> list[FollowedPod]:
         """Return the pods of a workload, including terminating ones."""
         return list(self._of.get(key, {}).values())
 

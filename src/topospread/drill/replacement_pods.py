@@ -12,7 +12,8 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from topospread.admission.names import Names, parent_and_ordinal, pod_prefix
+from topospread.admission.names import Names, pod_prefix
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.pod import Pod
 from topospread.api.workload import Job, StatefulSet
 from topospread.config.gates import gates_for
@@ -24,7 +25,7 @@ from topospread.controllers.stateful_set import keeps_its_revision, of_template
 from topospread.plugins.volume_controller import VolumeController
 from topospread.simulation.run import Run
 
-from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of
+from .pods import FollowedPod, FollowedPods
 
 # Claims of ephemeral volumes of a drill's new pods. Binding is done elsewhere.
 
@@ -75,7 +76,7 @@ class ReplacementPods:
         self._sets = {("StatefulSet", each.namespace, each.name): each for each in inventory.stateful_sets}
         self._jobs = {("Job", each.namespace, each.name): each for each in inventory.jobs}
         self._made = MadeClaims(run)
-        self._vacant: dict[WorkloadKey, list[FollowedPod]] = {}
+        self._vacant: dict[ObjectKey, list[FollowedPod]] = {}
         for each in pods.by_key.values():
             if each.terminating and each.workload is not None and self.waits(each.workload):
                 self._vacant.setdefault(key_of(each.workload), []).append(each)
@@ -127,15 +128,14 @@ class ReplacementPods:
         return [
             each
             for key, each in held
-            if not each.terminating
-            and any(pod.is_unready and _ordinal(pod) < _ordinal(each) for pod in self._pods.of(key))
+            if not each.terminating and any(pod.is_unready and pod.ordinal < each.ordinal for pod in self._pods.of(key))
         ]
 
     @staticmethod
     def _free(gone: list[FollowedPod]) -> list[FollowedPod]:
         return [each for each in gone if not each.terminating]
 
-    def _next_ordinals(self, key: WorkloadKey, item: StatefulSet, gone: list[FollowedPod]) -> list[FollowedPod]:
+    def _next_ordinals(self, key: ObjectKey, item: StatefulSet, gone: list[FollowedPod]) -> list[FollowedPod]:
         """Return the removed pods whose ordinals a StatefulSet creates next.
 
         With OrderedReady, this is only the first missing ordinal, once all pods before it are ready.
@@ -143,11 +143,11 @@ class ReplacementPods:
         in_order = item.spec.pod_management_policy != "Parallel"
         start = (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
         due: list[FollowedPod] = []
-        for each in sorted(gone, key=_ordinal):
-            if not start <= _ordinal(each) < start + (each.workload.replicas if each.workload else 0):
+        for each in sorted(gone, key=lambda each: each.ordinal):
+            if not start <= each.ordinal < start + (each.workload.replicas if each.workload else 0):
                 gone.remove(each)
                 continue
-            if in_order and (due or self._waits_for_another(key, _ordinal(each))):
+            if in_order and (due or self._waits_for_another(key, each.ordinal)):
                 break
             if not each.terminating:
                 due.append(each)
@@ -155,8 +155,8 @@ class ReplacementPods:
                 break
         return due
 
-    def _waits_for_another(self, key: WorkloadKey, ordinal: int) -> bool:
-        before = (each for each in self._pods.of(key) if _ordinal(each) < ordinal)
+    def _waits_for_another(self, key: ObjectKey, ordinal: int) -> bool:
+        before = (each for each in self._pods.of(key) if each.ordinal < ordinal)
         return any(not self._is_ready(each) for each in before)
 
     def waits(self, workload: Workload) -> bool:
@@ -193,7 +193,7 @@ class ReplacementPods:
         match workload.kind:
             case "StatefulSet":
                 item = self._sets.get(key_of(workload))
-                kept = item is None or keeps_its_revision(item, _ordinal(gone))
+                kept = item is None or keeps_its_revision(item, gone.ordinal)
                 return kept or is_of(gone.pod, template, workload.kind)
             case "DaemonSet":
                 return is_of(gone.pod, template, workload.kind)
@@ -215,7 +215,3 @@ def is_of(pod: Pod, template: Pod, kind: str) -> bool:
 def _anew(pod: Pod) -> Pod:
     metadata = replace(pod.metadata, deletion_timestamp=None, creation_timestamp=None, uid=None)
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=None), status=None)
-
-
-def _ordinal(pod: FollowedPod) -> int:
-    return parent_and_ordinal(pod.name)[1]

@@ -14,7 +14,7 @@ from msgspec import Meta
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.base import Base, Word
 from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup, PoolUse, WorkloadSpread
@@ -379,18 +379,13 @@ class Drill(PlainData):
         return bool(with_fields(harm, stuck=tuple(stuck)))
 
     @property
-    def holds(self) -> bool:
-        """True if the drill ends without harm."""
-        return self.verdict == "yes"
-
-    @property
     def _own_harm(self) -> Harm:
         begin = self.steps[0]
-        stuck = {(each.kind, each.namespace, each.name) for each in begin.rollouts if not each.over}
+        stuck = {key_of(each) for each in begin.rollouts if not each.over}
         broken = {each.budget for each in begin.breaches}
         return Harm(
             pending=newly_pending(begin, self.steps[-1]),
-            stuck=tuple(each for each in self.stuck if (each.kind, each.namespace, each.name) not in stuck),
+            stuck=tuple(each for each in self.stuck if key_of(each) not in stuck),
             breaches=tuple(each for each in self.breaches if each.budget not in broken),
             not_evicted=tuple(each for step in self.steps for each in step.not_evicted),
             lost=newly_lost(begin, self.steps[-1]),

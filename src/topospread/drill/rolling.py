@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from topospread.admission.names import parent_and_ordinal
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.rollout import strategy_of, strategy_of_daemon_set, strategy_of_stateful_set
 from topospread.api.workload import DaemonSet, Deployment, StatefulSet
 from topospread.controllers.daemon_set import target_node
@@ -27,7 +27,7 @@ from topospread.controllers.rolling import (
 )
 
 from .drill_state import DrillState
-from .pods import FollowedPod, WorkloadKey, key_of
+from .pods import FollowedPod
 from .replacement_pods import is_of
 from .result import DrillRollout
 
@@ -35,7 +35,7 @@ REPLACED = "replaced by a rollout"
 """Reason for deleting old pods."""
 
 
-def template_item(state: DrillState, key: WorkloadKey) -> Deployment | StatefulSet | DaemonSet | None:
+def template_item(state: DrillState, key: ObjectKey) -> Deployment | StatefulSet | DaemonSet | None:
     """Return the current object whose template is rolled out."""
     inventory = state.run.plan.inventory
     items: Iterable[Deployment | StatefulSet | DaemonSet]
@@ -49,7 +49,7 @@ def template_item(state: DrillState, key: WorkloadKey) -> Deployment | StatefulS
     return next((each for each in items if (each.namespace, each.name) == key[1:]), None)
 
 
-def go_on(state: DrillState, key: WorkloadKey) -> bool:
+def go_on(state: DrillState, key: ObjectKey) -> bool:
     """Take the next step of a rollout. Return False if the rollout has no further step."""
     workload, item = state.workload(key), template_item(state, key)
     if workload is None or item is None:
@@ -64,7 +64,7 @@ def go_on(state: DrillState, key: WorkloadKey) -> bool:
             return _daemon_set_goes_on(state, pods, item)
 
 
-def rollout_state(state: DrillState, key: WorkloadKey) -> DrillRollout | None:
+def rollout_state(state: DrillState, key: ObjectKey) -> DrillRollout | None:
     """Return the state of a rollout; None if its workload is deleted."""
     workload, item = state.workload(key), template_item(state, key)
     if workload is None or item is None:
@@ -78,7 +78,7 @@ def rollout_state(state: DrillState, key: WorkloadKey) -> DrillRollout | None:
     if isinstance(item, StatefulSet):
         strategy = strategy_of_stateful_set(item, workload.replicas)
         first = _start(item) + (strategy.partition if strategy else meant)
-        there = [each for each in there if first <= _ordinal(each)]
+        there = [each for each in there if first <= each.ordinal]
         meant = max(meant - strategy.partition, 0) if strategy else 0
     elif strategy_of_daemon_set(item, meant) is None:
         there, meant = [], 0
@@ -159,7 +159,7 @@ def _stateful_set_goes_on(state: DrillState, pods: RolledPods, item: StatefulSet
     strategy = strategy_of_stateful_set(item, pods.workload.replicas)
     if strategy is None:
         return False
-    by_ordinal = {_ordinal(each): each for each in pods.all}
+    by_ordinal = {each.ordinal: each for each in pods.all}
     start = _start(item)
     there = [by_ordinal.get(start + place) for place in range(pods.workload.replicas)]
     places = ordinals_to_replace(
@@ -198,7 +198,3 @@ def _daemon_set_goes_on(state: DrillState, pods: RolledPods, item: DaemonSet) ->
 
 def _start(item: StatefulSet) -> int:
     return (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
-
-
-def _ordinal(pod: FollowedPod) -> int:
-    return parent_and_ordinal(pod.name)[1]

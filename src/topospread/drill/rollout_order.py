@@ -14,6 +14,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
+from topospread.api.inventory import ObjectKey
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
 from topospread.cluster.cluster import pod_key
@@ -24,12 +25,12 @@ from topospread.errors import UsageError
 
 from .drill_state import DrillState
 from .placed_pods import bind_free, take_from_queue
-from .pods import FollowedPod, WorkloadKey
+from .pods import FollowedPod
 from .rolling import REPLACED, RolledPods, template_item
 from .steps import Rollout, RolloutStep
 
 
-def stand(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
+def stand(state: DrillState, step: Rollout, key: ObjectKey) -> None:
     """Place existing pods on their given nodes. In a fixed order, kube-scheduler must be able to choose each node.
 
     Raises:
@@ -50,7 +51,7 @@ def stand(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
         state.pods.move(pod, _bind(state, step, turn, pod))
 
 
-def play_turns(state: DrillState, step: Rollout, key: WorkloadKey) -> None:
+def play_turns(state: DrillState, step: Rollout, key: ObjectKey) -> None:
     """Run the given events of a started rollout. An order that is not fixed ends at the first impossible event.
 
     Raises:

@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.meta import Annotations
 from topospread.api.workload import DaemonSet, Deployment, StatefulSet, StatefulSetStatus
 from topospread.controllers.revisions import canonical, revision_hash
@@ -17,7 +17,6 @@ from topospread.sources.collection import applied
 from topospread.whole_number import whole_number
 
 from .drill_state import DrillState
-from .pods import WorkloadKey, key_of
 from .result import DrillRollout
 from .rolling import go_on, rollout_state, template_item
 from .rollout_order import play_turns, stand
@@ -62,7 +61,7 @@ def apply_and_roll(state: DrillState, manifests: Inventory, path: str) -> None:
     state.replan(lambda inventory: _revised(before, applied(inventory, manifests)))
     for item in _items(state.run.plan.inventory):
         if _changed(before, item):
-            _begin(state, (item.kind, item.namespace, item.name))
+            _begin(state, key_of(item))
 
 
 def rollout_states(state: DrillState) -> list[DrillRollout]:
@@ -77,7 +76,7 @@ def rollout_states(state: DrillState) -> list[DrillRollout]:
     return found
 
 
-def _begin(state: DrillState, key: WorkloadKey) -> None:
+def _begin(state: DrillState, key: ObjectKey) -> None:
     state.rollouts[key] = partial(go_on, state, key)
 
 
@@ -94,8 +93,8 @@ def _items(inventory: Inventory) -> Iterator[Rolled]:
 
 
 def _was(before: Inventory, item: Rolled) -> Rolled | None:
-    key = (item.kind, item.namespace, item.name)
-    return next((each for each in _items(before) if (each.kind, each.namespace, each.name) == key), None)
+    key = key_of(item)
+    return next((each for each in _items(before) if key_of(each) == key), None)
 
 
 def _changed(before: Inventory, item: Rolled) -> bool:
@@ -119,7 +118,7 @@ def _revised(before: Inventory, after: Inventory) -> Inventory:
     return after
 
 
-def _restarted(inventory: Inventory, key: WorkloadKey, when: str) -> Inventory:
+def _restarted(inventory: Inventory, key: ObjectKey, when: str) -> Inventory:
     """Return the cluster with the restart annotation in a workload's template (``kubectl rollout restart``)."""
 
     def changed(item: Rolled) -> Rolled:

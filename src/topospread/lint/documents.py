@@ -12,15 +12,15 @@ import msgspec
 
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
-from topospread.errors import DecodeError, DuplicateError
+from topospread.errors import DecodeError
 from topospread.sources.json_text import (
     JsonList,
-    is_meant_as_json,
     looks_like_json,
     no_list,
     read_value,
     split_documents,
 )
+from topospread.sources.load import is_yaml
 from topospread.sources.locations import Location
 from topospread.sources.quantities import KnownQuantities
 from topospread.sources.text import Text
@@ -63,21 +63,9 @@ def _json_documents(text: Text) -> list[tuple[int, int]]:
     try:
         return split_documents(text)
     except DecodeError as error:
-        if _is_meant_as_json(text):
+        if not is_yaml(text):
             raise error
         return []
-
-
-def _is_meant_as_json(text: Text) -> bool:
-    """Return whether a broken text looks like JSON and is not YAML either."""
-    try:
-        for _ in read_documents(text):
-            pass
-    except DecodeError:
-        return is_meant_as_json(text)
-    except DuplicateError:
-        return False
-    return False
 
 
 def _in_list(listed: JsonList, *, applied: bool) -> Iterator[tuple[Any, Location]]:

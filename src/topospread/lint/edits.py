@@ -77,10 +77,6 @@ def _find(root: TextValue, path: Path) -> TextValue | None:
     return node
 
 
-def _begin(node: TextValue) -> int:
-    return node.start if node.key is None else node.key
-
-
 class _Writer:
     """Creates replacements in one text."""
 
@@ -114,7 +110,7 @@ class _Writer:
         if last is None or last.key is None:
             return None
         first = next(iter(node.children.values()))
-        return self._behind(node, self._block(key, value, self._column(_begin(first))))
+        return self._behind(node, self._block(key, value, self._column(first.begin)))
 
     def appended(self, node: TextValue, value: Any) -> Splice | None:
         """Append an item to a list."""
@@ -131,9 +127,9 @@ class _Writer:
             return None
         if parent.flow:
             if following is not None:
-                return Splice(_begin(node), _begin(following), "")
+                return Splice(node.begin, following.begin, "")
             return Splice(siblings[at - 1].end, node.end, "")
-        begin = _begin(node) if node.key is not None else self.text.rfind("-", 0, node.start)
+        begin = node.begin if node.key is not None else self.text.rfind("-", 0, node.start)
         line = self.text.rfind("\n", 0, begin) + 1
         if not self.text[line:begin].strip():
             return Splice(line, self._next_line(node.end), "")
@@ -146,9 +142,9 @@ class _Writer:
         last = list(node.children.values())[-1] if node.children else None
         if last is None:
             return Splice(node.start + 1, node.end - 1, words)
-        line = self.text.rfind("\n", 0, _begin(last)) + 1
-        alone = line > node.start and not self.text[line : _begin(last)].strip()
-        gap = self.newline + " " * self._column(_begin(last)) if alone else " "
+        line = self.text.rfind("\n", 0, last.begin) + 1
+        alone = line > node.start and not self.text[line : last.begin].strip()
+        gap = self.newline + " " * self._column(last.begin) if alone else " "
         return Splice(last.end, last.end, f",{gap}{words}")
 
     def _behind(self, node: TextValue, lines: list[str]) -> Splice:

@@ -32,7 +32,7 @@ from .lint_input import LintSubject, SchedulerConfiguration
 from .problem import FieldEdit
 from .reading import Question, Read
 from .rule import Severity
-from .run import ClusterReading, Judged, LintReport, run
+from .run import ClusterReading, LintReport, run
 
 # Unified diff of two versions of a text. Documents of large texts are compared one by one.
 
@@ -137,6 +137,8 @@ def mend(
     stdin: BinaryIO | None = None,
     level: Severity = "hint",
     cluster: Inventory | ClusterReading | None = None,
+    *,
+    unsafe: bool = False,
 ) -> tuple[LintReport, list[FixedText]]:
     """Run the rules, apply their fixes in memory, and repeat until nothing changes.
 
@@ -145,6 +147,7 @@ def mend(
         stdin: input for the path ``-``.
         level: minimum severity of findings that are fixed and reported.
         cluster: the cluster to compare with, or a function that reads it.
+        unsafe: also make the suggested edits.
 
     Returns:
         The remaining findings, and the changed texts.
@@ -156,7 +159,7 @@ def mend(
     before = {source.path: (source, text) for source, text in outcome.read.texts}
     texts = {path: text for path, (_, text) in before.items()}
     for _ in range(_ROUNDS):
-        mended = dict(_mended_texts(outcome))
+        mended = dict(_mended_texts(outcome, unsafe=unsafe))
         if not mended:
             break
         texts |= mended
@@ -168,15 +171,16 @@ def mend(
     ]
 
 
-def _mended_texts(outcome: LintReport) -> Iterator[tuple[str, Text]]:
+def _mended_texts(outcome: LintReport, *, unsafe: bool) -> Iterator[tuple[str, Text]]:
     """Yield the texts that fixes changed, with their paths."""
-    by_text: dict[str, list[Judged]] = {}
+    by_text: dict[str, list[tuple[LintSubject, Sequence[FieldEdit]]]] = {}
     for each in outcome.judged:
+        edits = each.problem.fix or (each.problem.suggestion if unsafe else ())
         # Rendered output is not a file that can be written.
-        if each.problem.fix and each.subject is not None and each.subject.location.text.origins is None:
-            by_text.setdefault(each.subject.location.text.name, []).append(each)
+        if edits and each.subject is not None and each.subject.location.text.origins is None:
+            by_text.setdefault(each.subject.location.text.name, []).append((each.subject, edits))
     for source, text in outcome.read.texts:
-        wanted = [(each.subject, each.problem.fix) for each in by_text.get(text.name, []) if each.subject is not None]
+        wanted = by_text.get(text.name)
         if not wanted:
             continue
         editor = TextEditor(text, outcome.read)

@@ -22,11 +22,10 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from topospread.api.yaml_scalars import ScalarError, key_text, plain_scalar
 from topospread.errors import Place
 from topospread.sources.json_layout import Form, TextValue, json_root
 from topospread.sources.locations import Location
-from topospread.sources.positions import Path, Position, format_path, parse_path
+from topospread.sources.positions import Path, Position, format_path, key_in, next_event, parse_path
 from topospread.sources.text import Text, printable
 
 _ENDS: Final = (MappingEndEvent, SequenceEndEvent)
@@ -37,19 +36,13 @@ def documents_of(data: bytes) -> list[TextValue]:
     found: list[TextValue] = []
     loader = yaml.CLoader(data)
     try:
-        while type(event := _next(loader)) is not StreamEndEvent:
+        while type(event := next_event(loader)) is not StreamEndEvent:
             if type(event) is DocumentStartEvent:
-                first = _next(loader)
+                first = next_event(loader)
                 found.append(_node(loader, first, first, None))
     except (yaml.YAMLError, RecursionError):
         pass  # The reader of the values reports the error.
     return found
-
-
-def _next(loader: yaml.CLoader) -> Event:
-    event = loader.get_event()
-    assert event is not None, "asked beyond the end of the stream"
-    return event
 
 
 def _node(loader: yaml.CLoader, event: Event, named: Event, key: int | None) -> TextValue:
@@ -80,17 +73,17 @@ def _fill(loader: yaml.CLoader, node: TextValue, event: MappingStartEvent | Sequ
     node.flow = bool(event.flow_style)
     last: TextValue | None = None
     index = 0
-    while type(first := _next(loader)) not in _ENDS:
+    while type(first := next_event(loader)) not in _ENDS:
         if node.form == "list":
             last = _node(loader, first, first, None)
             node.children[index] = last
             index += 1
             continue
-        name = _key(first)
+        name = key_in(first)
         if type(first) in (MappingStartEvent, SequenceStartEvent):
             _node(loader, first, first, None)
         mark = first.start_mark
-        last = _node(loader, _next(loader), first, mark.index if mark else None)
+        last = _node(loader, next_event(loader), first, mark.index if mark else None)
         if name is not None:
             node.children.setdefault(name, last)
     # Only the event after a block collection tells where it ends.
@@ -99,15 +92,6 @@ def _fill(loader: yaml.CLoader, node: TextValue, event: MappingStartEvent | Sequ
         node.end, node.last_line = (mark.index, mark.line + 1) if mark else (node.end, node.last_line)
     else:
         node.end, node.last_line = last.end, last.last_line
-
-
-def _key(event: Event) -> str | None:
-    if type(event) is not ScalarEvent:
-        return None
-    try:
-        return key_text(plain_scalar(event.value) if event.implicit[0] and event.tag is None else event.value)
-    except ScalarError:
-        return None
 
 
 class Layouts:

@@ -27,8 +27,10 @@ class Problem(NamedTuple):
         field: path of the field; "" for the whole object.
         message: the problem, with the actual values.
         fix: edits that ``--fix`` makes; empty if a person must decide.
+        suggestion: edits for a person to confirm, made with ``--unsafe-fixes``.
     """
 
     field: str
     message: str
     fix: tuple[FieldEdit, ...] = ()
+    suggestion: tuple[FieldEdit, ...] = ()

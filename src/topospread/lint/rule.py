@@ -108,6 +108,7 @@ class Finding:
         message: the problem.
         place: file, document, object, field, line and column.
         fix: the edits that ``--fix`` makes.
+        suggestion: the edits that only ``--unsafe-fixes`` makes.
         rendered: for rendered objects, the place in the output of Helm or kustomize; its ``source`` is the chart or
             kustomization. ``place`` is then the place in the template or patch, if known.
     """
@@ -118,6 +119,7 @@ class Finding:
     place: Place
     fix: tuple[FieldEdit, ...] = ()
     rendered: Place | None = None
+    suggestion: tuple[FieldEdit, ...] = ()
 
     @property
     def text(self) -> str:

@@ -147,8 +147,8 @@ class LintReport(Sequence[Finding]):
         worst = SEVERITIES[: SEVERITIES.index(severity) + 1]
         return replace(self, judged=[each for each in self.judged if each.finding.severity in worst])
 
-    def limited(self, most: int = MOST_ALIKE) -> LintReport:
-        """Return the report with at most `most` findings per rule and object. The last one counts the rest.
+    def limited(self) -> LintReport:
+        """Return the report with at most `MOST_ALIKE` findings per rule and object. The last one counts the rest.
 
         Fixes of omitted findings are omitted, too.
         """
@@ -158,11 +158,11 @@ class LintReport(Sequence[Finding]):
         for each in self.judged:
             key = each.finding.rule, id(each.subject)
             seen[key] += 1
-            more = counts[key] - most
-            if seen[key] == most and more > 0:
+            more = counts[key] - MOST_ALIKE
+            if seen[key] == MOST_ALIKE and more > 0:
                 text = f"{each.finding.message} (and {more} more findings of this rule in the object)"
                 each = with_fields(each, finding=replace(each.finding, message=text))  # noqa: PLW2901
-            if seen[key] <= most:
+            if seen[key] <= MOST_ALIKE:
                 kept.append(each)
         return replace(self, judged=kept)
 
@@ -342,7 +342,7 @@ def _finding(rule: Rule, subject: LintSubject, problem: Problem, found: Read) ->
         place = replace(place, field="")
     message, told = printable(problem.message), source_place(subject, problem.field, place)
     if told is None:
-        return Finding(rule.id, rule.severity, message, place, problem.fix)
+        return Finding(rule.id, rule.severity, message, place, problem.fix, suggestion=problem.suggestion)
     return Finding(rule.id, rule.severity, message, told, rendered=place)
 
 

@@ -132,7 +132,11 @@ class CacheComparer:
         await asyncio.sleep(SETTLE)
         for key, (known, item) in answers.items():
             if compared.known(key) == known:
-                self._correct(kind, key, item)
+                if item is None:
+                    kind.sink.delete(key, None)
+                else:
+                    kind.sink.put(item)
+                self._observer.corrected(kind.watched.name, "/".join(filter(None, key)))
 
     async def _suspects(self, kind: ComparedKind) -> list[Key]:
         """Return the objects whose listed state differs from the known one."""
@@ -164,10 +168,3 @@ class CacheComparer:
                 item: KubeObject = msgspec.json.decode(raw, type=kind.watched.struct)
                 return item
         return None
-
-    def _correct(self, kind: ComparedKind, key: Key, item: Any) -> None:
-        if item is None:
-            kind.sink.delete(key, None)
-        else:
-            kind.sink.put(item)
-        self._observer.corrected(kind.watched.name, "/".join(filter(None, key)))

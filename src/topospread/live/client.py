@@ -182,9 +182,7 @@ class ApiClient:
             self._observer.requested("POST", str(each.status), seconds)
         return [each.status < 300 or each.status == _CONFLICT for each in answers]
 
-    async def list_pages(
-        self, path: str, *, params: Mapping[str, str] | None = None, timeout: float = _TIMEOUT
-    ) -> AsyncIterator[bytes]:
+    async def list_pages(self, path: str, *, params: Mapping[str, str] | None = None) -> AsyncIterator[bytes]:
         """Yield the pages of a list, each a ``…List`` object. All have the same resource version.
 
         Raises:
@@ -192,12 +190,12 @@ class ApiClient:
             ApiUnreachable: if there is no answer.
         """
         asked = {"limit": str(PAGE), **(params or {})}
-        page = await self.request("GET", path, params=asked, timeout=timeout)
+        page = await self.request("GET", path, params=asked)
         while True:
             token = msgspec.json.decode(page, type=_Page).metadata.continue_
             following: asyncio.Task[bytes] | None = None
             if token:  # the server prepares the next page while this page is processed
-                rest = self.request("GET", path, params=asked | {"continue": token}, timeout=timeout)
+                rest = self.request("GET", path, params=asked | {"continue": token})
                 following = asyncio.create_task(rest)
             try:
                 yield page

@@ -7,9 +7,9 @@ list is requested again, like in client-go's pager (client-go/tools/pager/pager.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Final, Protocol
 
 import msgspec
@@ -17,6 +17,7 @@ import msgspec
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeStruct
 from topospread.api.storage import VOLUME_KINDS
+from topospread.api.timestamps import timestamp
 from topospread.errors import UsageError
 from topospread.sources.admit import Rules
 from topospread.sources.listed_page import continue_token, read_page
@@ -41,11 +42,8 @@ _OTHER_REFUSAL: Final = 1.0
 """Seconds to wait for the other required lists after an error, so that always the same error is reported."""
 
 
-class ListsProgress(Protocol):
-    """A callback that receives the number of read objects of a kind, and the remaining number if known."""
-
-    def __call__(self, resource: str, done: int, left: int | None) -> None:
-        """Called after every page."""
+ListsProgress = Callable[[str, int, int | None], None]
+"""Receives a kind's resource, the number of its read objects, and the remaining number if known, after every page."""
 
 
 class Receiver(Protocol):
@@ -143,7 +141,7 @@ class ClusterLists:
         """
         facts = SnapshotFacts(
             format=FORMAT,
-            taken=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            taken=timestamp(time.time()),
             namespace=self.wanted.namespace,
             counts={},
             missing={},

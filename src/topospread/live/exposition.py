@@ -6,21 +6,10 @@ Source: prometheus/common/expfmt (``Negotiate``).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
-
-
-class Exposed(Protocol):
-    """The metrics served under ``/metrics``."""
-
-    def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Return all metrics and their content type. ``accept`` is the request's header."""
-
-    def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
-        """Record health checks: name, endpoint (``healthz`` …), and success."""
 
 
 def exposition_of(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]:
@@ -41,8 +30,8 @@ class CollectedMetrics:
         self._registry.register(collector)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """See Exposed."""
+        """Return all metrics and their content type. ``accept`` is the request's header."""
         return exposition_of(self._registry, accept)
 
     def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
-        """Do nothing: health checks are not counted."""
+        """Record health checks: name, endpoint (``healthz`` …), and success. By default they are not counted."""

@@ -22,7 +22,7 @@ from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.node import Node
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.errors import TopospreadError
-from topospread.extender.declared import DeclaredSpread, declared, texts_of
+from topospread.extender.declared import declared, texts_of
 from topospread.extender.domain_rules import refused, scores
 from topospread.extender.surroundings import surroundings
 
@@ -205,12 +205,9 @@ class ExtenderService:
         asked, problems = declared(texts_of(pod.metadata))
         points = dict.fromkeys(args.names, 0)
         if asked.rules and not problems and self.ready():
-            points = self._points(pod, asked, args)
+            nodes, placed = self._nodes(args), self._watched.placed(pod.namespace)
+            points = scores(asked, surroundings(pod, asked.counted, nodes, placed), args.names)
         return [{"Host": name, "Score": points[name]} for name in args.names]
-
-    def _points(self, pod: Pod, asked: DeclaredSpread, args: ExtenderArgs) -> dict[str, int]:
-        nodes, placed = self._nodes(args), self._watched.placed(pod.namespace)
-        return scores(asked, surroundings(pod, asked.counted, nodes, placed), args.names)
 
     def _nodes(self, args: ExtenderArgs) -> Mapping[str, Node]:
         """Return the watched nodes, and sent nodes that are not seen yet."""

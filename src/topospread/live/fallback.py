@@ -7,11 +7,11 @@ constraints are hard again. Placed pods stay.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import UTC, datetime
 
 import msgspec
 
 from topospread.api.node import Node
+from topospread.api.timestamps import timestamp
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.durations import format_duration
 from topospread.controllers.fallback import (
@@ -99,7 +99,7 @@ class Fallbacks:
         domains = counted_lost(verdict.arithmetic, long)
         if not domains:
             return None
-        said = ", ".join(f"{key}={value} since {_time(lost[key, value])}" for key, value in domains[:8])
+        said = ", ".join(f"{key}={value} since {timestamp(lost[key, value])}" for key, value in domains[:8])
         duration = format_duration(round(after * 1e9))
         note = f"DoNotSchedule counts as ScheduleAnyway, because a domain is lost for {duration}: {said} ({ANNOTATION})"
         self._events.record(PodEvent(pod, "Normal", REASON, "Scheduling", truncated(note)))
@@ -127,7 +127,3 @@ class Fallbacks:
             lost = lost_domains(self._nodes(), self._keys) if self._keys else ()
             self._since = {each: self._since.get(each, now) for each in lost}
         return self._since
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

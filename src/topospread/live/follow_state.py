@@ -17,22 +17,14 @@ class FollowState:
     Attributes:
         ready: whether all readable kinds were listed once.
         version: increases with every change of an object.
-        changed: Unix time of the last change; 0 before the first.
         behind_since: Unix time since which changes may be missing; None if up to date.
         problems: resource (``pods``) or "API server" → why it cannot be watched now. Its last state is kept.
-        missing: kind → why it could not be read.
     """
 
     ready: bool = False
     version: int = 0
-    changed: float = 0.0
     behind_since: float | None = None
     problems: Mapping[str, str] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(default_factory=dict)
-
-    def age(self, now: float | None = None) -> float:
-        """Seconds for which changes may be missing; 0 if up to date."""
-        return 0.0 if self.behind_since is None else max(0.0, (time.time() if now is None else now) - self.behind_since)
 
     @property
     def last_error(self) -> str:

@@ -12,12 +12,12 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
+from topospread.api.timestamps import timestamp
 from topospread.errors import Place
 from topospread.sources.load import LiveObjects, load
 from topospread.sources.objects import ReadObject
@@ -42,7 +42,6 @@ log = logging.getLogger(__name__)
 
 _AGAIN: Final = 5.0
 """Seconds before a kind is watched again after an unexpected error."""
-_POLL: Final = 0.1
 
 
 class ClusterListener(Protocol):
@@ -101,15 +100,12 @@ class FollowedCluster:
 
     @property
     def state(self) -> FollowState:
-        """Return which kinds are outdated or missing."""
-        copies = self._kinds.values()
+        """Return which kinds are outdated."""
         return FollowState(
             all(each.synced.is_set() for each in self._reflectors),
-            sum(each.version for each in copies),
-            max((each.changed for each in copies), default=0.0),
+            sum(each.version for each in self._kinds.values()),
             self._states.behind_since(),
             self._states.problems,
-            self._missing(),
         )
 
     def _missing(self) -> dict[str, str]:
@@ -126,7 +122,7 @@ class FollowedCluster:
             copies = {kind: list(copy.items.items()) for kind, copy in self._kinds.items()}
         missing = {kind: _reason(why) for kind, why in self._missing().items()}
         counts = {kind: len(items) for kind, items in copies.items() if kind not in missing}
-        facts = SnapshotFacts(format=FORMAT, taken=_now(), live=True, counts=counts, missing=missing)
+        facts = SnapshotFacts(format=FORMAT, taken=timestamp(time.time()), live=True, counts=counts, missing=missing)
         place = place_of(self._connection)
         objects = [
             ReadObject(kind, item, Place(place.source, object=f"{kind} {'/'.join(filter(None, key))}"))
@@ -143,13 +139,6 @@ class FollowedCluster:
         """
         return load((), live=self.objects())
 
-    async def changed(self, version: int, patience: float = 3600.0) -> FollowState:
-        """Wait until the version differs or the time is over. Return the state."""
-        until = time.monotonic() + patience
-        while self.state.version == version and time.monotonic() < until:
-            await asyncio.sleep(_POLL)
-        return self.state
-
 
 class _KindCopy:
     """The objects of one kind; implements `Sink`."""
@@ -160,7 +149,6 @@ class _KindCopy:
         self._listener = listener
         self.items: dict[Key, KubeObject] = {}
         self.version = 0
-        self.changed = 0.0
 
     def keys(self) -> set[Key]:
         """See Sink."""
@@ -191,7 +179,6 @@ class _KindCopy:
 
     def _moved(self) -> None:
         self.version += 1
-        self.changed = time.time()
 
 
 @asynccontextmanager
@@ -285,7 +272,3 @@ def _listing_order(entry: tuple[Key, KubeObject]) -> str:
 def _reason(why: str) -> str:
     """Return ``Forbidden`` for ``403 Forbidden: …``, the form in snapshots."""
     return why.partition(":")[0].split(" ", 1)[-1]
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -11,7 +11,6 @@ import logging
 import random
 import socket
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Protocol
 from uuid import uuid4
@@ -108,21 +107,13 @@ class LeaderElection:
         now: monotonic clock in seconds.
     """
 
-    def __init__(
-        self,
-        lock: LeaseLock,
-        identity: str,
-        timing: Timing,
-        observer: LeaseObserver,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, lock: LeaseLock, identity: str, timing: Timing, observer: LeaseObserver) -> None:
         timing.check()
         self._lock = lock
         self._timing = timing
         self._observer = observer
-        self._now = now
         self._reported = ""
-        self.election = Election(identity, timing, now)
+        self.election = Election(identity, timing, time.monotonic)
         observer.leads(lock.name, False)
 
     async def acquire(self, stop: asyncio.Event) -> bool:
@@ -170,7 +161,7 @@ class LeaderElection:
             if error.status != 409:
                 raise
             return False
-        self.election.wrote(record, self._now())
+        self.election.wrote(record, time.monotonic())
         log.info('released lease lock="%s/%s"', self._lock.namespace, self._lock.name)
         return True
 
@@ -200,7 +191,7 @@ class LeaderElection:
         record = self.election.renewal()
         if record is None or not self._lock.known:
             return False
-        sent = self._now()
+        sent = time.monotonic()
         try:
             await self._lock.write(record)
         except RequestError as error:
@@ -218,7 +209,7 @@ class LeaderElection:
             return False
         if self.election.leads:
             self._observer.slow_path(self._lock.name)
-        sent = self._now()
+        sent = time.monotonic()
         await self._lock.write(record)
         self.election.wrote(record, sent)
         return True

@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
-from prometheus_client.exposition import generate_latest
-from prometheus_client.registry import Collector
+from prometheus_client import Gauge
 
 from topospread.config.gates import Gates, gates_known
-from topospread.live.exposition import exposition_of
+from topospread.live.exposition import CollectedMetrics
 from topospread.live.metric_table import EVENTS, HINTS, Metric, MetricKind, metrics
 from topospread.live.observer import AttemptResult, Code, HintResult, Observer, PendingPods, WatchChange
 from topospread.live.spread_figures import ConstraintOf
 from topospread.live.tallies import CountTallies, DurationTallies
 from topospread.version import __version__
 
+from .observer import MirrorResult
+
 MANY_ATTEMPTS = 15
 
 
-class Metrics(Observer):
+class Metrics(CollectedMetrics, Observer):
     """An observer that counts events of the scheduler and its election.
 
     Args:
@@ -33,8 +33,7 @@ class Metrics(Observer):
     """
 
     def __init__(self, host: str, gates: Gates) -> None:
-        self._registry = CollectorRegistry(auto_describe=False)
-        ProcessCollector(registry=self._registry)
+        super().__init__()
         self._tallies = {each.name: DurationTallies(each) for each in (*_of_kind("histogram"), EVENTS, HINTS)}
         self._counts = {each.name: CountTallies(each) for each in _of_kind("counter")}
         for each in (*self._tallies.values(), *self._counts.values()):
@@ -51,18 +50,6 @@ class Metrics(Observer):
             stage = "" if span.stage == "GA" else span.stage
             self._child("kubernetes_feature_enabled", name, stage).set(int(gates.enabled(name)))
         self.pending(PendingPods())
-
-    def text(self) -> bytes:
-        """Return all metrics in Prometheus' text format."""
-        return generate_latest(self._registry)
-
-    def exposition(self, accept: str) -> tuple[bytes, str]:
-        """See Exposed."""
-        return exposition_of(self._registry, accept)
-
-    def add(self, collector: Collector) -> None:
-        """Add a collector with more metrics."""
-        self._registry.register(collector)
 
     def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
         """See Observer."""
@@ -169,8 +156,8 @@ class Metrics(Observer):
         for name, of, well in checks:
             self._child("kubernetes_healthcheck", name, of).set(int(well))
 
-    def mirrored(self, result: Literal["best", "other", "nowhere"], pod: str, node: str, why: str) -> None:
-        """See MirrorObserver."""
+    def mirrored(self, result: MirrorResult, pod: str, node: str, why: str) -> None:
+        """See Observer."""
         self._mirrored[result] += 1
         self._count("topospread_mirrored_bindings_total", result)
         share = self._mirrored["best"] / sum(self._mirrored.values())

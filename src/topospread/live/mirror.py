@@ -6,34 +6,22 @@ earlier, and perhaps scored only some nodes, so not every difference is an error
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from topospread.api.pod import Pod
 from topospread.cluster.cluster import pod_key
 from topospread.scheduling.verdict import Verdict
 
 from .kinds import ReadPod, Watched
-from .observer import Observer
+from .observer import MirrorResult
 from .reflector import Key, Sink
 from .scheduler import LiveScheduler
 
-Result = Literal["best", "other", "nowhere"]
-"""Result of the comparison: pod bound to one of our best nodes, another feasible node, or an infeasible one."""
 _SHOWN = 3
 
 
-class MirrorObserver(Observer):
-    """An observer that also receives comparisons."""
-
-    def mirrored(self, result: Result, pod: str, node: str, why: str) -> None:
-        """Report a real binding, and the difference if it is not among our best nodes."""
-
-
 class Mirror(LiveScheduler):
-    """A scheduler that only compares bindings of its profiles' pods.
-
-    Its ``observer`` must be a `MirrorObserver`.
-    """
+    """A scheduler that only compares bindings of its profiles' pods."""
 
     def _sink_of(self, watched: Watched) -> Any:
         sink = super()._sink_of(watched)
@@ -48,11 +36,10 @@ class Mirror(LiveScheduler):
             return
         verdict = self._scheduler.verdict(pod)
         result, why = compared(verdict, node)
-        observer: Any = self._observer
-        observer.mirrored(result, pod_key(pod.namespace, pod.name), node, why)
+        self._observer.mirrored(result, pod_key(pod.namespace, pod.name), node, why)
 
 
-def compared(verdict: Verdict, node: str) -> tuple[Result, str]:
+def compared(verdict: Verdict, node: str) -> tuple[MirrorResult, str]:
     """Compare a real binding with a verdict. Also return the difference in words, or ""."""
     if node in verdict.best:
         return "best", ""

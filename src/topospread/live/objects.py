@@ -7,7 +7,8 @@ The cluster state and this module share the objects. A change goes to the queue 
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.node import Node
@@ -20,12 +21,8 @@ from topospread.whole_number import whole_number
 from .kinds import WATCHED, Watched
 from .reflector import Key, Sink
 
-
-class Changed(Protocol):
-    """Called for every new, changed or deleted object."""
-
-    def __call__(self, item: KubeObject) -> None:
-        """Process an object, given in its current or last state."""
+Changed = Callable[[KubeObject], None]
+"""Called for every new, changed or deleted object, given in its current or last state."""
 
 
 class Objects:

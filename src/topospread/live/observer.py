@@ -13,6 +13,8 @@ Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Erro
 """Status of an extension point."""
 HintResult = Literal["Queue", "QueueSkip", "Error"]
 """Result of a queueing hint."""
+MirrorResult = Literal["best", "other", "nowhere"]
+"""Result of a comparison: pod bound to one of our best nodes, another feasible node, or an infeasible one."""
 WatchChange = Literal["listing", "listed", "watching", "open", "heard", "relisting", "failed", "absent"]
 """States of a watch. ``watching``: requested; ``open``: the server answers; ``heard``: an event without changes."""
 
@@ -92,3 +94,6 @@ class Observer:
 
     def failed(self, what: str, why: str) -> None:
         """Report a failure that is retried or not critical."""
+
+    def mirrored(self, result: MirrorResult, pod: str, node: str, why: str) -> None:
+        """Report a real binding with ``--dry-run``, and the difference if it is not among our best nodes."""

@@ -83,19 +83,17 @@ class PluginTimes:
     """Measures some of the attempts.
 
     Args:
-        share: one in this many attempts, chosen at random.
         now: clock in seconds.
     """
 
-    def __init__(self, times: Observer, share: int = SHARE, now: Callable[[], float] = perf_counter) -> None:
+    def __init__(self, times: Observer, now: Callable[[], float] = perf_counter) -> None:
         self._times = times
-        self._share = share
         self._now = now
         self._next = now()
 
     def drawn(self) -> bool:
         """Return whether to measure the next attempt."""
-        if random.random() * self._share >= 1 or (now := self._now()) < self._next:
+        if random.random() * SHARE >= 1 or (now := self._now()) < self._next:
             return False
         self._next = now + _APART
         return True

@@ -46,8 +46,4 @@ class Preempting:
     @property
     def registrations(self) -> tuple[Registration, ...]:
         """Return the event "pod deleted", with a hint that never requeues: other plugins' hints decide."""
-        return (Registration(ASSIGNED_POD_DELETE, _never),)
-
-
-def _never(pod: Pod, old: object, new: object) -> bool:
-    return False
+        return (Registration(ASSIGNED_POD_DELETE, lambda pod, old, new: False),)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Literal
 
 from topospread.config.gates import Gates
 from topospread.live.logs import facts, level
 from topospread.live.metrics import Metrics
 from topospread.live.observer import WatchChange
+
+from .observer import MirrorResult
 
 log = logging.getLogger("topospread.live.scheduler")
 
@@ -80,8 +81,8 @@ class Reporting(Metrics):
         super().leads(name, leads)
         log.log(level(1), "leader election", extra=facts(lease=name, leads=leads))
 
-    def mirrored(self, result: Literal["best", "other", "nowhere"], pod: str, node: str, why: str) -> None:
-        """See MirrorObserver."""
+    def mirrored(self, result: MirrorResult, pod: str, node: str, why: str) -> None:
+        """See Observer."""
         super().mirrored(result, pod, node, why)
         if result == "best":
             log.log(level(2), "bound to one of the best nodes", extra=facts(pod=pod, node=node))

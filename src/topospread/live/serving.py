@@ -19,7 +19,7 @@ from aiohttp import web
 
 from topospread.errors import InputError, Place
 from topospread.live.certificate import Certificate
-from topospread.live.exposition import Exposed
+from topospread.live.exposition import CollectedMetrics
 from topospread.live.loopback import is_loopback
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class ServedPages:
         before_scrape: called before each answer with metrics, to update the values that are computed on demand.
     """
 
-    metrics: Exposed
+    metrics: CollectedMetrics
     healthz: Mapping[str, Check]
     livez: Mapping[str, Check]
     readyz: Mapping[str, Check]
@@ -100,7 +100,11 @@ async def serve(
     runners: list[web.AppRunner] = []
     if address.port:
         application = web.Application() if application is None else application
-        _add_health(application, served)
+        for name in ("healthz", "livez", "readyz"):
+            checks = {"ping": _well, **getattr(served, name)}
+            handler = _Health(name, checks, served.metrics)
+            application.router.add_get(f"/{name}", handler.all)
+            application.router.add_get(f"/{name}/{{check}}", handler.one)
         if address.shows_metrics:
             _add_metrics(application, served)
         runners.append(await listen(application, address))
@@ -222,14 +226,6 @@ def _add_metrics(application: web.Application, served: ServedPages) -> None:
         application.router.add_get("/configz", pages.configz)
 
 
-def _add_health(application: web.Application, served: ServedPages) -> None:
-    for name in ("healthz", "livez", "readyz"):
-        checks = {"ping": _well, **getattr(served, name)}
-        handler = _Health(name, checks, served.metrics)
-        application.router.add_get(f"/{name}", handler.all)
-        application.router.add_get(f"/{name}/{{check}}", handler.one)
-
-
 def _well() -> str:
     return ""
 
@@ -255,7 +251,7 @@ class _Pages:
 class _Health:
     """The checks of one health endpoint."""
 
-    def __init__(self, name: str, checks: Mapping[str, Check], metrics: Exposed) -> None:
+    def __init__(self, name: str, checks: Mapping[str, Check], metrics: CollectedMetrics) -> None:
         self._name = name
         self._checks = checks
         self._metrics = metrics

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
+from topospread.api.timestamps import timestamp
 from topospread.cluster.cluster import PodKey, pod_key
 
 from .api_error import ApiError, ApiUnreachable
@@ -52,7 +52,7 @@ def condition_patch(pod: ReadPod, condition: Condition, now: float) -> Json | No
         "lastProbeTime": None,
     }
     if old is None or old.status != condition.status:
-        changed["lastTransitionTime"] = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        changed["lastTransitionTime"] = timestamp(now)
     if pod.metadata.generation:
         changed["observedGeneration"] = pod.metadata.generation
     return changed

@@ -38,7 +38,13 @@ def fixes(report: LintReport, lines: Lines, asked: Range, uri: str) -> Iterator[
         for shown, subject, edits in islice(_fixable(report, text, lines, asked), editor.most_tries):
             after = editor.made([(subject, edits)])
             if after is not None:
-                yield _action(shown, uri, _edit(lines, after.data.decode()))
+                yield CodeAction(
+                    title=f"{BY_ID[str(shown.code)].fix.rstrip('.')} ({shown.code})",
+                    kind=CodeActionKind.QuickFix,
+                    diagnostics=[shown],
+                    is_preferred=True,
+                    edit=WorkspaceEdit(changes={uri: [_edit(lines, after.data.decode())]}),
+                )
             if monotonic() > until:
                 return
 
@@ -54,16 +60,6 @@ def _fixable(
         if each.subject.location.text.name == text.name:
             for shown in diagnostics([each.finding], text.name, lines):
                 yield shown, each.subject, each.problem.fix
-
-
-def _action(shown: Diagnostic, uri: str, edit: TextEdit) -> CodeAction:
-    return CodeAction(
-        title=f"{BY_ID[str(shown.code)].fix.rstrip('.')} ({shown.code})",
-        kind=CodeActionKind.QuickFix,
-        diagnostics=[shown],
-        is_preferred=True,
-        edit=WorkspaceEdit(changes={uri: [edit]}),
-    )
 
 
 def _edit(lines: Lines, after: str) -> TextEdit:

@@ -13,7 +13,6 @@ from topospread.render.blocks import Code, Fact, Page
 from topospread.render.markdown import markdown
 from topospread.render.text import text
 from topospread.session import Session
-from topospread.sources.json_layout import TextValue
 
 _CONSTRAINTS = "topologySpreadConstraints"
 _NO_NODES = 'no nodes are known: set on = "CLUSTER" in topospread.toml'
@@ -100,14 +99,10 @@ def _at(report: LintReport, subject: LintSubject, offset: int) -> Iterator[tuple
     path: list[str | int] = []
     node, on_key = root, False
     while not on_key:
-        step = next((step for step, child in node.children.items() if _begin(child) <= within <= child.end), None)
+        step = next((step for step, child in node.children.items() if child.begin <= within <= child.end), None)
         if step is None:
             break
         path.append(step)
         node = node.children[step]
         on_key = node.key is not None and within < node.start
     yield subject, path, on_key
-
-
-def _begin(node: TextValue) -> int:
-    return node.start if node.key is None else node.key

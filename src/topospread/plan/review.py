@@ -29,11 +29,6 @@ class Review:
     left_out: tuple[str, ...] = ()
 
     @property
-    def grown(self) -> tuple[SpreadChange, ...]:
-        """Constraints whose skew is larger after the change, for workloads that exist in both states."""
-        return tuple(each for each in self.comparison.spreads if each.before and each.after and _grows(each))
-
-    @property
     def exceeded(self) -> tuple[SpreadChange, ...]:
         """Constraints whose skew has grown beyond their maxSkew, including constraints of new workloads."""
         known = {(each.namespace, each.kind, each.name) for each in self.comparison.before.workloads}
@@ -43,7 +38,7 @@ class Review:
             if each.after is not None
             and each.after.skew > each.after.max_skew
             and (
-                _grows(each)
+                each.after.skew > each.before.skew
                 if each.before is not None
                 else (each.workload.namespace, each.workload.kind, each.workload.name) not in known
             )
@@ -69,15 +64,6 @@ class Review:
             (sum(each.severity == "warning" for each in bad), "new warning", "new warnings"),
         )
         return [f"{number} {one if number == 1 else many}" for number, one, many in numbers if number]
-
-    @property
-    def worse(self) -> bool:
-        """True if the change makes anything worse."""
-        return bool(self.reasons)
-
-
-def _grows(change: SpreadChange) -> bool:
-    return change.before is not None and change.after is not None and change.after.skew > change.before.skew
 
 
 def only_in(ours: Iterable[Finding], theirs: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -6,8 +6,9 @@ driver and handle; a claim without a volume is counted under its StorageClass's 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import sha1
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from topospread.api.storage import PersistentVolumeClaim, StorageClass
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
 from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
+from topospread.config.version_rules import by_version, gated, minor_version, since, until
 
 from .csi_migration import (
     MIGRATED,
@@ -30,7 +32,7 @@ from .csi_migration import (
     inline_plugin,
 )
 from .interface import length, numbers
-from .pod_volumes import claim_class, is_owned, not_owner
+from .pod_volumes import is_owned, not_owner, storage_class_of
 from .volume_attachments import VolumeAttachments
 
 _LIMIT_PREFIX = "attachable-volumes-"
@@ -42,23 +44,39 @@ class AttachmentError(ValueError):
     """kube-scheduler cannot count a volume. The message is kube-scheduler's."""
 
 
-class CountingRules(Protocol):
-    """The fields of `NodeVolumeLimitsRules` that are used here."""
+@dataclass(frozen=True, slots=True)
+class NodeVolumeLimitsRules:
+    """The differences between Kubernetes versions; ``minor`` decides which in-tree volumes count for a driver."""
 
-    @property
-    def minor(self) -> int:
-        """The minor version of Kubernetes 1."""
+    minor: int = minor_version()
+    ephemeral: bool = since("1.23", "Ephemeral volumes count, and a missing claim is a failure.")
+    inline: bool = since("1.25", "In-tree disks named in pods count.")
+    missing_rejects: bool = since("1.30", "A missing claim rejects the node. Before, it was an error.")
+    node_limits: bool = until(
+        "1.31",
+        "Only the CSINode limits a node's volumes. Before, the node's allocatable could, too.",
+    )
 
-    @property
-    def node_limits(self) -> bool:
-        """True if a node's allocatable can limit volumes."""
-
-    @property
-    def attachments(self) -> bool:
-        """True if VolumeAttachments count in addition to pods' volumes."""
+    attachments: bool = since("1.32", "Volumes of a VolumeAttachment count even if no pod on the node uses them.")
+    hints_on_changes: bool = since(
+        "1.33",
+        "Queueing hints: a CSINode that allows more volumes moves pods that NodeVolumeLimits "
+        "rejected. A deleted VolumeAttachment moves only pods that it may help. Before, it moved all of "
+        "these pods, and an update of a CSINode moved none.",
+    )
+    nominated_pods_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
+    drivers: bool = gated("VolumeLimitScaling")
+    drivers_opt_in: bool = since(
+        "1.36",
+        "With VolumeLimitScaling, a node without a volume's driver is rejected if the CSIDriver has "
+        "preventPodSchedulingIfMissing. In 1.35, this applied to every CSIDriver.",
+    )
 
     def counts(self, ref: VolumeRef) -> bool:
         """Return whether a volume of a pod may count."""
+        if ref.source == CLAIM:
+            return True
+        return self.ephemeral if ref.source == EPHEMERAL else self.inline and inline_plugin(ref) is not None
 
 
 class CsiVolume(NamedTuple):
@@ -85,7 +103,7 @@ class AttachedVolumes:
         failed: row → volume of the node's pods that cannot be counted → reason.
     """
 
-    def __init__(self, cluster: Cluster, rules: CountingRules) -> None:
+    def __init__(self, cluster: Cluster, rules: NodeVolumeLimitsRules) -> None:
         self.cluster = cluster
         self._rules = rules
         self._minor = rules.minor
@@ -299,7 +317,7 @@ class AttachedVolumes:
 
     def _to_be_provisioned(self, claim: PersistentVolumeClaim) -> CsiVolume | None:
         """Return a placeholder for the volume of an unbound claim (``getCSIDriverInfoFromSC``)."""
-        storage_class = self.cluster.objects.storage_classes.get(claim_class(claim))
+        storage_class = self.cluster.objects.storage_classes.get(storage_class_of(claim))
         if storage_class is None or not storage_class.provisioner or storage_class.provisioner in NEVER_MIGRATED:
             return None
         plugin = MIGRATED.get(storage_class.provisioner)

@@ -19,7 +19,7 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.objects import ClusterObjects
 
 from .interface import Reservation
-from .pod_volumes import claim_class, is_assumed, is_bound, pod_claims, selected_node
+from .pod_volumes import is_assumed, is_bound, pod_claims, selected_node, storage_class_of
 from .volume_catalog import catalog_of
 from .volume_index import VolumeIndex
 from .volume_matching import NO_VOLUME, Candidates, Choice, MatchingError, by_size, is_promised
@@ -67,7 +67,7 @@ class ReservedVolumes(Reservation):
             volume = self._named_by(claim)
             if volume is not None:
                 bind(chosen, volume, self.cluster)
-                if not self._reaches(volume):
+                if not catalog_of(self.cluster).reached(volume, np.array([self.row], dtype=np.int64))[0]:
                     failed = failed or PRE_BIND + OUT_OF_REACH.format(volume=volume.name, node=name)
             elif makes_volumes:
                 bind(chosen, provisioned(claim, node, self.cluster.objects), self.cluster)
@@ -104,9 +104,6 @@ class ReservedVolumes(Reservation):
         naming = [replace(each, spec=replace(each.spec, claim_ref=reference_to(claim))) for each in found]
         kept = VolumeIndex(naming).match(claim, waits=True, attributes_classes=self.attributes_classes)
         return next((each for each in found if kept is not None and each.name == kept.name), found[0])
-
-    def _reaches(self, volume: PersistentVolume) -> bool:
-        return bool(catalog_of(self.cluster).reached(volume, np.array([self.row], dtype=np.int64))[0])
 
     def _bind_existing(self) -> str:
         """Bind the claims in ``bindings``. Return PreBind's message if a claim is not bound, else "".
@@ -156,7 +153,7 @@ def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_class
 
 def _can_be_made(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
     """Return whether a volume can be provisioned for a claim; an assumed claim needs no existing class."""
-    storage_class = objects.storage_classes.get(claim_class(claim))
+    storage_class = objects.storage_classes.get(storage_class_of(claim))
     return provisions(storage_class) or (storage_class is None and is_assumed(claim, objects))
 
 

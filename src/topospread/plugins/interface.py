@@ -202,15 +202,6 @@ class Watcher(Protocol):
     def layout(self) -> int:
         """Number that changes when `columns` changes, or ``idle`` of the filter or score."""
 
-    def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return the classes with at least index ``since`` that may have a listener."""
-
-    def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return the function that counts pods of a class.
-
-        ``None`` if the pods change no count, or if the cluster counts them.
-        """
-
     def counts_pods_of(self, pod_class: PodClass) -> bool:
         """Return whether the cluster counts pods of the class for this plugin."""
 
@@ -222,6 +213,17 @@ class Watcher(Protocol):
 
         ``None`` if no group has more than one node; all nodes are evaluated then.
         """
+
+
+@runtime_checkable
+class Listening(Protocol):
+    """A watcher that counts pods itself."""
+
+    def concerned(self, since: int = 0) -> Iterable[PodClass]:
+        """Return the classes with at least index ``since`` that may have a listener."""
+
+    def listener(self, pod_class: PodClass) -> Listener | None:
+        """Return the function that counts pods of a class; ``None`` if they change no count."""
 
 
 @runtime_checkable

@@ -84,7 +84,13 @@ class NodeAffinityPlugin:
         preferred = (affinity.preferred_during_scheduling_ignored_during_execution if affinity else None) or []
         if not self._rules.prefers_fields:
             preferred = [_without_fields(term) for term in preferred]
-        if problems := _problems(preferred):
+        # kube-scheduler does not parse terms of weight 0 (``NewPreferredSchedulingTerms``).
+        if problems := [
+            problem
+            for i, term in enumerate(preferred)
+            if term.weight and term.preference is not None
+            for problem in term_problems(term.preference, f"[{i}]")
+        ]:
             prepared.score = FailingScore(f'running PreScore plugin "NodeAffinity": {aggregated(problems)}')
         elif preferred or self._added_preferred:
             prepared.score = _Preferred([*self._added_preferred, *preferred], cluster.nodes)
@@ -130,18 +136,6 @@ def _without_fields(term: PreferredSchedulingTerm) -> PreferredSchedulingTerm:
     if term.preference is None:
         return term
     return msgspec.structs.replace(term, preference=msgspec.structs.replace(term.preference, match_fields=None))
-
-
-def _problems(terms: Sequence[PreferredSchedulingTerm]) -> list[str]:
-    """Return why terms are invalid. kube-scheduler does not parse terms of weight 0
-    (``NewPreferredSchedulingTerms``).
-    """
-    return [
-        problem
-        for i, term in enumerate(terms)
-        if term.weight and term.preference is not None
-        for problem in term_problems(term.preference, f"[{i}]")
-    ]
 
 
 class _RequiredTerms:

@@ -6,8 +6,7 @@ Source: component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -32,11 +31,8 @@ _OPERATORS: dict[str, Operator] = {
 _FIELD_OPERATORS = ("In", "NotIn")
 
 
-class Mask(Protocol):
-    """A function of rows that returns which of them match."""
-
-    def __call__(self, rows: Rows) -> Bools:
-        """Return bool[rows]."""
+Mask = Callable[[Rows], Bools]
+"""A function of rows that returns which of them match, bool[rows]."""
 
 
 class LabelMask:
@@ -63,51 +59,28 @@ class LabelMask:
         return matches
 
 
-class _NameMask:
-    def __init__(self, node_name: str, wanted: bool, nodes: NodeTable) -> None:
-        self._node_name = node_name
-        self._wanted = wanted
-        self._nodes = nodes
+def all_of(masks: Sequence[Mask]) -> Mask:
+    """Return a mask of rows that every given mask matches; all rows if there is no mask."""
 
-    def __call__(self, rows: Rows) -> Bools:
-        named: Bools = numbers(rows) == self._nodes.row_of.get(self._node_name, -1)
-        return named if self._wanted else ~named
-
-
-class _Constant:
-    def __init__(self, answer: bool) -> None:
-        self._answer = answer
-
-    def __call__(self, rows: Rows) -> Bools:
-        return np.full(length(rows), self._answer)
-
-
-class AllOf:
-    """A mask of rows that every given mask matches; all rows if there is no mask."""
-
-    def __init__(self, masks: Sequence[Mask]) -> None:
-        self._masks = masks
-
-    def __call__(self, rows: Rows) -> Bools:
-        """Return whether rows match, bool[rows]."""
+    def mask(rows: Rows) -> Bools:
         result = np.ones(length(rows), dtype=np.bool_)
-        for mask in self._masks:
-            result &= mask(rows)
+        for each in masks:
+            result &= each(rows)
         return result
 
+    return mask
 
-class AnyOf:
-    """A mask of rows that any given mask matches; no row if there is no mask."""
 
-    def __init__(self, masks: Sequence[Mask]) -> None:
-        self._masks = masks
+def any_of(masks: Sequence[Mask]) -> Mask:
+    """Return a mask of rows that any given mask matches; no row if there is no mask."""
 
-    def __call__(self, rows: Rows) -> Bools:
-        """Return whether rows match, bool[rows]."""
+    def mask(rows: Rows) -> Bools:
         result = np.zeros(length(rows), dtype=np.bool_)
-        for mask in self._masks:
-            result |= mask(rows)
+        for each in masks:
+            result |= each(rows)
         return result
+
+    return mask
 
 
 def term_mask(term: NodeSelectorTerm, nodes: NodeTable) -> Mask | None:
@@ -116,13 +89,13 @@ def term_mask(term: NodeSelectorTerm, nodes: NodeTable) -> Mask | None:
     It does not raise, because kube-scheduler ignores invalid terms of a pod that the API server accepted.
     """
     try:
-        masks = [
+        masks: list[Mask] = [
             *(LabelMask(_requirement(each), nodes) for each in term.match_expressions or ()),
             *(_field_mask(each, nodes) for each in term.match_fields or ()),
         ]
     except InvalidSelectorError:
         return None
-    return AllOf(masks) if masks else None
+    return all_of(masks) if masks else None
 
 
 def term_problems(term: NodeSelectorTerm, path: str) -> list[str]:
@@ -143,7 +116,7 @@ def term_problems(term: NodeSelectorTerm, path: str) -> list[str]:
 def selector_mask(selector: NodeSelector, nodes: NodeTable) -> Mask:
     """Return a mask of rows that any term of the selector matches."""
     masks = [term_mask(term, nodes) for term in selector.node_selector_terms or ()]
-    return AnyOf([mask for mask in masks if mask is not None])
+    return any_of([mask for mask in masks if mask is not None])
 
 
 def matches_node(selector: NodeSelector, node: Node) -> bool:
@@ -187,7 +160,7 @@ def required_mask(spec: PodSpec, nodes: NodeTable) -> Mask | None:
     required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
     if required is not None:
         masks.append(selector_mask(required, nodes))
-    return AllOf(masks) if masks else None
+    return all_of(masks) if masks else None
 
 
 def _requirement(each: NodeSelectorRequirement, path: str = "") -> Requirement:
@@ -214,5 +187,5 @@ def _field_mask(each: NodeSelectorRequirement, nodes: NodeTable) -> Mask:
     value = (each.values or [""])[0]
     wanted = each.operator == "In"
     if each.key == "metadata.name":
-        return _NameMask(value, wanted, nodes)
-    return _Constant((value == "") == wanted)  # nodes have no other field: it reads as ""
+        return lambda rows: (numbers(rows) == nodes.row_of.get(value, -1)) == wanted
+    return lambda rows: np.full(length(rows), (value == "") == wanted)  # nodes have no other field: it reads as ""

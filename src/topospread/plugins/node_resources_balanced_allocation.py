@@ -11,12 +11,12 @@ import numpy as np
 
 from topospread.api.requests import scoring_requests
 from topospread.cluster import Cluster, PodClass
-from topospread.cluster.arrays import Ints, Rows
+from topospread.cluster.arrays import Ints
 from topospread.config.args import NodeResourcesBalancedAllocationArgs
 from topospread.config.version_rules import since
 
-from .interface import MAX_NODE_SCORE, Prepared, Scope, length
-from .resource_scoring import Demand, ResourceReader
+from .interface import MAX_NODE_SCORE, Prepared
+from .resource_scoring import Demand, ResourceReader, StrategyScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +53,17 @@ class NodeResourcesBalancedAllocation:
         if self._rules.skips_best_effort and not any(requests.get(each.name, 0) for each in self._args.resources):
             return Prepared()
         reader = ResourceReader(self._args.resources, requests, cluster.nodes, non_zero=False)
-        return Prepared(score=_BalanceScore(reader, of_change=self._rules.of_change))
+        return Prepared(score=StrategyScore(reader, _change if self._rules.of_change else _with_pod))
 
 
-class _BalanceScore:
-    scope = Scope.USAGE
+def _with_pod(demands: list[Demand], nodes: int) -> Ints:
+    return balance(demands, [demand.requested for demand in demands], nodes)
 
-    def __init__(self, reader: ResourceReader, *, of_change: bool) -> None:
-        self._reader = reader
-        self._of_change = of_change
 
-    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        demands, count = self._reader(rows), length(rows)
-        with_pod = balance(demands, [demand.requested for demand in demands], count)
-        if not self._of_change:
-            return with_pod
-        without_pod = balance(demands, [demand.allocated for demand in demands], count)
-        half = MAX_NODE_SCORE // 2
-        return half + ((half + with_pod - without_pod) / 2).astype(np.int64)  # Go truncates towards zero
+def _change(demands: list[Demand], nodes: int) -> Ints:
+    without_pod = balance(demands, [demand.allocated for demand in demands], nodes)
+    half = MAX_NODE_SCORE // 2
+    return half + ((half + _with_pod(demands, nodes) - without_pod) / 2).astype(np.int64)  # Go truncates towards zero
 
 
 def balance(demands: list[Demand], amounts: list[Ints], nodes: int) -> Ints:

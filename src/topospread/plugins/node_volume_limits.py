@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,10 +11,9 @@ from topospread.api.storage import CSINode, VolumeAttachment
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.objects import ClusterObjects
-from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef, volume_refs
-from topospread.config.version_rules import by_version, gated, minor_version, since, until
+from topospread.cluster.volume_use import CLAIM, EPHEMERAL, volume_refs
 
-from .attached_volumes import AttachedVolumes, AttachmentError, CsiVolume
+from .attached_volumes import AttachedVolumes, AttachmentError, CsiVolume, NodeVolumeLimitsRules
 from .cluster_event import ADD, ASSIGNED_POD_DELETE, DELETE, UPDATE, ClusterEvent, Registration, always, takes_room
 from .csi_migration import inline_plugin
 from .interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError, Prepared, Scope, Status, length, numbers
@@ -26,41 +24,6 @@ REASON = "node(s) exceed max volume count"
 _EXCEEDED, _MISSING, _ERROR, _NOT_INSTALLED = 1, 2, 3, 4
 
 
-@dataclass(frozen=True, slots=True)
-class NodeVolumeLimitsRules:
-    """The differences between Kubernetes versions; ``minor`` decides which in-tree volumes count for a driver."""
-
-    minor: int = minor_version()
-    ephemeral: bool = since("1.23", "Ephemeral volumes count, and a missing claim is a failure.")
-    inline: bool = since("1.25", "In-tree disks named in pods count.")
-    missing_rejects: bool = since("1.30", "A missing claim rejects the node. Before, it was an error.")
-    node_limits: bool = until(
-        "1.31",
-        "Only the CSINode limits a node's volumes. Before, the node's allocatable could, too.",
-    )
-
-    attachments: bool = since("1.32", "Volumes of a VolumeAttachment count even if no pod on the node uses them.")
-    hints_on_changes: bool = since(
-        "1.33",
-        "Queueing hints: a CSINode that allows more volumes moves pods that NodeVolumeLimits "
-        "rejected. A deleted VolumeAttachment moves only pods that it may help. Before, it moved all of "
-        "these pods, and an update of a CSINode moved none.",
-    )
-    nominated_pods_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
-    drivers: bool = gated("VolumeLimitScaling")
-    drivers_opt_in: bool = since(
-        "1.36",
-        "With VolumeLimitScaling, a node without a volume's driver is rejected if the CSIDriver has "
-        "preventPodSchedulingIfMissing. In 1.35, this applied to every CSIDriver.",
-    )
-
-    def counts(self, ref: VolumeRef) -> bool:
-        """Return whether a volume of a pod may count."""
-        if ref.source == CLAIM:
-            return True
-        return self.ephemeral if ref.source == EPHEMERAL else self.inline and inline_plugin(ref) is not None
-
-
 class NodeVolumeLimits:
     """Rejects nodes where the pod's new volumes exceed a driver's limit.
 
@@ -69,8 +32,8 @@ class NodeVolumeLimits:
 
     name = "NodeVolumeLimits"
 
-    def __init__(self, rules: NodeVolumeLimitsRules = NodeVolumeLimitsRules()) -> None:
-        self._rules = rules
+    def __init__(self, rules: NodeVolumeLimitsRules | None = None) -> None:
+        self._rules = rules or NodeVolumeLimitsRules()
         self._attached: AttachedVolumes | None = None
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:

@@ -108,20 +108,12 @@ def claim_uid(claim: PersistentVolumeClaim) -> str:
     return claim.metadata.uid or f"{claim.namespace}-{claim.name}"
 
 
-def claim_class(claim: PersistentVolumeClaim) -> str:
-    """Return the StorageClass that a claim requests, "" for none (``GetPersistentVolumeClaimClass``)."""
-    annotations = claim.metadata.annotations
+def storage_class_of(item: PersistentVolumeClaim | PersistentVolume) -> str:
+    """Return the StorageClass of a claim or volume, "" for none (``GetPersistentVolumeClaimClass``)."""
+    annotations = item.metadata.annotations
     if annotations is not None and annotations.storage_class is not None:
         return annotations.storage_class
-    return claim.spec.storage_class_name or ""
-
-
-def volume_class(volume: PersistentVolume) -> str:
-    """Return the StorageClass of a volume, "" for none (``GetPersistentVolumeClass``)."""
-    annotations = volume.metadata.annotations
-    if annotations is not None and annotations.storage_class is not None:
-        return annotations.storage_class
-    return volume.spec.storage_class_name or ""
+    return item.spec.storage_class_name or ""
 
 
 def is_assumed(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
@@ -129,14 +121,14 @@ def is_assumed(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
 
     This needs the claim's StorageClass in the input, or an input that says nothing about StorageClasses.
     """
-    known = claim_class(claim) in objects.storage_classes or "StorageClass" in objects.unread
+    known = storage_class_of(claim) in objects.storage_classes or "StorageClass" in objects.unread
     return known and (claim.namespace, claim.name) in objects.assumed_claims
 
 
 def missing_class(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjects) -> str:
     """Return a phrase on the first unbound claim whose StorageClass does not exist; "" if each exists."""
     for claim in claims:
-        wanted, there = claim_class(claim), objects.storage_classes
+        wanted, there = storage_class_of(claim), objects.storage_classes
         if wanted in there or claim.spec.volume_name:
             continue
         if not wanted and claim.spec.storage_class_name is not None:

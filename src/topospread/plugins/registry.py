@@ -13,6 +13,7 @@ from topospread.config.gates import Gates
 from topospread.config.version_rules import rules_for
 
 from .affinity_requeueing import AffinityHintRules
+from .attached_volumes import NodeVolumeLimitsRules
 from .default_selector import default_selector
 from .dynamic_resources import DynamicResources, DynamicResourcesRules
 from .image_locality import ImageLocality, ImageLocalityRules
@@ -25,7 +26,7 @@ from .node_ports import NodePorts, NodePortsRules
 from .node_resources_balanced_allocation import BalancedAllocationRules, NodeResourcesBalancedAllocation
 from .node_resources_fit import NodeResourcesFit, NodeResourcesFitRules
 from .node_unschedulable import NodeUnschedulable, NodeUnschedulableRules
-from .node_volume_limits import NodeVolumeLimits, NodeVolumeLimitsRules
+from .node_volume_limits import NodeVolumeLimits
 from .old_versions.any_owner import selector_of_all
 from .old_versions.balance_of_two import BalanceOfTwo, BalanceOfTwoRules
 from .old_versions.non_csi_limits import KINDS, NonCsiLimits
@@ -37,7 +38,8 @@ from .pod_topology_spread import PodTopologySpread, SoftConstraints, SpreadMetho
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_counts import taking_part
 from .taint_toleration import TaintToleration, TaintTolerationRules
-from .volume_binding import VolumeBinding, VolumeBindingRules, scores_storage
+from .volume_binding import VolumeBinding, scores_storage
+from .volume_finding import VolumeBindingRules
 from .volume_restrictions import VolumeRestrictions, VolumeRestrictionsRules
 from .volume_zone import VolumeZone, VolumeZoneRules
 

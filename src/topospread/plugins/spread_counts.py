@@ -20,7 +20,7 @@ from topospread.cluster.selections import Selection
 from .domain_counts import NO_PODS, DomainCounts, matching_pods
 from .domain_membership import WITHOUT_KEY, Membership
 from .group_columns import ByDomain, GroupColumn, PodsInDomain, PodsOnNode, is_grouped_by_domain
-from .interface import Listener, length
+from .interface import length
 from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_constraints import Constraint
@@ -139,13 +139,6 @@ class Spread:
             result &= self.codes(key, rows) >= 0
         return result
 
-    def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return no class, because the cluster counts the pods."""
-        return ()
-
-    def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return ``None``, because the cluster counts the pods."""
-
     def counts_pods_of(self, pod_class: PodClass) -> bool:
         """Return whether any constraint counts pods of the class."""
         return any(each.counts_pods_of(pod_class) for each in self._all)
@@ -214,7 +207,7 @@ class CountedConstraint:
         if not (self.may_be_tainted and counts) or counts.domains >= constraint.min_domains:
             return 0
         rows = np.array(sorted({row for each in self.pods.classes for row in each.occupancy}), dtype=np.intp)
-        but_for_taints = _Inclusive(replace(constraint, honors_taints=False), self._spread.inclusion, self.keys)
+        but_for_taints = _inclusive(replace(constraint, honors_taints=False), self._spread.inclusion, self.keys)
         codes = self.column.codes[rows[but_for_taints(rows)]]
         counts.make_room()
         return len(set(codes[counts.nodes[codes] == 0].tolist()))
@@ -230,7 +223,7 @@ class CountedConstraint:
         included = inclusion.key(honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
         key = (constraint.topology_key, spread.key_set(self.keys), included, spread.nodes.numbering)
         membership = spread.cluster.journal.shared(
-            key, lambda: Membership(spread.cluster, self.column, _Inclusive(constraint, inclusion, self.keys))
+            key, lambda: Membership(spread.cluster, self.column, _inclusive(constraint, inclusion, self.keys))
         )
         return self.pods.shared((kind, membership), lambda: kind(self.pods, membership, self._labelled))
 
@@ -265,7 +258,7 @@ class CountedConstraint:
 
     def takes_part(self, rows: Rows) -> Bools:
         """Return whether pods on each node count: it has all keys, and the policies include it. bool[rows]."""
-        return _Inclusive(self.constraint, self._spread.inclusion, self.keys)(rows)
+        return _inclusive(self.constraint, self._spread.inclusion, self.keys)(rows)
 
     def matching_each(self, rows: Sequence[int], codes: Sequence[int]) -> list[int]:
         """Return the counted pods of each node's domain, or of the node itself for a soft hostname constraint."""
@@ -280,24 +273,20 @@ class CountedConstraint:
         return ByDomain(self.column) if self.is_grouped_by_domain else PodsInDomain(self.column, self.counts)
 
 
-class _Inclusive:
-    """A function of rows that returns which nodes a constraint includes. It has no view of the table, so it stays
+def _inclusive(constraint: Constraint, inclusion: Inclusion, keys: Sequence[str]) -> Callable[[Rows], Bools]:
+    """Return a function of rows that returns which nodes a constraint includes. It does not view the table, so it stays
     valid.
     """
 
-    def __init__(self, constraint: Constraint, inclusion: Inclusion, keys: Sequence[str]) -> None:
-        self._constraint = constraint
-        self._inclusion = inclusion
-        self._keys = keys
-
-    def __call__(self, rows: Rows) -> Bools:
-        constraint, inclusion = self._constraint, self._inclusion
+    def includes(rows: Rows) -> Bools:
         included = inclusion(rows, honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
-        for key in self._keys:
+        for key in keys:
             if not included.any():
                 break  # a pod may have thousands of constraints whose keys no node has
             included &= inclusion.nodes.labels(key).codes[rows] >= 0
         return included
+
+    return includes
 
 
 def _keyless(pods: Selection, membership: Membership, labelled: Callable[[], Membership]) -> DomainCounts:

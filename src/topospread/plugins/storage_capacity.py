@@ -19,7 +19,7 @@ from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.objects import ClusterObjects
 
 from .interface import length
-from .node_matching import AllOf, LabelMask, Mask
+from .node_matching import LabelMask, Mask, all_of
 from .volume_matching import requested
 
 
@@ -96,4 +96,4 @@ def _reached(capacity: CSIStorageCapacity, nodes: NodeTable) -> Mask | None:
         selector = Selector.from_label_selector(capacity.node_topology)
     except InvalidSelectorError:
         return None
-    return AllOf([LabelMask(requirement, nodes) for requirement in selector.requirements])
+    return all_of([LabelMask(requirement, nodes) for requirement in selector.requirements])

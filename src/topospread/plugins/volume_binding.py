@@ -6,17 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from topospread.api.pod import Pod
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.objects import ClusterObjects
-from topospread.config.args import ShapePoint
 from topospread.config.gates import Gates
-from topospread.config.version_rules import by_gates, by_version, gated, minor_version, since
-from topospread.config.versions import KubeVersion
 
 from .claim_binding import ReservedVolumes, reserve
 from .cluster_event import Registration
@@ -24,7 +20,6 @@ from .interface import UNRESOLVABLE, PluginError, Prepared, Status
 from .pod_volumes import (
     WAIT_FOR_FIRST_CONSUMER,
     PodClaim,
-    claim_class,
     is_assumed,
     is_bound,
     is_owned,
@@ -32,56 +27,13 @@ from .pod_volumes import (
     not_found,
     not_owner,
     pod_claims,
+    storage_class_of,
 )
 from .volume_catalog import catalog_of
-from .volume_finding import REASON_CONFLICT, REASON_CONFLICT_UNTIL_1_32, FindVolumes, PodVolumeClaims, VolumeScore
+from .volume_finding import FindVolumes, PodVolumeClaims, VolumeBindingRules, VolumeScore
 from .volume_requeueing import VOLUME_REGISTRATIONS
 
 REASON_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
-_REFUSED_SINCE = KubeVersion(1, 31)
-
-
-@dataclass(frozen=True, slots=True)
-class VolumeBindingRules:
-    """The differences between Kubernetes versions.
-
-    Attributes:
-        shape: score by utilisation; empty if storage is not scored (gate VolumeCapacityPriority, off; since 1.33
-            StorageCapacityScoring, on since 1.37).
-        minor: minor version, which determines the in-tree volumes that CSI drivers handle.
-    """
-
-    shape: tuple[ShapePoint, ...] = ()
-    attributes_classes: bool = since(
-        "1.31",
-        "A volume that names a VolumeAttributesClass matches only claims that name it, and no claim while the "
-        "gate VolumeAttributesClass is off.",
-    )
-    refuses_attributes_classes: bool = by_gates(
-        lambda gates: gates.kube_version >= _REFUSED_SINCE and not gates.enabled("VolumeAttributesClass"),
-        {"1.31": "While that gate is off, until 1.33, a pod fails if its unbound claim names such a class."},
-    )
-    minor: int = minor_version()
-    checks_capacity: bool = gated("CSIStorageCapacity")
-    scores_capacity: bool = gated("StorageCapacityScoring")
-    maximum_size: bool = since("1.21", "A CSIStorageCapacity's maximumVolumeSize, if set, replaces its capacity.")
-    lost_claims: bool = since("1.23", "A claim without its volume rejects the pod as a whole.")
-    ephemeral_words: bool = since(
-        "1.23",
-        "The reason for a missing or foreign claim of an ephemeral volume is `waiting for ephemeral volume "
-        'controller to create the persistentvolumeclaim "NAME"`.',
-    )
-    names_nodes: bool = by_version(
-        {"1.18": False, "1.27": True, "1.30": False},
-        {
-            "1.27": "PreFilter limits the nodes to those of the pod's local volumes.",
-            "1.30": "PreFilter no longer limits the nodes to those of local volumes; Filter rejects the others.",
-        },
-    )
-    reason_conflict: str = by_version(
-        {"1.18": REASON_CONFLICT_UNTIL_1_32, "1.33": REASON_CONFLICT},
-        {"1.33": "The reason for an unusable volume is `node(s) didn't match PersistentVolume's node affinity`."},
-    )
 
 
 def scores_storage(gates: Gates) -> bool:
@@ -99,8 +51,8 @@ class VolumeBinding:
 
     name = "VolumeBinding"
 
-    def __init__(self, rules: VolumeBindingRules = VolumeBindingRules()) -> None:
-        self._rules = rules
+    def __init__(self, rules: VolumeBindingRules | None = None) -> None:
+        self._rules = rules or VolumeBindingRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Prepare Filter and Score for pods with claims. An unusable claim rejects the pod on all nodes.
@@ -182,7 +134,7 @@ def _waits(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
     """Return whether an unbound claim waits for its first pod."""
     if is_assumed(claim, objects):
         return True
-    storage_class = objects.storage_classes.get(claim_class(claim))
+    storage_class = objects.storage_classes.get(storage_class_of(claim))
     if storage_class is None:
         return False
     if storage_class.volume_binding_mode is None:

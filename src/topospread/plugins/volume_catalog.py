@@ -22,7 +22,7 @@ from topospread.cluster.nodes import LabelColumn
 
 from .interface import length
 from .node_matching import Mask
-from .pod_volumes import claim_class, reach_mask, volume_class
+from .pod_volumes import reach_mask, storage_class_of
 
 ZERO = parse_quantity("0")
 _by_quantity = cmp_to_key(Quantity.compare)
@@ -101,7 +101,7 @@ class VolumeCatalog:
 
     def promised(self, claim: PersistentVolumeClaim) -> Iterator[CatalogEntry]:
         """Yield the volumes of the claim's class that name the claim, smallest first."""
-        return (stock for stock in self.naming(claim) if volume_class(stock.volume) == claim_class(claim))
+        return (stock for stock in self.naming(claim) if storage_class_of(stock.volume) == storage_class_of(claim))
 
     def naming(self, claim: PersistentVolumeClaim) -> Sequence[CatalogEntry]:
         """Return the volumes of any class that name the claim, smallest first."""
@@ -138,7 +138,7 @@ class VolumeCatalog:
             key = (spec.claim_ref.namespace or "", spec.claim_ref.name or "")
             self._promised.setdefault(key, []).append(stock)
         elif volume.status is not None and volume.status.phase == "Available":
-            self._free.setdefault(volume_class(volume), []).append(stock)
+            self._free.setdefault(storage_class_of(volume), []).append(stock)
 
     def _spot(self, affinity: VolumeNodeAffinity | None) -> ReachableNodes | None:
         wanted = _single_label(affinity)

@@ -16,7 +16,7 @@ from topospread.cluster import Cluster
 from topospread.cluster.objects import Key
 
 from .claim_binding import bind
-from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, claim_uid, is_assumed, selected_node, volume_class
+from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_uid, is_assumed, selected_node, storage_class_of
 from .volume_catalog import capacity
 from .volume_index import VolumeIndex, phase_of
 from .volume_matching import MatchingError, VolumeMatcher, is_promised, refuse_attributes_class, requested
@@ -52,7 +52,7 @@ class VolumeController:
         for key in sorted(keys):
             claim = objects.persistent_volume_claims[key]
             # Assumed claims of missing classes wait for their pod.
-            waits = claim_class(claim) not in objects.storage_classes and is_assumed(claim, objects)
+            waits = storage_class_of(claim) not in objects.storage_classes and is_assumed(claim, objects)
             if not _is_completed(claim) and not waits:
                 self._sync_unbound(claim, index, makes=phase_of(claim) == "")
 
@@ -109,7 +109,7 @@ class VolumeController:
         if claim.spec.volume_name:
             self._sync_prebound(claim, index)
             return
-        storage_class = self._objects.storage_classes.get(claim_class(claim))
+        storage_class = self._objects.storage_classes.get(storage_class_of(claim))
         waits = storage_class is not None and storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
         if storage_class is not None and storage_class.volume_binding_mode is None:
             return
@@ -145,7 +145,7 @@ class VolumeController:
             volume.spec.claim_ref is None
             and volume.metadata.deletion_timestamp is None
             and capacity(volume).value() >= requested(claim).value()
-            and volume_class(volume) == claim_class(claim)
+            and storage_class_of(volume) == storage_class_of(claim)
             and matcher.volume(volume)
             and (self._attributes_classes or not claim.spec.volume_attributes_class_name)
         )

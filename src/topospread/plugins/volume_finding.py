@@ -6,7 +6,7 @@ Source: plugins/volumebinding/binder.go (``FindPodVolumes``), scorer.go.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -16,11 +16,13 @@ from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, Stor
 from topospread.cluster import NodeTable
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.config.args import ShapePoint
+from topospread.config.version_rules import by_gates, by_version, gated, minor_version, since
+from topospread.config.versions import KubeVersion
 
 from .csi_migration import InTree, TranslationError, handle, has_moved, in_tree_plugin, translated_affinity
 from .interface import UNRESOLVABLE, PluginError, Scope, Status, length, numbers
-from .node_matching import AllOf, AnyOf, LabelMask, Mask
-from .pod_volumes import NO_PROVISIONER, claim_class, is_assumed, reach_mask, selected_node
+from .node_matching import LabelMask, Mask, all_of, any_of
+from .pod_volumes import NO_PROVISIONER, is_assumed, reach_mask, selected_node, storage_class_of
 from .resource_scoring import RequestedToCapacityRatio, rounded
 from .storage_capacity import EnoughCapacity, published_capacity
 from .volume_catalog import VolumeCatalog
@@ -33,38 +35,50 @@ REASON_NO_SPACE = "node(s) did not have enough free storage"
 REASON_GONE = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 _CONFLICT, _NONE, _SPACE, _GONE, _ERROR = 1, 2, 4, 8, 16
 _FEW = 16
+_REFUSED_SINCE = KubeVersion(1, 31)
 
 
-class FindingRules(Protocol):
-    """The fields of `VolumeBindingRules` that are used here."""
+@dataclass(frozen=True, slots=True)
+class VolumeBindingRules:
+    """The differences between Kubernetes versions.
 
-    @property
-    def attributes_classes(self) -> bool:
-        """True if VolumeAttributesClasses must agree."""
+    Attributes:
+        shape: score by utilisation; empty if storage is not scored (gate VolumeCapacityPriority, off; since 1.33
+            StorageCapacityScoring, on since 1.37).
+        minor: minor version, which determines the in-tree volumes that CSI drivers handle.
+    """
 
-    @property
-    def refuses_attributes_classes(self) -> bool:
-        """True if the plugin fails on a claim that names a VolumeAttributesClass."""
-
-    @property
-    def minor(self) -> int:
-        """The minor version of Kubernetes 1."""
-
-    @property
-    def checks_capacity(self) -> bool:
-        """True if a new volume must fit into its driver's published capacity."""
-
-    @property
-    def scores_capacity(self) -> bool:
-        """True if the driver's published capacity is scored when no volume is chosen."""
-
-    @property
-    def maximum_size(self) -> bool:
-        """True if a published maximumVolumeSize limits new volumes."""
-
-    @property
-    def reason_conflict(self) -> str:
-        """Reason for a volume that the node cannot reach."""
+    shape: tuple[ShapePoint, ...] = ()
+    attributes_classes: bool = since(
+        "1.31",
+        "A volume that names a VolumeAttributesClass matches only claims that name it, and no claim while the "
+        "gate VolumeAttributesClass is off.",
+    )
+    refuses_attributes_classes: bool = by_gates(
+        lambda gates: gates.kube_version >= _REFUSED_SINCE and not gates.enabled("VolumeAttributesClass"),
+        {"1.31": "While that gate is off, until 1.33, a pod fails if its unbound claim names such a class."},
+    )
+    minor: int = minor_version()
+    checks_capacity: bool = gated("CSIStorageCapacity")
+    scores_capacity: bool = gated("StorageCapacityScoring")
+    maximum_size: bool = since("1.21", "A CSIStorageCapacity's maximumVolumeSize, if set, replaces its capacity.")
+    lost_claims: bool = since("1.23", "A claim without its volume rejects the pod as a whole.")
+    ephemeral_words: bool = since(
+        "1.23",
+        "The reason for a missing or foreign claim of an ephemeral volume is `waiting for ephemeral volume "
+        'controller to create the persistentvolumeclaim "NAME"`.',
+    )
+    names_nodes: bool = by_version(
+        {"1.18": False, "1.27": True, "1.30": False},
+        {
+            "1.27": "PreFilter limits the nodes to those of the pod's local volumes.",
+            "1.30": "PreFilter no longer limits the nodes to those of local volumes; Filter rejects the others.",
+        },
+    )
+    reason_conflict: str = by_version(
+        {"1.18": REASON_CONFLICT_UNTIL_1_32, "1.33": REASON_CONFLICT},
+        {"1.33": "The reason for an unusable volume is `node(s) didn't match PersistentVolume's node affinity`."},
+    )
 
 
 class PodVolumeClaims(msgspec.Struct):
@@ -95,7 +109,7 @@ class FindVolumes:
 
     scope = Scope.NODE
 
-    def __init__(self, claims: PodVolumeClaims, catalog: VolumeCatalog, rules: FindingRules) -> None:
+    def __init__(self, claims: PodVolumeClaims, catalog: VolumeCatalog, rules: VolumeBindingRules) -> None:
         self._catalog = catalog
         self._cluster = catalog.cluster
         self._rules = rules
@@ -241,11 +255,11 @@ class FindVolumes:
 
     def _provision(self, claim: PersistentVolumeClaim) -> Provision:
         objects = self._cluster.objects
-        storage_class = objects.storage_classes.get(claim_class(claim))
+        storage_class = objects.storage_classes.get(storage_class_of(claim))
         if storage_class is None and is_assumed(claim, objects):
             return Provision(None)
         if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
-            return Provision(AnyOf([]))
+            return Provision(any_of([]))
         nodes = self._cluster.nodes
         capacity = None
         if self._rules.checks_capacity:
@@ -301,8 +315,8 @@ def topology_mask(storage_class: StorageClass, nodes: NodeTable) -> Mask | None:
         except InvalidSelectorError:
             continue
         if wanted:
-            masks.append(AllOf([LabelMask(requirement, nodes) for requirement in wanted]))
-    return AnyOf(masks)
+            masks.append(all_of([LabelMask(requirement, nodes) for requirement in wanted]))
+    return any_of(masks)
 
 
 class VolumeScore:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.cluster.objects import Key
 
-from .pod_volumes import claim_class, volume_class
+from .pod_volumes import storage_class_of
 from .volume_catalog import capacity
 from .volume_matching import VolumeMatcher, is_promised, requested, selector_of
 
@@ -29,11 +29,11 @@ class VolumeIndex:
             if reference is not None:
                 self._promised[reference.namespace or "", reference.name or ""].append(volume)
             elif phase_of(volume) == "Available":
-                self._free[volume_class(volume)][volume.name] = volume
+                self._free[storage_class_of(volume)][volume.name] = volume
 
     def take(self, volume: PersistentVolume) -> None:
         """Remove a volume that is bound now."""
-        self._free[volume_class(volume)].pop(volume.name, None)
+        self._free[storage_class_of(volume)].pop(volume.name, None)
 
     def match(self, claim: PersistentVolumeClaim, *, waits: bool, attributes_classes: bool) -> PersistentVolume | None:
         """Return the volume to bind to a claim: fewest access modes first, then pre-bound, then smallest.
@@ -45,7 +45,7 @@ class VolumeIndex:
         """
         selector, matcher = selector_of(claim), VolumeMatcher(claim, attributes_classes=True)
         promised = [each for each in self._promised.get((claim.namespace, claim.name), ()) if is_promised(each, claim)]
-        free = () if waits else self._free.get(claim_class(claim), {}).values()
+        free = () if waits else self._free.get(storage_class_of(claim), {}).values()
         fitting = [
             (_modes(volume), place >= len(promised), place if place < len(promised) else _size(volume), place, volume)
             for place, volume in enumerate((*promised, *free))

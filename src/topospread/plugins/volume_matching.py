@@ -18,7 +18,7 @@ from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.cluster.arrays import Bools, Ints, Rows
 
 from .interface import length
-from .pod_volumes import claim_class, claim_uid
+from .pod_volumes import claim_uid, storage_class_of
 from .volume_catalog import ZERO, ReachableNodes, Traits, VolumeCatalog, traits_of
 
 NO_VOLUME = -1
@@ -86,7 +86,7 @@ class Candidates:
         ]
         free = [
             stock
-            for stock in catalog.free(claim_class(claim), least)
+            for stock in catalog.free(storage_class_of(claim), least)
             if suits.kind(stock.traits)
             and suits.access(stock.traits)
             and (selector is None or selector.matches(stock.volume.labels))

@@ -31,7 +31,7 @@ from topospread.api.well_known_labels import ZONE
 from topospread.cluster.objects import ClusterObjects
 
 from .csi_migration import MIGRATED, NEVER_MIGRATED
-from .pod_volumes import NO_PROVISIONER, claim_class, claim_uid
+from .pod_volumes import NO_PROVISIONER, claim_uid, storage_class_of
 
 DELETE = "Delete"
 
@@ -53,7 +53,7 @@ def provisioned(claim: PersistentVolumeClaim, node: Node | None, objects: Cluste
 
     Its name is the external provisioner's: ``pvc-`` and the claim's uid.
     """
-    storage_class = objects.storage_classes.get(claim_class(claim))
+    storage_class = objects.storage_classes.get(storage_class_of(claim))
     name = f"pvc-{claim_uid(claim)}"
     driver = storage_class.provisioner if storage_class is not None else ""
     driver = MIGRATED[driver].driver if driver in MIGRATED else NEVER_MIGRATED.get(driver, driver)
@@ -67,7 +67,7 @@ def provisioned(claim: PersistentVolumeClaim, node: Node | None, objects: Cluste
             capacity=wanted.requests if wanted is not None else None,
             access_modes=claim.spec.access_modes,
             persistent_volume_reclaim_policy=policy or DELETE,
-            storage_class_name=claim_class(claim),
+            storage_class_name=storage_class_of(claim),
             volume_mode=claim.spec.volume_mode,
             volume_attributes_class_name=claim.spec.volume_attributes_class_name,
             claim_ref=reference_to(claim),

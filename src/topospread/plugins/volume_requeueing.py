@@ -19,10 +19,6 @@ def names_claim(pod: Pod, claim: PersistentVolumeClaim) -> bool:
     return claim.namespace == pod.namespace and claim.name in names
 
 
-def _after_claim_change(pod: Pod, old: object, new: PersistentVolumeClaim) -> bool:
-    return names_claim(pod, new)
-
-
 def _after_storage_class_change(pod: Pod, old: StorageClass | None, new: StorageClass) -> bool:
     return old is None or (old.allowed_topologies or []) != (new.allowed_topologies or [])
 
@@ -56,7 +52,7 @@ def _limit(capacity: CSIStorageCapacity) -> int | None:
 
 VOLUME_REGISTRATIONS = (
     Registration(ClusterEvent("StorageClass", ADD | UPDATE), _after_storage_class_change),
-    Registration(ClusterEvent("PersistentVolumeClaim", ADD | UPDATE), _after_claim_change),
+    Registration(ClusterEvent("PersistentVolumeClaim", ADD | UPDATE), lambda pod, old, new: names_claim(pod, new)),
     Registration(ClusterEvent("PersistentVolume", ADD | UPDATE)),
     Registration(ClusterEvent("Node", ADD | NODE_LABEL)),
     Registration(ClusterEvent("CSINode", ADD | UPDATE), _after_csi_node_change),

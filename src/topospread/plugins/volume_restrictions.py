@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from topospread.config.version_rules import by_version, gated, since
 
 from .cluster_event import ADD, ASSIGNED_POD_DELETE, ClusterEvent, Registration
 from .group_columns import GroupColumn
-from .interface import UNRESOLVABLE, UNSCHEDULABLE, Listener, Prepared, Scope, Status, StatusCode, length
+from .interface import UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status, StatusCode, length
 from .pod_volumes import not_found, pod_claims
 
 REASON_DISK = "node(s) had no available disk"
@@ -205,13 +205,6 @@ class _Exclusive:
             if ref in self._claims:
                 self._moved[ref] = self._moved.get(ref, 0) + delta
         return bool(named)
-
-    def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return no class, because the counts are read from the cluster."""
-        return ()
-
-    def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return ``None``, because the counts are read from the cluster."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
         """Return whether pods of a class use any volumes."""

@@ -19,7 +19,7 @@ from topospread.config.version_rules import since
 from .cluster_event import ADD, NODE_LABEL, UPDATE, ClusterEvent, Registration
 from .csi_migration import MULTI_ZONE
 from .interface import UNRESOLVABLE, Prepared, Scope, Status, length
-from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, is_assumed, not_found, pod_claims
+from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, is_assumed, not_found, pod_claims, storage_class_of
 
 REASON = "node(s) had no available volume zone"
 _LABELS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
@@ -105,7 +105,7 @@ def _volumes(pod: Pod, objects: ClusterObjects) -> Iterator[PersistentVolume | s
 
 def _unbound(claim: PersistentVolumeClaim, objects: ClusterObjects) -> str:
     """Return why a claim without a volume rejects the pod; "" if it does not."""
-    class_name = claim_class(claim)
+    class_name = storage_class_of(claim)
     if not class_name:
         return "PersistentVolumeClaim had no pv name and storageClass name"
     storage_class = objects.storage_classes.get(class_name)

@@ -9,7 +9,7 @@ comes from ``RunFilterPlugins`` and ``RunScorePlugins`` in pkg/scheduler/framewo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -136,13 +136,6 @@ class FailingScore:
         if length(rows):
             raise PluginError(self._words)
         return np.zeros(0, dtype=np.int64)
-
-    def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return no class."""
-        return ()
-
-    def listener(self, pod_class: PodClass) -> None:
-        """Return nothing: pods change nothing."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
         """Return False: pods never count."""

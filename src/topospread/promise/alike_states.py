@@ -30,11 +30,12 @@ class AlikeStates:
 
     Args:
         coming: the incoming pods. Nodes differ by each label that incoming or existing pods use.
-        default_keys: node labels that the configuration uses; ``None`` if its plugins' labels are unknown.
+        profiles: the configuration, which may use more labels.
     """
 
-    def __init__(self, cluster: Cluster, coming: Iterable[Pod], default_keys: set[str] | None = None) -> None:
+    def __init__(self, cluster: Cluster, coming: Iterable[Pod], profiles: Iterable[Profile]) -> None:
         self._cluster = cluster
+        default_keys = _keys_of_profiles(profiles)
         pods = list(coming)
         is_free = not (any(map(volume_refs, pods)) and _has_volumes_of_nodes(cluster))
         pods += [each.pod for each in cluster.classes.values()]
@@ -123,7 +124,7 @@ def _topology_keys(pods: Iterable[Pod]) -> set[str]:
     return found
 
 
-def keys_of_profiles(profiles: Iterable[Profile]) -> set[str] | None:
+def _keys_of_profiles(profiles: Iterable[Profile]) -> set[str] | None:
     """Return the node labels that profiles use; ``None`` if added affinity or label plugins make them unknown."""
     found: set[str] = set()
     for each in profiles:

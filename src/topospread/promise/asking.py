@@ -15,7 +15,7 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import NotJudgedError
-from topospread.scheduling.pod_group_members import group_key
+from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.simulation.group_attempts import judge_groups
 from topospread.simulation.options import SimulationOptions

@@ -182,7 +182,7 @@ class BlockedNodes:
         return (
             self._without_room(rows, share)
             + self._with_ports_taken(rows)
-            + self._kept_away(rows)
+            + sum(self._most_rows(key, rows, number) for key, number in self._apart)
             + sum(self._skewed(each, rows) for each in hard)
         )
 
@@ -255,10 +255,6 @@ class BlockedNodes:
         if not self._class.host_ports:
             return 0
         return min(len(rows), sum(number for each, number in self._others if each.host_ports))
-
-    def _kept_away(self, rows: Ints) -> int:
-        """Return an upper bound on the rows in domains with a pod that this pod must avoid."""
-        return sum(self._most_rows(key, rows, number) for key, number in self._apart)
 
     @cached_property
     def _apart(self) -> list[tuple[str, int]]:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.pod import Container, PodSpec
 from topospread.api.policy import RuntimeClass
@@ -151,12 +151,7 @@ class _Side:
         """Return the fewest ready pods of a workload at the end of a drill that fails one domain."""
         sizes = Counter(each.labels[label] for each in self.inventory.nodes if label in each.labels)
         names = sorted(sizes, key=lambda name: (-sizes[name], name))[:_MOST_DRILLS]
-        return min(
-            each.ready
-            for name in names
-            for each in self._failed(label, name).workloads
-            if (each.kind, each.namespace, each.name) == key
-        )
+        return min(each.ready for name in names for each in self._failed(label, name).workloads if key_of(each) == key)
 
     def _failed(self, label: str, name: str) -> Drill:
         found = self._drills.get((label, name))

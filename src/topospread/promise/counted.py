@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.pod import Pod
 from topospread.api.workload import ReplicaSet
 from topospread.cluster.cluster import pod_key
@@ -47,8 +47,8 @@ class CountedWorkloads:
         self._run.cluster.objects.add(fresh.plan.inventory.replica_sets)
         self._coming: dict[ObjectKey, list[QueuedPod]] = {}
         for each in fresh.queue:
-            self._coming.setdefault(_key(each.workload), []).append(each)
-        self._workloads = {_key(each): each for each in self._run.plan.workloads}
+            self._coming.setdefault(key_of(each.workload), []).append(each)
+        self._workloads = {key_of(each): each for each in self._run.plan.workloads}
         self._unjudged = unjudged_classes(self._run, [*fresh.queue, *self._run.queue])
         self.is_enough = not any(part.changes_pod for parts in self._unjudged.values() for part in parts)
         """Whether counting is enough. False if an admission policy may change incoming pods."""
@@ -75,10 +75,6 @@ class CountedWorkloads:
                 made.askings[short_target(key)] = Asking(self._run, own, _BUDGET, {}, begun, self._unjudged, None)
             made.now = now
             yield made
-
-
-def _key(workload: Workload) -> ObjectKey:
-    return workload.kind, workload.namespace, workload.name
 
 
 def _bare(inventory: Inventory) -> list[ReplicaSet]:

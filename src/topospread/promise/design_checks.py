@@ -103,7 +103,13 @@ class DesignChecks:
         for each in self._losses:
             yield from self._orders(each)
         for want in self.intent.others:
-            yield from self._kept(want)
+            kept = self._judged(want)
+            if kept.verdict == "unknown":
+                self.undecided[f"whether {want} {kept.part}"] = True
+            elif kept.verdict == "no":
+                text = f"not {want}: {kept.part}"
+                key = kept.part.says.rpartition(" on ")[2] if want.about == "skew" else ""
+                yield DesignFailure(_CHECKS[want.about], key, text)
         for each in self._losses:
             yield from self._returned(each)
 
@@ -233,15 +239,6 @@ class DesignChecks:
 
     def _judged(self, want: Want) -> Kept:
         return next(self._judge.kept([want]))
-
-    def _kept(self, want: Want) -> Iterator[DesignFailure]:
-        kept = self._judged(want)
-        if kept.verdict == "unknown":
-            self.undecided[f"whether {want} {kept.part}"] = True
-        elif kept.verdict == "no":
-            text = f"not {want}: {kept.part}"
-            key = kept.part.says.rpartition(" on ")[2] if want.about == "skew" else ""
-            yield DesignFailure(_CHECKS[want.about], key, text)
 
     def _returned(self, wanted: Survival) -> Iterator[DesignFailure]:
         for domain in self.drills.held(wanted.key):

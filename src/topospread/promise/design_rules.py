@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace as with_fields
 
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.node_selection import Affinity, PodAffinity, PodAffinityTerm
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
@@ -181,14 +181,14 @@ def _budget_data(inventory: Inventory, item: Designed, available: int, replicas:
     own = _own_budget(inventory, item)
     metadata = {"name": item.name if own is None else own.metadata.name, "namespace": item.namespace}
     spec: dict[str, Any] = {"minAvailable": available, "selector": _selector(item)}
-    if own is None and replicas <= 100 and autoscaling_of(inventory, _key(item)) is not None:
+    if own is None and replicas <= 100 and autoscaling_of(inventory, key_of(item)) is not None:
         spec["minAvailable"] = f"{100 * available // replicas}%"
     if own is not None and own.spec.max_unavailable is not None:
         spec = {"maxUnavailable": replicas - available}
     elif own is not None:
         selector = budget_selector(own)
         beside = (
-            simulated_replicas(inventory, _key(each))
+            simulated_replicas(inventory, key_of(each))
             for name in LISTS.values()
             for each in getattr(inventory, name)
             if each.namespace == item.namespace and (each.kind, each.name) != (item.kind, item.name)
@@ -196,10 +196,6 @@ def _budget_data(inventory: Inventory, item: Designed, available: int, replicas:
         )  # fmt: skip
         spec = {"minAvailable": available + sum(beside)}
     return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": spec}
-
-
-def _key(item: Designed) -> ObjectKey:
-    return item.kind, item.namespace, item.name
 
 
 def _selector(item: Designed) -> Any:
@@ -219,7 +215,7 @@ def manifest_data(inventory: Inventory, item: Designed, rules: DesignRules, repl
         pod["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     if rules.spreads:
         pod["topologySpreadConstraints"] = [each.data() | {"labelSelector": _selector(item)} for each in rules.spreads]
-    spec: dict[str, Any] = {} if replicas == simulated_replicas(inventory, _key(item)) else {"replicas": replicas}
+    spec: dict[str, Any] = {} if replicas == simulated_replicas(inventory, key_of(item)) else {"replicas": replicas}
     if rules.rolling:
         surge, unavailable = rules.rolling
         rolling = {"maxSurge": surge, "maxUnavailable": unavailable}

@@ -18,7 +18,7 @@ from topospread.cluster.cluster import pod_key
 from topospread.cluster.objects import Key
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import NotJudgedError
-from topospread.scheduling.pod_group_members import group_key
+from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.pod_groups import TOPOLOGY, Member, min_count, refusal, scheduled_count
 from topospread.simulation.run import Run
 

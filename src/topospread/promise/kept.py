@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.labels import Selector
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.promises import Want
@@ -472,4 +472,4 @@ def likeness_of(inventory: Inventory, item: Designed) -> str:
 
 
 def _of(run: Run, key: ObjectKey) -> Workload:
-    return next(each for each in run.plan.workloads if (each.kind, each.namespace, each.name) == key)
+    return next(each for each in run.plan.workloads if key_of(each) == key)

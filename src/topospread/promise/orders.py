@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,10 +25,10 @@ from topospread.cluster.arrays import Codes
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.nodes import CPU
 from topospread.controllers.planned import QueuedPod
-from topospread.scheduling.pod_group_members import pod_priority
+from topospread.plugins.pod_group_members import pod_priority
 from topospread.simulation.run import Run
 
-from .alike_states import AlikeStates, keys_of_profiles
+from .alike_states import AlikeStates
 from .grouped_pods import GroupedPods
 from .order_answer import OrderStep
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, OrderEnd
@@ -103,6 +103,18 @@ class Searched:
     left: int | None = None
     over: bool = field(default=False, repr=False)
 
+    def ended(self, question: EndQuestion, end: OrderEnd, path: Sequence[OrderStep], rest: Iterable[OrderStep]) -> None:
+        """Count an end state. Keep the first order to a problem: the path, and the steps that are left."""
+        self.ends += 1
+        wrong = question.wrong(end)
+        if not wrong:
+            self.holds = True
+        elif not self.why:
+            self.why, self.order = wrong, (*path, *rest)
+            if isinstance(question, LeftAfterLoss):
+                self.left = question.left(end)
+        self.over = self.holds and bool(self.why)
+
 
 class OrderSearch:
     """The search for one question. It restores the cluster afterwards.
@@ -144,7 +156,7 @@ class OrderSearch:
     @cached_property
     def _alike(self) -> AlikeStates:
         profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
-        return AlikeStates(self._run.cluster, [each.pod for each in self._queue], keys_of_profiles(profiles))
+        return AlikeStates(self._run.cluster, [each.pod for each in self._queue], profiles)
 
     def gathered(self, asked: LeftAfterLoss, least: int) -> Searched:
         """Try, for each domain, one order that gathers the workload's pods there. Return the one that leaves fewest.
@@ -434,18 +446,9 @@ class OrderSearch:
         return True
 
     def _end(self) -> None:
-        found, pending = self._found, [pod for line in self._lines for pod in line.left]
-        found.ends += 1
+        pending = [pod for line in self._lines for pod in line.left]
         end = OrderEnd(self._run, pending, self._placed)
-        wrong = self._question.wrong(end)
-        if not wrong:
-            found.holds = True
-        elif not found.order and not found.why:
-            found.why = wrong
-            if isinstance(self._question, LeftAfterLoss):
-                found.left = self._question.left(end)
-            found.order = (*self._path, *(_step(each, "", ()) for each in pending))
-        found.over = found.holds and bool(found.why)
+        self._found.ended(self._question, end, self._path, (_step(each, "", ()) for each in pending))
 
 
 def _has_left(lines: Sequence[_PodLine]) -> bool:

@@ -19,8 +19,8 @@ from topospread.cluster import PodClass
 from topospread.cluster.cluster import pod_key
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import PluginError
+from topospread.plugins.pod_group_members import pod_priority
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
-from topospread.scheduling.pod_group_members import pod_priority
 from topospread.simulation.run import Run, spread_of
 from topospread.text import agreeing
 
@@ -53,7 +53,9 @@ class Proof:
         self._scheduler = run.scheduler
         self._goes_on = existing is not None
         self._groups = GroupedPods(run, queue, in_rollout=self._goes_on)
-        pods = [each.pod for each in queue] + [placeable(each) for each in existing or ()]
+        pods = [each.pod for each in queue] + [
+            with_fields(each, spec=with_fields(each.spec, node_name="")) for each in existing or ()
+        ]
         classes = {name: run.cluster.shared_class(pod) for name, pod in {id(each): each for each in pods}.items()}
         self.classes = [classes[id(each)] for each in pods]
         self._distinct = list({each.index: each for each in self.classes}.values())
@@ -280,11 +282,6 @@ class Proof:
         all_own = all(counts_pod(self._scheduler, own[0], constraint, each) for each in own)
         there = {column.values[code] if code >= 0 else "": number for code, number in held.items()}
         return all_own and coming == len(own) and counts == there
-
-
-def placeable(pod: Pod) -> Pod:
-    """Return the pod without its node."""
-    return with_fields(pod, spec=with_fields(pod.spec, node_name=""))
 
 
 def _same(one: ConstraintArithmetic, other: ConstraintArithmetic) -> bool:

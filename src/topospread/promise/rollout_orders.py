@@ -18,7 +18,7 @@ from itertools import combinations
 from msgspec.structs import replace
 
 from topospread.admission.quotas import Quotas
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.api.pod import Pod, PodStatus
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
@@ -29,7 +29,6 @@ from topospread.controllers.rolling import RolloutStatus, to_create, to_remove
 from topospread.controllers.scale import the_workload
 from topospread.drill.cluster_inventory import begin_of
 from topospread.drill.drill_state import DrillState
-from topospread.drill.pods import key_of
 from topospread.drill.rolling import template_item
 from topospread.drill.rollouts import roll_out
 from topospread.drill.steps import TurnKind, read_rollout
@@ -37,11 +36,11 @@ from topospread.errors import UsageError
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run
 
-from .alike_states import AlikeStates, keys_of_profiles
+from .alike_states import AlikeStates
 from .fresh import REVISION, Designed
 from .order_answer import OrderStep
 from .orders import SearchBudget, Searched, may_preempt, rows_of
-from .questions import EndQuestion, LeftAfterLoss, OrderEnd
+from .questions import EndQuestion, OrderEnd
 
 Moves = Generator[None, None, None]
 """Possible next moves: each is done while the caller visits the next state, and undone afterwards."""
@@ -167,7 +166,7 @@ class RolloutSearch:
         self._budget = budget
         pods = [*(each.pod for each in rollout.new), *rollout.drawn]
         profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
-        self._alike = AlikeStates(self._run.cluster, pods, keys_of_profiles(profiles))
+        self._alike = AlikeStates(self._run.cluster, pods, profiles)
         self._old = {pod_key(each.namespace, each.name): each for each in rollout.old}
         self._ending: dict[PodKey, int] = {}
         self._placed: dict[PodKey, Pod] = {}
@@ -280,7 +279,13 @@ class RolloutSearch:
             alike = self._alike.zone(row), self._alike.of(row)
             if alike not in known:
                 known.add(alike)
-                yield from self._gone(key, row)
+                cluster = self._run.cluster
+                with cluster.savepoint():
+                    cluster.unbind(key)
+                    del self._ending[key]
+                    with self._told(self._step(key.partition("/")[2], cluster.nodes.names[row], (), "gone")):
+                        yield
+                    self._ending[key] = row
 
     def _admits(self) -> bool:
         """Return whether the quotas admit one more new pod; pods that are deleted use nothing."""
@@ -334,15 +339,6 @@ class RolloutSearch:
                 del self._ending[key]
                 self._old[key] = pod
 
-    def _gone(self, key: PodKey, row: int) -> Moves:
-        cluster = self._run.cluster
-        with cluster.savepoint():
-            cluster.unbind(key)
-            del self._ending[key]
-            with self._told(self._step(key.partition("/")[2], cluster.nodes.names[row], (), "gone")):
-                yield
-            self._ending[key] = row
-
     def _scheduler(self) -> Moves:
         if len(self._placed) >= self._admitted:
             return
@@ -362,7 +358,12 @@ class RolloutSearch:
                 if pod_class.volumes and run.scheduler.reserve(pod_class, row):
                     self._found.gave_up = f"{key} could not be bound to its volumes"
                     return
-                self._placed[key] = _on(queued, node)
+                pod = queued.pod
+                metadata = replace(pod.metadata, name=queued.name, namespace=queued.namespace)
+                spec = replace(pod.spec, node_name=node)
+                self._placed[key] = replace(
+                    pod, metadata=metadata, spec=spec, status=replace(pod.status or PodStatus(), phase="Running")
+                )
                 with self._told(self._step(queued.name, node, others, "placed")):
                     yield
                 del self._placed[key]
@@ -386,21 +387,12 @@ class RolloutSearch:
         return OrderStep(workload.namespace, f"{workload.kind}/{workload.name}", name, node, equal, does)
 
     def _end(self) -> None:
-        found, rollout = self._found, self._rollout
-        found.ends += 1
+        rollout = self._rollout
         pending = rollout.new[len(self._placed) : self._created]
         placed = {id(each): rows_of(self._run, each.existing) for each in self._run.plan.workloads}
         placed[id(rollout.workload)] = [self._row_of[key] for key in (*self._old, *self._placed)]
-        end = OrderEnd(self._run, pending, placed)
-        wrong = self._question.wrong(end)
-        if not wrong:
-            found.holds = True
-        elif not found.why:
-            found.why = wrong
-            if isinstance(self._question, LeftAfterLoss):
-                found.left = self._question.left(end)
-            found.order = (*self._path, *(self._step(each.name, "", (), "placed") for each in pending))
-        found.over = found.holds and bool(found.why)
+        rest = (self._step(each.name, "", (), "placed") for each in pending)
+        self._found.ended(self._question, OrderEnd(self._run, pending, placed), self._path, rest)
 
 
 def _first(groups: Sequence[Sequence[Pod]], number: int) -> Iterator[tuple[Pod, ...]]:
@@ -413,11 +405,3 @@ def _first(groups: Sequence[Sequence[Pod]], number: int) -> Iterator[tuple[Pod, 
             return
         sure += group
     yield tuple(sure)
-
-
-def _on(queued: QueuedPod, node: str) -> Pod:
-    """Return a new pod on its node."""
-    pod = queued.pod
-    metadata = replace(pod.metadata, name=queued.name, namespace=queued.namespace)
-    spec = replace(pod.spec, node_name=node)
-    return replace(pod, metadata=metadata, spec=spec, status=replace(pod.status or PodStatus(), phase="Running"))

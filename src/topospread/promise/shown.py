@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.node import Node
 from topospread.api.promises import Want
 from topospread.api.well_known_labels import HOSTNAME, ZONE
@@ -157,10 +157,10 @@ def shown(
         most: number of domains or nodes for which each event is simulated, most pods first.
     """
     by = options.answered_by
-    ready = {(each.kind, each.namespace, each.name): each.existing for each in status(inventory, by).workloads}
+    ready = {key_of(each): each.existing for each in status(inventory, by).workloads}
     after = drill(inventory, [Wait(0)], by, keep_after=True).steps[0].after
     assert after is not None, "the drill was to keep it"
-    settled = {(each.kind, each.namespace, each.name): each for each in status(after, by).workloads}
+    settled = {key_of(each): each for each in status(after, by).workloads}
     listed = list(keys)
     largest = max((settled[key].replicas for key in listed), default=0)
     counted = CountedWorkloads(inventory, options) if len(listed) > _MANY or largest > _LARGE else None
@@ -188,7 +188,7 @@ def _counted(
     states: dict[ObjectKey, list[tuple[str, WorkloadState]]] = {}
     for name, _ in zones:
         for each in drill(after, [Fail(NodeChoice("zone", name))], options.answered_by).workloads:
-            states.setdefault((each.kind, each.namespace, each.name), []).append((name, each))
+            states.setdefault(key_of(each), []).append((name, each))
     for key in keys:
         with counted.judge(key) as judge:
             showing = _Showing(judge, WorkloadDrills(inventory, options, key), settled[key], 1)

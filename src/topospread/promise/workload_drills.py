@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.drill.drill import BegunDrill, play_runs
 from topospread.drill.result import Drill
@@ -138,10 +138,8 @@ class WorkloadDrills:
 
 
 def _of_one(found: Drill, key: ObjectKey, steps: tuple[Step, ...]) -> Trial:
-    end = next(each for each in found.workloads if (each.kind, each.namespace, each.name) == key)
-    told = [
-        state for step in found.steps[1:] for state in step.changed if (state.kind, state.namespace, state.name) == key
-    ]
+    end = next(each for each in found.workloads if key_of(each) == key)
+    told = [state for step in found.steps[1:] for state in step.changed if key_of(state) == key]
     waiting = [each for each in found.pending if (each.namespace, each.workload) == (key[1], f"{key[0]}/{key[2]}")]
     skews: dict[tuple[str, bool], int] = {}
     for each in end.spread:

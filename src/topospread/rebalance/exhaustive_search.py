@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from topospread.api.inventory import key_of
 from topospread.cluster.cluster import PodKey
-from topospread.drill.pods import key_of
 
 from .trials import Movable, PlannedMove, Trials, Tried
 

@@ -9,7 +9,7 @@ import msgspec
 from topospread.controllers.draining import treatment
 from topospread.drill.drill_state import DrillState
 from topospread.drill.pods import FollowedPod
-from topospread.scheduling.pod_group_members import group_key
+from topospread.plugins.pod_group_members import group_key
 
 from .trials import Movable
 

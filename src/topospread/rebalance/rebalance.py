@@ -11,14 +11,14 @@ from dataclasses import replace
 
 import msgspec
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.labels import Selector
 from topospread.api.selector_text import nothing_selected
 from topospread.controllers.planned import Workload
 from topospread.controllers.scale import the_workload
 from topospread.drill.drill_state import DrillState
 from topospread.drill.interruption import Interrupted
-from topospread.drill.pods import FollowedPod, WorkloadKey, key_of, owner_of
+from topospread.drill.pods import FollowedPod, owner_of
 from topospread.errors import UsageError
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Scheduler
@@ -38,7 +38,7 @@ from .unmet import unmet_of
 
 # Simulate a plan in a drill, move by move. The simulated outcome counts, not the one from the search.
 
-Ban = tuple[WorkloadKey, str]
+Ban = tuple[ObjectKey, str]
 """A workload's pods on a node, which must not be moved."""
 
 
@@ -237,7 +237,11 @@ def _begun(inventory: Inventory, options: SimulationOptions, wished: RebalanceOp
     state = DrillState(inventory, options)
     state.rest()
     may_move = movable_pods(state)
-    trials = _trials(state, wished, may_move, banned)
+    names = state.cluster.nodes.names
+    movables = [each for each in may_move.pods if (key_of(each.workload), names[each.row]) not in banned]
+    scheduler = state.run.scheduler
+    goals = goals_of(state.run.plan.workloads, scheduler, wished.max_skew, _chosen(state, wished))
+    trials = Trials(scheduler, goals, movables)
     before = [counts_of(each, trials.scheduler) for each in trials.goals]
     return _Begun(state, trials, may_move, before, len(state.pods.waiting), list(_unjudged(state)))
 
@@ -285,14 +289,6 @@ def _without_budget(state: DrillState, moves: Sequence[PodMove]) -> Iterator[str
         yield f"{listed(found, 3)} {verb} no PodDisruptionBudget, so a drain may evict all pods at the same time"
 
 
-def _trials(state: DrillState, wished: RebalanceOptions, may_move: MovablePods, banned: set[Ban]) -> Trials:
-    names = state.cluster.nodes.names
-    movables = [each for each in may_move.pods if (key_of(each.workload), names[each.row]) not in banned]
-    scheduler = state.run.scheduler
-    goals = goals_of(state.run.plan.workloads, scheduler, wished.max_skew, _chosen(state, wished))
-    return Trials(scheduler, goals, movables)
-
-
 def _chosen(state: DrillState, wished: RebalanceOptions) -> list[Workload]:
     """Return the workloads to fix.
 
@@ -304,7 +300,7 @@ def _chosen(state: DrillState, wished: RebalanceOptions) -> list[Workload]:
     if not found and wished.namespace is not None:
         raise UsageError(not_in_namespace(wished.namespace, {each.namespace for each in every}))
     if wished.targets:
-        by_key = {(each.kind, each.namespace, each.name): each for each in every}
+        by_key = {key_of(each): each for each in every}
         named = dict.fromkeys(the_workload(each, list(by_key), wished.namespace) for each in wished.targets)
         found = [by_key[each] for each in named]
     selector = wished.selector

@@ -64,7 +64,7 @@ def _records(line: str, place: Place) -> Iterator[AuditRecord]:
         raise InputError("not a JSON object, as each line of an audit log must be", place) from None
     if not isinstance(event, dict) or event.get("kind") != "Event" or "auditID" not in event:
         raise InputError("not a record of an audit log (kind Event of audit.k8s.io)", place)
-    reference, status = _mapping(event, "objectRef"), _mapping(event, "responseStatus")
+    reference, status = mapping_in(event, "objectRef"), mapping_in(event, "responseStatus")
     done = event.get("stage", "ResponseComplete") == "ResponseComplete"
     code = status.get("code", 0)
     verb, resource = str(event.get("verb")), str(reference.get("resource"))
@@ -87,11 +87,12 @@ def _records(line: str, place: Place) -> Iterator[AuditRecord]:
         subresource=str(reference.get("subresource", "")),
         namespace=str(reference.get("namespace", "")),
         name=str(reference.get("name", "")),
-        request=_mapping(event, "requestObject"),
-        answer=_mapping(event, "responseObject"),
+        request=mapping_in(event, "requestObject"),
+        answer=mapping_in(event, "responseObject"),
     )
 
 
-def _mapping(event: Json, name: str) -> Json:
+def mapping_in(event: Json, name: str) -> Json:
+    """Return a field that should be an object; an empty object if it has another type."""
     found = event.get(name)
     return found if isinstance(found, dict) else {}

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace as with_fields
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.api.node import Node
 from topospread.api.node_selection import Taint
 from topospread.api.timestamps import seconds
@@ -24,6 +24,7 @@ from topospread.errors import InputError, Place
 from topospread.sources.files import Source, read_text
 from topospread.text import one_line
 
+from .audit_log import mapping_in
 from .history import ClusterHistory, PodName
 from .refused_pods import ToldRefusal
 
@@ -85,9 +86,9 @@ def _moments(item: Any, place: Place) -> Iterator[EventOccurrence]:
     """
     if not isinstance(item, dict) or item.get("kind", "Event") != "Event":
         raise InputError("not an event", place)
-    about = _mapping(item, "regarding") or _mapping(item, "involvedObject")
-    series = _mapping(item, "series")
-    metadata = _mapping(item, "metadata")
+    about = mapping_in(item, "regarding") or mapping_in(item, "involvedObject")
+    series = mapping_in(item, "series")
+    metadata = mapping_in(item, "metadata")
     old = (
         item.get(name) or item.get(f"deprecated{name[0].upper()}{name[1:]}")
         for name in ("firstTimestamp", "lastTimestamp")
@@ -101,11 +102,6 @@ def _moments(item: Any, place: Place) -> Iterator[EventOccurrence]:
     whom = [one_line(str(about.get(each, ""))) for each in ("kind", "namespace", "name")]
     for at in dict.fromkeys((first, last)):
         yield EventOccurrence(f"{at[:-1]}.000000Z" if len(at) == _WHOLE_SECOND else at, *words, *whom)
-
-
-def _mapping(item: Json, name: str) -> Json:
-    found = item.get(name)
-    return found if isinstance(found, dict) else {}
 
 
 class EventReplay:
@@ -156,7 +152,7 @@ class EventReplay:
         key = event.namespace, name
         if not name or key in self._history.pods:
             return
-        maker: Controller | None = self._makers.get((event.kind, event.namespace, event.name))
+        maker: Controller | None = self._makers.get(key_of(event))
         if maker is None:
             self._history.unknown += 1
             return

@@ -132,7 +132,7 @@ class DryRun:
         """Add (+1) or remove (−1) a pod in the counts of cluster-wide filters."""
         listeners = self._listeners.get(pod_class)
         if listeners is None:
-            found = [watcher.listener(pod_class) for watcher in self._view.plugins.watchers]
+            found = [watcher.listener(pod_class) for watcher in self._view.listening]
             listeners = self._listeners[pod_class] = tuple(each for each in found if each is not None)
             if any(watcher.counts_pods_of(pod_class) for watcher in self._view.plugins.watchers):
                 self._counted.add(pod_class)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from topospread.api.meta import Int64
 from topospread.api.node import Node
 from topospread.api.pod import Pod
+from topospread.api.quantity import wrap_int64
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import PodKey
@@ -164,7 +165,9 @@ class ExtenderCalls:
                 for one in found:
                     points[one.host] = points.get(one.host, 0) + one.score
             scale = each.weight * (MAX_NODE_SCORE // _HIGHEST)
-            passed.points[each.origin] = [_wrapped(points[name] * scale) if name in points else None for name in names]
+            passed.points[each.origin] = [
+                wrap_int64(points[name] * scale) if name in points else None for name in names
+            ]
 
     def _body(self, extender: Extender, key: PodKey, pod: Pod, rows: Ints) -> bytes:
         namespace, _, name = key.partition("/")
@@ -264,11 +267,6 @@ def _scores(found: Any) -> list[_Score]:
 def _lower(found: Any) -> Any:
     """Return a JSON object with its field names in lower case, because Go reads them in any case."""
     return {name.lower(): value for name, value in found.items()} if isinstance(found, dict) else found
-
-
-def _wrapped(score: int) -> int:
-    """Return a score that overflows like a signed 64-bit integer."""
-    return (score + 2**63) % 2**64 - 2**63
 
 
 def _unknown(extender: Extender, why: str) -> NotJudgedError:

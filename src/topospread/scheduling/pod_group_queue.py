@@ -17,9 +17,9 @@ from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey
 from topospread.cluster.objects import Key
 from topospread.plugins.cluster_event import ADD, UPDATE, ClusterEvent
+from topospread.plugins.pod_group_members import group_key
 
 from .object_changes import pod_changes
-from .pod_group_members import group_key
 from .pod_groups import Member, min_count, scheduled_count
 from .queue import LONGEST_STAY, SchedulingQueue
 from .queued_pod_info import QueuedPodInfo, remember
@@ -320,15 +320,12 @@ class PodGroupQueue:
         for each in info.members if requeueing is not None else ():
             gate = requeueing.gate(each.pod, each.gating_plugin) if requeueing is not None else ""
             if gate != each.gating_plugin:
-                self._gated_by(each, gate)
+                remember(each, self._queue.undo)
+                each.gating_plugin = gate
+                if gate:
+                    each.unschedulable_plugins |= {gate}
             found = gate or found
         return found
-
-    def _gated_by(self, info: QueuedPodInfo, plugin: str) -> None:
-        remember(info, self._queue.undo)
-        info.gating_plugin = plugin
-        if plugin:
-            info.unschedulable_plugins |= {plugin}
 
     def _remember(self) -> None:
         """Record the state before a change, for an open savepoint."""

@@ -32,6 +32,7 @@ from topospread.plugins.dynamic_resources.claims import (
     is_releasable,
 )
 from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError
+from topospread.plugins.pod_group_members import group_key
 from topospread.plugins.pod_volumes import is_bound, pod_claims
 from topospread.plugins.volume_catalog import catalog_of
 
@@ -39,7 +40,6 @@ from .cycle import Placement, Scheduler
 from .framework import Framework
 from .group_preemption import prefilter_skips, remaining_victims
 from .placements import Assignment, placements_by, scores
-from .pod_group_members import group_key
 from .verdict import GANG, Verdict
 from .victim_units import Unit, possible_victims, whole_group
 

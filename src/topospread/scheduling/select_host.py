@@ -96,7 +96,12 @@ def best_of(
     rows, nodes = _filtered(view, rows, nodes)
     if not len(rows):
         return None
-    return _select_host(view, rows, view.total(rows, nodes), among)
+    total = view.total(rows, nodes)
+    highest = int(total.max())
+    best = np.flatnonzero(total == highest)
+    if among is not None:
+        return among(rows, best), highest
+    return min(rows[best].tolist(), key=view.cluster.nodes.ranks.__getitem__), highest
 
 
 def _filtered(view: View, rows: Ints, nodes: Ints | None) -> tuple[Ints, Ints | None]:
@@ -107,15 +112,6 @@ def _filtered(view: View, rows: Ints, nodes: Ints | None) -> tuple[Ints, Ints | 
     if passes.all():
         return rows, nodes
     return rows[passes], None if nodes is None else nodes[passes]
-
-
-def _select_host(view: View, rows: Ints, total: Ints, among: AmongEquals | None) -> tuple[int, int]:
-    """Return a node with the highest total, as (row, total)."""
-    highest = int(total.max())
-    best = np.flatnonzero(total == highest)
-    if among is not None:
-        return among(rows, best), highest
-    return min(rows[best].tolist(), key=view.cluster.nodes.ranks.__getitem__), highest
 
 
 def best_of_heads(view: View, heads: Heads) -> tuple[int, int] | None:

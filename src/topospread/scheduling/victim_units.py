@@ -15,11 +15,11 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.cluster.objects import Key
 from topospread.plugins.interface import UNRESOLVABLE
+from topospread.plugins.pod_group_members import group_key, pod_priority
 
 from .dry_run import DryRun
 from .go_sort import go_sorted
 from .nominated_pods import nominated_for_others
-from .pod_group_members import group_key, pod_priority
 from .preemption import NO_VICTIMS, Candidate, NodeResult, PreemptionSearch, Victim, rejection_of, start_order
 from .verdict import Rejection
 

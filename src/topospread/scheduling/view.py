@@ -24,6 +24,7 @@ from topospread.plugins.interface import (
     Filter,
     FilterEach,
     Listener,
+    Listening,
     Prepared,
     Scope,
     ScoreEach,
@@ -64,8 +65,8 @@ def one_by_one(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> On
 class Shared:
     """Data that the views of all pod classes share: counted operations, and equal answers."""
 
-    def __init__(self, work: Work | None = None) -> None:
-        self.work = work or Work()
+    def __init__(self) -> None:
+        self.work = Work()
         self._answers: WeakValueDictionary[Hashable, NodeLocalAnswers] = WeakValueDictionary()
 
     def known(self, key: Hashable) -> NodeLocalAnswers | None:
@@ -89,6 +90,7 @@ class View:
     Attributes:
         plugins: the plugins, prepared for the class.
         node_local: answers that depend on the node and its pods only.
+        listening: watchers that count pods themselves.
         assuming, settling: watchers that take part in dry runs.
         beside: row → (state of the node and its nominated pods, rejection of the pod together with them).
         can_fail: whether a filter may fail on single nodes.
@@ -134,6 +136,7 @@ class View:
         else:
             self.node_local = answers or shared.made(key, cluster, self.plugins)
         self.work.built += 1
+        self.listening = [each for each in self.plugins.watchers if offers(each, Listening)]
         self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
         self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
         self.can_fail = any(offers(each.filter, CanFail) for each in self.plugins.filters)
@@ -156,7 +159,7 @@ class View:
         if before is not None and passes_on and self.plugins.watchers == before.plugins.watchers:
             self._heard, self._heard_most = before._heard, before._heard_most
         else:
-            for watcher in self.plugins.watchers:
+            for watcher in self.listening:
                 self._listen(watcher.concerned())
         # Whether counts are columns of the groups. It never becomes False again.
         self._are_counts_grouped = False
@@ -234,11 +237,6 @@ class View:
         """Number of classes whose pods the view counts itself."""
         return len(self._heard)
 
-    @property
-    def position(self) -> int:
-        """Position in the journal up to which the view is current."""
-        return self._position
-
     def hears_of(self, changes: Sequence[PodChange]) -> bool:
         """Return whether a plugin counts pods of a class in these changes."""
         if self._asked != self.cluster.classes_made:
@@ -248,7 +246,7 @@ class View:
         return any(each in heard or any(watcher.counts_pods_of(each) for watcher in watchers) for each in classes)
 
     def _listen_to_new(self) -> None:
-        for watcher in self.plugins.watchers:
+        for watcher in self.listening:
             self._listen(watcher.concerned(self._asked))
         self._asked = self.cluster.classes_made
 
@@ -283,7 +281,7 @@ class View:
         heard = self._heard
         for each in classes:
             if each not in heard:
-                found = [listener for watcher in self.plugins.watchers if (listener := watcher.listener(each))]
+                found = [listener for watcher in self.listening if (listener := watcher.listener(each))]
                 if found:
                     heard[each] = tuple(found)
 

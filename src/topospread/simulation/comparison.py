@@ -7,7 +7,7 @@ bare pods are compared by name.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
@@ -128,13 +128,6 @@ class WorkloadChange:
         """Pods on another node, or placed in only one simulation."""
         return tuple(each for each in self.placements if each.moved)
 
-    @property
-    def nodes(self) -> dict[str, tuple[int, int]]:
-        """Node → number of differing pods on it, before and after; nodes with equal numbers are left out."""
-        before = Counter(node for each in self.moved if (node := each.nodes[0]) is not None)
-        after = Counter(node for each in self.moved if (node := each.nodes[1]) is not None)
-        return {node: (before[node], after[node]) for node in {**before, **after} if before[node] != after[node]}
-
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -219,11 +212,6 @@ class Comparison:
     def newly_gone(self) -> tuple[EvictedPod, ...]:
         """Pods that only the second simulation evicts and that no controller recreates."""
         return tuple(each for each in self.evictions[1] if not each.created_anew)
-
-    @property
-    def same(self) -> bool:
-        """True if nothing differs."""
-        return not (self.workloads or any(self.evictions) or any(self.warnings))
 
 
 def compare(

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from topospread.admission.names import generated_uid
 from topospread.api.device_claims import ResourceClaim
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod, PodCondition, PodResourceClaimStatus, PodStatus
@@ -58,7 +58,7 @@ def inventory_with(run: Run, pods: Iterable[Pod]) -> Inventory:
         notes=[],
         places={},
     )
-    replicas = {(each.kind, each.namespace, each.name): each.replicas for each in run.plan.workloads}
+    replicas = {key_of(each): each.replicas for each in run.plan.workloads}
     for kind, how in KINDS.items():
         items = getattr(after, how.attribute)
         setattr(after, how.attribute, [_stored(kind, _scaled(kind, each, replicas)) for each in items])

@@ -13,8 +13,8 @@ from topospread.cluster.cluster import pod_key
 from topospread.cluster.objects import Key
 from topospread.controllers.planned import QueuedPod
 from topospread.plugins.interface import NotJudgedError
+from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.cycle import Placement
-from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.pod_group_queue import PodGroupQueue
 from topospread.scheduling.pod_groups import (
     AttemptOptions,

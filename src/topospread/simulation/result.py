@@ -345,11 +345,6 @@ class Simulation(PlainData):
             return "no"
         return "unknown" if opened else "yes"
 
-    @cached_property
-    def all_placed(self) -> bool:
-        """True if nothing stays pending."""
-        return not self.pending
-
     def placement(self, name: str, namespace: str = "default") -> Placement:
         """Return the placement of a pod.
 

@@ -22,8 +22,8 @@ from topospread.controllers.daemon_set import DaemonNodes, for_node
 from topospread.controllers.fallback import Domain, lost_domains
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import NotJudgedError
+from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.cycle import Scheduler
-from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.verdict import GANG
 
 from .hypothetical_domains import unmet_min_domains

@@ -12,6 +12,7 @@ from dataclasses import replace
 import msgspec
 
 from topospread.answer import Unjudged
+from topospread.api.inventory import key_of
 from topospread.base import Bounds
 from topospread.plugins.interface import NotJudgedError
 
@@ -58,10 +59,10 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
     both = {**placed, **placed_assumed}
     # Preemption may evict other pods, which their controllers create anew under other names.
     opened = unjudged | {pod for pod in both if placed.get(pod) != placed_assumed.get(pod)}
-    most = {(each.kind, each.namespace, each.name): each.placed for each in assumed.workloads}
+    most = {key_of(each): each.placed for each in assumed.workloads}
     bounds = {}
     for each in without.workloads:
-        other = most.get((each.kind, each.namespace, each.name), each.placed)
+        other = most.get(key_of(each), each.placed)
         key = f"{each.namespace}/{each.kind}/{each.name}"
         bounds[key] = Bounds.of((each.placed, other))
     return replace(without, open_pods=tuple(pod for pod in both if pod in opened), bounds=bounds)

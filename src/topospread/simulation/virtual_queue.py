@@ -20,9 +20,9 @@ from topospread.cluster.pod_class import namespaces_asked
 from topospread.config.version_rules import rules_for
 from topospread.controllers.planned import QueuedPod
 from topospread.plugins.cluster_event import ADD, NODE_TAINT, UPDATE, ClusterEvent, always
+from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.object_changes import node_changes, taints_changed
-from topospread.scheduling.pod_group_members import group_key
 from topospread.scheduling.pod_group_queue import UNSCHEDULED_POD_ADD, PodGroupQueue
 from topospread.scheduling.queue import FLUSH_PERIOD, LONGEST_STAY, SchedulingQueue
 from topospread.scheduling.queued_pod_info import SECOND, QueuedPodInfo, queue_order

@@ -15,7 +15,7 @@ import os
 import stat
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO, ClassVar, Final, NamedTuple, Protocol
 
 import msgspec
@@ -61,11 +61,8 @@ _FOREIGN_ENCODINGS: Final = {
 }
 
 
-class ReadingProgress(Protocol):
-    """A callback that receives the reading progress at least every few megabytes."""
-
-    def __call__(self, done: int, total: int | None) -> None:
-        """Report that ``done`` of ``total`` bytes are processed; ``total`` is None if it is unknown."""
+ReadingProgress = Callable[[int, int | None], None]
+"""Receives the processed bytes at least every few megabytes, and their total; None if it is unknown."""
 
 
 class Unit(Protocol):

@@ -48,6 +48,12 @@ class TextValue(msgspec.Struct):
     style: str
     last_line: int
     unread: Callable[[TextValue], dict[str | int, TextValue]] | None = None
+
+    @property
+    def begin(self) -> int:
+        """Offset of its key, or of the value without a key."""
+        return self.start if self.key is None else self.key
+
     _children: dict[str | int, TextValue] = {}
 
     @property

@@ -405,12 +405,12 @@ def _json_documents(text: Text) -> list[tuple[int, int]] | None:
     try:
         return split_documents(text)
     except DecodeError as error:
-        if len(text.data) > _LARGEST_JSON_READ_AS_YAML or not _is_yaml(text):
+        if len(text.data) > _LARGEST_JSON_READ_AS_YAML or not is_yaml(text):
             raise error
         return None
 
 
-def _is_yaml(text: Text) -> bool:
+def is_yaml(text: Text) -> bool:
     """Return whether a text that is not JSON is YAML, or looks like YAML."""
     try:
         for _ in read_documents(text):

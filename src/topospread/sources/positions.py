@@ -104,11 +104,11 @@ class _EventWalk:
     def document(self, loader: yaml.CLoader, number: int) -> None:
         """Record the fields of a document, after skipping the documents before it."""
         while number:
-            event = _next(loader)
+            event = next_event(loader)
             if type(event) is StreamEndEvent:
                 return
             number -= type(event) is DocumentStartEvent
-        event = _next(loader)
+        event = next_event(loader)
         self._node(loader, event, (), event)
 
     def _node(self, loader: yaml.CLoader, event: Event, path: Path | None, named: Event) -> None:
@@ -118,15 +118,15 @@ class _EventWalk:
             self.found.setdefault(path, Position(mark.line + 1, mark.column + 1))
         if type(event) is SequenceStartEvent:
             index = 0
-            while type(item := _next(loader)) is not SequenceEndEvent:
+            while type(item := next_event(loader)) is not SequenceEndEvent:
                 self._node(loader, item, self._step(path, index), item)
                 index += 1
         elif type(event) is MappingStartEvent:
-            while type(key := _next(loader)) is not MappingEndEvent:
-                name = _key(key)
+            while type(key := next_event(loader)) is not MappingEndEvent:
+                name = key_in(key)
                 if name is None:
                     self._node(loader, key, None, key)
-                self._node(loader, _next(loader), self._step(path, name), key)
+                self._node(loader, next_event(loader), self._step(path, name), key)
 
     def _step(self, path: Path | None, step: str | int | None) -> Path | None:
         """Return the path one step deeper; None if this branch is not wanted."""
@@ -140,13 +140,14 @@ class _EventWalk:
         return (*path, step)
 
 
-def _next(loader: yaml.CLoader) -> Event:
+def next_event(loader: yaml.CLoader) -> Event:
+    """Return the next event, which must exist."""
     event = loader.get_event()
     assert event is not None, "asked beyond the end of the stream"
     return event
 
 
-def _key(event: Event) -> str | None:
+def key_in(event: Event) -> str | None:
     """Return a key in its JSON form; None if it is not a plain scalar."""
     if type(event) is not ScalarEvent:
         return None

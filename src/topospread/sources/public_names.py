@@ -6,17 +6,18 @@ import re
 from typing import Final
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
-NAMESPACES: Final = _words("default kube-system kube-public kube-node-lease")
-PRIORITY_CLASSES: Final = _words("system-cluster-critical system-node-critical")
-SCHEDULERS: Final = _words("default-scheduler")
-VALUES: Final = _words("true false True False yes no none linux windows amd64 arm64") | {""}
+NAMESPACES: Final = words("default kube-system kube-public kube-node-lease")
+PRIORITY_CLASSES: Final = words("system-cluster-critical system-node-critical")
+SCHEDULERS: Final = words("default-scheduler")
+VALUES: Final = words("true false True False yes no none linux windows amd64 arm64") | {""}
 """Values of labels and taints."""
 
-KEYS_WITH_PUBLIC_VALUES: Final = _words(
+KEYS_WITH_PUBLIC_VALUES: Final = words(
     """kubernetes.io/os kubernetes.io/arch beta.kubernetes.io/os beta.kubernetes.io/arch
     node.kubernetes.io/instance-type beta.kubernetes.io/instance-type"""
 )
@@ -30,7 +31,7 @@ DOMAINS: Final = tuple(
 )
 """Public domains in API groups, label keys, resources and drivers."""
 
-KINDS: Final = _words(
+KINDS: Final = words(
     """Pod Node Namespace Service ReplicationController ReplicaSet Deployment StatefulSet DaemonSet Job CronJob
     HorizontalPodAutoscaler PodDisruptionBudget PriorityClass PersistentVolume PersistentVolumeClaim StorageClass
     CSINode CSIDriver CSIStorageCapacity VolumeAttachment DeviceClass LimitRange ResourceQuota RuntimeClass
@@ -41,7 +42,7 @@ KINDS: Final = _words(
 )
 """Kinds that topospread reads (a test compares its tables), and kinds of Azure disks."""
 
-TYPES_AND_REASONS: Final = _words(
+TYPES_AND_REASONS: Final = words(
     """Ready PodScheduled Initialized ContainersReady PodReadyToStartContainers DisruptionTarget PodResizePending
     PodResizeInProgress MemoryPressure DiskPressure PIDPressure NetworkUnavailable
     Complete Failed Suspended FailureTarget SuccessCriteriaMet Available Progressing ReplicaFailure
@@ -59,7 +60,7 @@ NATIVE_RESOURCE: Final = re.compile(
     r"|attachable-volumes-(?:aws-ebs|azure-disk|cinder|gce-pd|vsphere-volume)"
 )
 
-WORDS_OF_KEYS: Final = _words(
+WORDS_OF_KEYS: Final = words(
     """alpha beta node role topology failure domain volume volumes cluster system control plane master worker infra etcd
     zone region rack host hostname zonegroup os arch instance type family size cpu memory gpu pods count product
     name id uid app application apps component instance version part of managed by created tier track release chart

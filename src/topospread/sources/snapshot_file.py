@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import os
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import BinaryIO, Final, cast
 
 import msgspec
@@ -17,6 +17,7 @@ import msgspec
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
+from topospread.api.timestamps import timestamp
 from topospread.errors import InputError, Place, UsageError
 from topospread.sources.atomic_file import replacing
 from topospread.text import escape_control_bytes
@@ -111,7 +112,7 @@ def save(inventory: Inventory, path: str, *, kube_version: str = "", hashed: boo
     """
     facts = SnapshotFacts(
         format=FORMAT,
-        taken=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        taken=timestamp(time.time()),
         kube_version=f"v{kube_version}" if kube_version else "",
         simulated=True,
         hashed=hashed,

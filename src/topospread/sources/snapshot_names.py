@@ -15,38 +15,35 @@ from topospread.api.meta import KubeObject
 from topospread.api.served import is_namespaced
 
 from .pseudonyms import Pseudonyms, size_bucket
+from .public_names import words
 from .snapshot_facts import SnapshotFacts
 
 Json = dict[str, Any]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-NAMES: Final = _words(
+NAMES: Final = words(
     """name generateName claimName serviceName podGroup podGroupName resourceClaimName resourceClaimTemplateName
     workloadName templateName parentCompositePodGroupName policyName"""
 )
 """Fields with the name of a namespaced object, a container or a pod volume."""
 
-NODES: Final = _words("nodeName nominatedNodeName volume.kubernetes.io/selected-node")
-NAMESPACES: Final = _words("namespace namespaces")
-VOLUMES: Final = _words("volumeName persistentVolumeName")
-CLASSES: Final = _words(
+NODES: Final = words("nodeName nominatedNodeName volume.kubernetes.io/selected-node")
+NAMESPACES: Final = words("namespace namespaces")
+VOLUMES: Final = words("volumeName persistentVolumeName")
+CLASSES: Final = words(
     """priorityClassName runtimeClassName storageClassName volumeAttributesClassName handler
     volume.beta.kubernetes.io/storage-class deviceClassName"""
 )
-VALUES: Final = _words("value values")
+VALUES: Final = words("value values")
 """Fields with values of the label or taint whose key is next to them."""
 
-REVISIONS: Final = _words("currentRevision updateRevision")
+REVISIONS: Final = words("currentRevision updateRevision")
 """Fields with a value of the label controller-revision-hash."""
 
-KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabelKeys managedBy extendedResourceName""")
+KEYS: Final = words("""key topologyKey topologyKeys matchLabelKeys mismatchLabelKeys managedBy extendedResourceName""")
 """Fields with a label or taint key, or another qualified name."""
 
-OPAQUE: Final = _words(
+OPAQUE: Final = words(
     """resourceNames topospread.dev/unjudgedAdmission
     topospread.dev/refusedAdmission topospread.dev/profiles topospread.dev/whole
     message messageExpression valueExpression host user role add drop procMount
@@ -63,7 +60,7 @@ OPAQUE: Final = _words(
 DRIVERS: Final = frozenset({"driver", "provisioner", "attacher", "pv.kubernetes.io/provisioned-by"})
 IMAGES: Final = frozenset({"image", "reference", "names"})
 LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector"})
-RESOURCES: Final = _words(
+RESOURCES: Final = words(
     """requests limits allocatable capacity overhead podFixed default defaultRequest max min maxLimitRequestRatio
     allocatedResources consumedCapacity"""
 )
@@ -72,7 +69,7 @@ RESOURCES: Final = _words(
 ENUMERATED: Final = frozenset({"type", "reason", "scopes", "scopeName"})
 """Fields with words of Kubernetes or of a private controller."""
 
-FORMS: Final = _words(
+FORMS: Final = words(
     """service.kubernetes.io/topology-aware-hints service.kubernetes.io/topology-mode
     storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
     pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
@@ -84,13 +81,13 @@ FORMS: Final = _words(
 )
 """Annotations with a number, a time, or words of Kubernetes or Helm. Other text in them may be a private name."""
 
-OTHERS: Final = _words(
+OTHERS: Final = words(
     """apiGroup apiGroups resources uid apiVersion kind schedulerName schedule hostIP clusterIP
     topospread.dev/made-of hard"""
 )
 """Fields with special rules."""
 
-KEPT: Final = _words(
+KEPT: Final = words(
     """apiVersions operations scope validationActions failurePolicy patchType reinvocationPolicy
     resource allocationMode allocationTimestamp skipNodeOperations
     resourceVersion creationTimestamp deletionTimestamp operator effect phase status

@@ -55,7 +55,8 @@ def spreads_of(scheduler: Scheduler, workload: Workload, members: Members) -> Co
     problem = ""
     for revision, pod_class in _revisions(scheduler.cluster, workload, members):
         try:
-            prepared = _prepared(scheduler, pod_class)
+            plugin = scheduler.framework_of(pod_class).plugins.get(PodTopologySpread.name)
+            prepared = plugin.prepare(pod_class, scheduler.cluster) if isinstance(plugin, PodTopologySpread) else None
         except PluginError as error:
             problem = str(error)
             continue
@@ -96,11 +97,6 @@ def _revisions(cluster: Cluster, workload: Workload, members: Members) -> list[t
         found.setdefault(each.labels.get(label, ""), each)
     (_, first), *older = found.items()
     return [("", first), *older]
-
-
-def _prepared(scheduler: Scheduler, pod_class: PodClass) -> Prepared | None:
-    plugin = scheduler.framework_of(pod_class).plugins.get(PodTopologySpread.name)
-    return plugin.prepare(pod_class, scheduler.cluster) if isinstance(plugin, PodTopologySpread) else None
 
 
 def _constraint(

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Iterator
 
 import msgspec
 
+from topospread.api.inventory import key_of
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey, pod_key
@@ -68,7 +69,7 @@ def owners_of(run: Run) -> dict[PodKey, Workload]:
     """Return pod key → workload, including pods that a controller will delete."""
     owners = dict(run.owners)
     if run.plan.removed:
-        by_name = {(each.kind, each.namespace, each.name): each for each in run.plan.workloads}
+        by_name = {key_of(each): each for each in run.plan.workloads}
         of_set = {
             (each.namespace, each.name): owner.name
             for each in run.plan.inventory.replica_sets

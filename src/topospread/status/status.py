@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace as with_fields
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.api.labels import Selector
 from topospread.api.selector_text import nothing_selected
 from topospread.cluster import PodClass
@@ -172,7 +172,7 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
     _check(run, every, wanted.namespace, wanted.keys)
     there = [each for each in every if wanted.namespace in (None, each.namespace)]
     if wanted.targets:
-        keys = [(each.kind, each.namespace, each.name) for each in every]
+        keys = [key_of(each) for each in every]
         named = {the_workload(each, keys, wanted.namespace) for each in wanted.targets}
         there = [each for each, key in zip(every, keys, strict=True) if key in named]
     found = [

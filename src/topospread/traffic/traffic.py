@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.well_known_labels import ZONE
 from topospread.api.workload import Service
@@ -101,11 +101,7 @@ def traffic_of(inventory: Inventory, options: SimulationOptions, asking: Traffic
     """
     rules = rules_for(TrafficRules, options.in_force[0])
     run = prepare(inventory, options, with_spreads=False)
-    owners = {
-        (pod.namespace or "default", pod.name): (row.kind, row.namespace, row.name)
-        for row in run.plan.workloads
-        for pod in row.existing
-    }
+    owners = {(pod.namespace or "default", pod.name): key_of(row) for row in run.plan.workloads for pod in row.existing}
     cluster = _Cluster(run.plan.inventory, owners)
     found, left_out = [], {}
     for service in inventory.services:

@@ -15,8 +15,8 @@ import msgspec
 
 from topospread.answers.drill import harm_words
 from topospread.answers.remedies import tried_words
+from topospread.api.inventory import ObjectKey
 from topospread.controllers.scale import KIND_OF, short_target
-from topospread.drill.pods import WorkloadKey
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.render.pages.promise_show import event_rows
@@ -210,7 +210,7 @@ class Answers:
         """Return a workload's constraints by domain, and its pods."""
         frame = self._frame(asked)
         key = _key(asked)
-        row = frame.snapshot.workload_row(key)
+        row = next((row for row, each in enumerate(frame.snapshot.workloads) if each.key == key), None)
         if row is None:
             raise NotFoundError(f"{key[0]} {key[1]}/{key[2]} not found")
         constraints = [_constraint(each) for each in frame.snapshot.spreads.get(key, ())]
@@ -341,7 +341,7 @@ class Answers:
         return as_file(found, self._served)
 
 
-def _key(asked: PageQuestion) -> WorkloadKey:
+def _key(asked: PageQuestion) -> ObjectKey:
     return asked.word("kind"), asked.word("namespace"), asked.word("name")
 
 
@@ -349,7 +349,7 @@ def _named(asked: PageQuestion) -> str:
     return "\n".join([asked.at, asked.words.get("target", ""), *map(str, asked.steps)])
 
 
-def _unjudged(frame: Frame, key: WorkloadKey | None = None) -> int:
+def _unjudged(frame: Frame, key: ObjectKey | None = None) -> int:
     """Return the number of pods, of a workload or of all, that are pending because topospread cannot judge them."""
     of = (key[1], f"{key[0]}/{key[2]}") if key is not None else None
     found = (each for each in frame.pending if of in (None, (each.namespace, each.workload)) and is_unjudged(each))
@@ -402,7 +402,7 @@ def _pods(snapshot: PlacementSnapshot, *, workload: int | None = None, node: int
     found = []
     for at in (column == value).nonzero()[0].tolist():
         place = int(pods.node[at])
-        key: WorkloadKey = snapshot.workloads[int(pods.workload[at])].key
+        key: ObjectKey = snapshot.workloads[int(pods.workload[at])].key
         found.append(
             {
                 "name": pods.names[at],

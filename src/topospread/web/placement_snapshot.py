@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.well_known_labels import ZONE
@@ -17,7 +18,7 @@ from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import CPU, MEMORY, PODS
 from topospread.controllers.node_lifecycle import is_silent
 from topospread.drill.drill_state import DrillState
-from topospread.drill.pods import FollowedPod, WorkloadKey, key_of
+from topospread.drill.pods import FollowedPod
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spreads
 from topospread.status.members import owners_of
@@ -25,14 +26,14 @@ from topospread.status.members import owners_of
 NOWHERE = -1
 """Node row of a pending pod."""
 
-Spreads = dict[WorkloadKey, tuple[ConstraintArithmetic, ...]]
+Spreads = dict[ObjectKey, tuple[ConstraintArithmetic, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadRow:
     """A workload with its desired replicas and a pod of its newest template; ``None`` if unknown."""
 
-    key: WorkloadKey
+    key: ObjectKey
     replicas: int
     template: Pod | None = None
 
@@ -77,10 +78,6 @@ class PlacementSnapshot:
         """Return a node's row; ``None`` for an unknown name."""
         return next((row for row, each in enumerate(self.nodes) if each.name == name), None)
 
-    def workload_row(self, key: WorkloadKey) -> int | None:
-        """Return a workload's row; ``None`` for an unknown key."""
-        return next((row for row, each in enumerate(self.workloads) if each.key == key), None)
-
 
 def moves(before: PlacementSnapshot, after: PlacementSnapshot) -> list[tuple[str, str, int]]:
     """Return the moves of each workload's pods between zones, or to pending: (from, to, pods)."""
@@ -96,9 +93,9 @@ def moves(before: PlacementSnapshot, after: PlacementSnapshot) -> list[tuple[str
     return sorted((source, target, pods) for (source, target), pods in found.items() if pods)
 
 
-def _by_zone(snapshot: PlacementSnapshot) -> dict[WorkloadKey, Counter[str]]:
+def _by_zone(snapshot: PlacementSnapshot) -> dict[ObjectKey, Counter[str]]:
     zones = [*(each.labels.get(ZONE, "no zone") for each in snapshot.nodes), "pending"]
-    found: dict[WorkloadKey, Counter[str]] = {each.key: Counter() for each in snapshot.workloads}
+    found: dict[ObjectKey, Counter[str]] = {each.key: Counter() for each in snapshot.workloads}
     there = ~snapshot.pods.terminating
     pairs = zip(snapshot.pods.workload[there].tolist(), snapshot.pods.node[there].tolist(), strict=True)
     for (workload, node), number in Counter(pairs).items():
@@ -134,7 +131,7 @@ def _snapshot(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) ->
     rows = np.flatnonzero(table.alive[: table.size])
     place = {table.names[row]: position for position, row in enumerate(rows.tolist())}
     amounts = [CPU, MEMORY, PODS]
-    workloads: dict[WorkloadKey, int] = {}
+    workloads: dict[ObjectKey, int] = {}
     named = {key_of(each): each for each in run.plan.workloads}
     names: list[str] = []
     columns: list[tuple[int, int, bool]] = []

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from topospread.drill.pods import WorkloadKey
+from topospread.api.inventory import ObjectKey
 from topospread.errors import TopospreadError
 
 from .answers import Answers, NotFoundError, PageQuestion
@@ -110,7 +110,7 @@ class _Recording:
         return f"{path}?{urlencode(query)}"
 
 
-def _words(key: WorkloadKey) -> dict[str, str]:
+def _words(key: ObjectKey) -> dict[str, str]:
     return dict(zip(("kind", "namespace", "name"), key, strict=True))
 
 

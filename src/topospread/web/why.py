@@ -14,6 +14,7 @@ from topospread.answers.promise_show import PromiseShow, promise_show
 from topospread.answers.rebalance import Rebalance, rebalance_answer
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.pod import Pod
 from topospread.api.selector_text import parse_selector
 from topospread.api.yaml_text import yaml_text
@@ -21,7 +22,6 @@ from topospread.controllers.revisions import REVISION_HASH_LABEL, TEMPLATE_HASH_
 from topospread.controllers.scale import short_target
 from topospread.drill.held_process import Told
 from topospread.drill.patching import PatchedObject, manifest
-from topospread.drill.pods import WorkloadKey
 from topospread.lint.problem import FieldEdit
 from topospread.lint.reading import Question
 from topospread.lint.run import run as lint
@@ -42,16 +42,16 @@ _MOST_DRILLED: Final = 3
 """Number of domains and nodes for which each event is simulated, the fullest first."""
 
 
-def pending(key: WorkloadKey | None, of: Moment) -> list[Pending]:
+def pending(key: ObjectKey | None, of: Moment) -> list[Pending]:
     """Return the pods without a node, of a workload or of all, grouped by cause, with changes that help."""
-    workloads = [it for it in of.run.plan.workloads if key in (None, (it.kind, it.namespace, it.name))]
+    workloads = [it for it in of.run.plan.workloads if key in (None, key_of(it))]
     waiting = explain_pending(of.inventory, of.run, set(workloads), suggest=True, progress=_words(of.told))
-    return list(pending_groups(of.inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
+    return list(pending_groups(of.inventory, waiting, {key_of(it) for it in workloads}))
 
 
-def rebalanced(key: WorkloadKey, of: Moment) -> tuple[Rebalance, str]:
+def rebalanced(key: ObjectKey, of: Moment) -> tuple[Rebalance, str]:
     """Return the evictions that bring a workload's pods within its constraints, and the selector of these pods."""
-    workload = next(it for it in of.run.plan.workloads if (it.kind, it.namespace, it.name) == key)
+    workload = next(it for it in of.run.plan.workloads if key_of(it) == key)
     labels = workload.template.labels if workload.template is not None else {}
     of_revision = (TEMPLATE_HASH_LABEL, REVISION_HASH_LABEL)
     text = ",".join(f"{name}={value}" for name, value in labels.items() if name not in of_revision)
@@ -61,12 +61,12 @@ def rebalanced(key: WorkloadKey, of: Moment) -> tuple[Rebalance, str]:
     return rebalance_answer(found), text
 
 
-def promised(key: WorkloadKey, of: Moment) -> PromiseShow:
+def promised(key: ObjectKey, of: Moment) -> PromiseShow:
     """Return the pods that a workload keeps after losses, drains and rollouts."""
     return promise_show(of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED)
 
 
-def linted(key: WorkloadKey, of: Moment) -> list[Json]:
+def linted(key: ObjectKey, of: Moment) -> list[Json]:
     """Return the lint findings about a workload, each with its automatic fix as a step of a trial."""
     document = manifest(of.inventory, PatchedObject(*key, "[]"))
     question = Question(paths=[STANDARD_INPUT], config=of.options.config, kube_version=of.options.kube_version)

@@ -6,16 +6,16 @@ import asyncio
 import logging
 import signal
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 import msgspec
 from aiohttp import web
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client import Counter, Histogram
 
 from topospread.config.durations import parse_duration
-from topospread.live.exposition import exposition_of
+from topospread.live.exposition import CollectedMetrics
 from topospread.live.serving import Address, ServedPages, has_client_certificate, serve
 
 from .admission_reviews import read_head, tenant_of, uid_of, unjudged
@@ -40,24 +40,16 @@ SHARE: Final = 0.6
 _BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0)
 
 
-class WebhookMetrics:
-    """The webhook's own metrics; see `topospread.live.exposition.Exposed`."""
+class WebhookMetrics(CollectedMetrics):
+    """The webhook's own metrics."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry(auto_describe=False)
-        ProcessCollector(registry=self._registry)
+        super().__init__()
         labels = ("webhook", "answer")
         name, about = "topospread_admission_requests", "Requests by answer."
         self.requests = Counter(name, about, labels, registry=self._registry)
         name, about = "topospread_admission_duration_seconds", "Time to answer one request."
         self.seconds = Histogram(name, about, ("webhook",), buckets=_BUCKETS, registry=self._registry)
-
-    def exposition(self, accept: str) -> tuple[bytes, str]:
-        """See Exposed."""
-        return exposition_of(self._registry, accept)
-
-    def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
-        """See Exposed: health is not counted."""
 
 
 def application(

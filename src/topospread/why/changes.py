@@ -143,7 +143,10 @@ def _constraint_change(owner: Owned, constraint: Constraint, what: What, fields:
     own = owner.own()
     at = constraint.position if owner.spec.topology_spread_constraints else _place_in(owner, constraint)
     changed = _changed(own[at], fields)
-    if _repeats(changed, own[:at] + own[at + 1 :]):
+    others = own[:at] + own[at + 1 :]
+    # The API server refuses two constraints with one key and whenUnsatisfiable.
+    same = (changed.topology_key, changed.when_unsatisfiable)
+    if any((each.topology_key, each.when_unsatisfiable) == same for each in others):
         return _dropped(owner, constraint, at)
     if constraint.origin == "pod":
         patch = tuple(_set_fields(f"{owner.path}/topologySpreadConstraints/{at}", own[at], fields))
@@ -188,12 +191,6 @@ def _dropped(owner: Owned, constraint: Constraint, at: int) -> Change:
 
 def _place_in(owner: Owned, constraint: Constraint) -> int:
     return next(i for i, each in enumerate(owner.constraints) if each.position == constraint.position)
-
-
-def _repeats(changed: TopologySpreadConstraint, others: Sequence[TopologySpreadConstraint]) -> bool:
-    """Return whether another constraint has the same key and whenUnsatisfiable, which the API server refuses."""
-    same = (changed.topology_key, changed.when_unsatisfiable)
-    return any((each.topology_key, each.when_unsatisfiable) == same for each in others)
 
 
 def _changed(constraint: TopologySpreadConstraint, fields: dict[str, Any]) -> TopologySpreadConstraint:

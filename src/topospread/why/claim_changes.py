@@ -32,7 +32,13 @@ from topospread.cluster.objects import ClusterObjects
 from topospread.cluster.volume_use import claim_name
 from topospread.controllers.planned import QueuedPod
 from topospread.plugins.dynamic_resources.claims import claim_reads
-from topospread.plugins.pod_volumes import NO_PROVISIONER, WAIT_FOR_FIRST_CONSUMER, claim_class, is_bound, pod_claims
+from topospread.plugins.pod_volumes import (
+    NO_PROVISIONER,
+    WAIT_FOR_FIRST_CONSUMER,
+    is_bound,
+    pod_claims,
+    storage_class_of,
+)
 
 from .changes import Change
 from .owner import Owned
@@ -60,7 +66,7 @@ def claim_changes(obstacles: RejectionsPerNode) -> Iterator[Change]:
             if not each.ephemeral and usable:
                 yield _new_claim(obstacles.pod.namespace, each.name, usable[0])
         elif not is_bound(each.claim) and not each.claim.spec.volume_name:
-            wanted = claim_class(each.claim)
+            wanted = storage_class_of(each.claim)
             of_template = each.ephemeral or (each.claim.namespace, each.claim.name) in objects.assumed_claims
             for one in () if of_template else usable[:_TRIED]:
                 if one.name != wanted:
@@ -93,7 +99,7 @@ def template_changes(owner: Owned, queue: Iterable[QueuedPod], objects: ClusterO
         what = f"volumeClaimTemplates {name}" if name not in {each.name for each in volumes} else f"the volume {name}"
         means: Means = "recreate" if owner.means == "rollout" and is_set else owner.means
         for each in usable[:_TRIED]:
-            if any(claim_class(claim) != each.name for claim in claims):
+            if any(storage_class_of(claim) != each.name for claim in claims):
                 title = _class_title(each, claims[0], what) + (", for new claims in place of these" if there else "")
                 patch: tuple[Json, ...] = ({"op": "add", "path": f"{path}/spec/storageClassName", "value": each.name},)
                 size = (2.5, float(not default_classes([each])))
@@ -140,7 +146,7 @@ def _usable_classes(objects: ClusterObjects) -> list[StorageClass]:
 
 
 def _class_title(storage_class: StorageClass, claim: PersistentVolumeClaim, where: str) -> str:
-    instead = f" instead of {claim_class(claim)}" if claim_class(claim) else ""
+    instead = f" instead of {storage_class_of(claim)}" if storage_class_of(claim) else ""
     default = ", the default class" if default_classes([storage_class]) else ""
     return f"storageClassName {storage_class.name}{instead} in {where}{default}"
 

@@ -54,7 +54,11 @@ def cluster_changes(
     yield from _old_pods(obstacles, surplus)
     yield from claim_changes(obstacles)
     yield from _cordoned(obstacles, hard)
-    yield from _room(obstacles, hard)
+    resolvable = _resolvable(obstacles)
+    short_of = {at: (short, alone) for at, short, alone in short_nodes(obstacles) if resolvable[at]}
+    for position in _one_a_domain(obstacles, hard, short_of):
+        short, alone = short_of[position]
+        yield _free(obstacles, position, short, _named(obstacles, hard, position), alone=alone)
     yield from _reopened(obstacles, hard)
     yield from _new_nodes(obstacles, hard)
 
@@ -174,15 +178,6 @@ def short_nodes(obstacles: RejectionsPerNode) -> Iterator[tuple[int, list[Shorta
     shortages = {at: obstacles.shortages(at) for at in _fewest_first(obstacles, RESOURCES, others)}
     order = sorted(shortages, key=lambda at: (others[at], max((each.share for each in shortages[at]), default=0.0), at))
     yield from ((at, shortages[at], not others[at]) for at in order)
-
-
-def _room(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
-    """Yield changes that free room on a node."""
-    resolvable = _resolvable(obstacles)
-    short_of = {at: (short, alone) for at, short, alone in short_nodes(obstacles) if resolvable[at]}
-    for position in _one_a_domain(obstacles, hard, short_of):
-        short, alone = short_of[position]
-        yield _free(obstacles, position, short, _named(obstacles, hard, position), alone=alone)
 
 
 def _free(obstacles: RejectionsPerNode, position: int, short: list[Shortage], named: str, *, alone: bool) -> Change:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from topospread.answer import ExceededSkew
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
@@ -179,9 +179,7 @@ class _Search:
             self._before,
             harm,
         )
-        stuck, before = (
-            {(each.kind, each.namespace, each.name) for each in ended} for ended in (harm.stuck, self._drill.stuck)
-        )
+        stuck, before = ({key_of(each) for each in ended} for ended in (harm.stuck, self._drill.stuck))
         self._stuck[change.title] = stuck - before
         left, left_before = len(harm.not_evicted), len(self._drill.harm.not_evicted)
         helps = (pending, left) < (0, left_before) if not self._before else pending < self._before
@@ -254,7 +252,7 @@ class _Search:
                 by_kind.setdefault(kind, []).append(with_fields(one, title=f"{one.title} of {name}", kind=kind))
             for stuck in self._drill.stuck:
                 key = ("Deployment", subject.workload.namespace, subject.workload.name)
-                if (stuck.kind, stuck.namespace, stuck.name) == key:
+                if key_of(stuck) == key:
                     reference = {"apiVersion": "apps/v1", "kind": key[0], "namespace": key[1], "name": key[2]}
                     change = strategy_change(reference, f" of {key[1]}/{key[2]}")
                     cluster += [change, *self._with_fewer_ready(change, f" of {key[1]}/{key[2]}")]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, key_of
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.simulation.run import Run, prepare
 
@@ -40,7 +40,7 @@ def raised_quotas(inventory: Inventory, run: Run, workload: Workload, before: Ba
         for name, amounts in lacking.items():
             limits.setdefault(name, {}).update((resource, str(amount)) for resource, amount in amounts.items())
         made = prepare(_limited(inventory, workload.namespace, limits), run.options, with_spreads=False)
-        own = next(each for each in made.plan.workloads if _key(each) == _key(workload))
+        own = next(each for each in made.plan.workloads if key_of(each) == key_of(workload))
         refused = _refused(made, own)
         if not refused:
             break
@@ -61,10 +61,6 @@ def raised_quotas(inventory: Inventory, run: Run, workload: Workload, before: Ba
         newly_pending=tuple(sorted(before.nodes - after.nodes - names)),
         further=tuple(others),
     )
-
-
-def _key(workload: Workload) -> tuple[str, str, str]:
-    return workload.kind, workload.namespace, workload.name
 
 
 def _refused(run: Run, workload: Workload) -> Sequence[QueuedPod]:

@@ -210,7 +210,8 @@ class WhatIf:
         lets_in = self.baseline.pending - (wanted - placed)
         if lets_in <= 0:
             return None
-        after = self._spread(change, run)
+        pod = change.of_pod(self.pod) if change.of_pod is not None else self.pod
+        after = spread_of(run.scheduler, run.cluster.shared_class(pod))
         own_skews = exceeded((self.allowed.get(each.position), each) for each in after)
         return Suggestion(
             kind=change.kind,
@@ -252,11 +253,6 @@ class WhatIf:
             counted = {one.name for one in each.domains}
             before = self.counted.get((each.position, each.topology_key), ())
             yield from (one.name for one in before if one.name not in counted)
-
-    def _spread(self, change: Change, run: Run) -> tuple[ConstraintArithmetic, ...]:
-        """Return the counts of the changed pods' constraints."""
-        pod = change.of_pod(self.pod) if change.of_pod is not None else self.pod
-        return spread_of(run.scheduler, run.cluster.shared_class(pod))
 
 
 def exceeded(constraints: Iterable[tuple[int | None, ConstraintArithmetic]]) -> Iterator[ExceededSkew]:

@@ -45,7 +45,17 @@ def test_an_empty_no_color_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert terminal.has_colours("auto")
 
 
+@pytest.mark.parametrize(
+    ("columns", "width"), [("200", 200), ("", 80), ("0", 80), ("-9", 80), ("wide", 80), ("9" * 9, 80)]
+)
+def test_a_pipe_has_the_columns_of_the_environment(monkeypatch: pytest.MonkeyPatch, columns: str, width: int) -> None:
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    monkeypatch.setenv("COLUMNS", columns)
+    assert terminal.width() == width
+
+
 def test_no_colour_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert not terminal.has_colours("auto")
     assert terminal.width() == 80

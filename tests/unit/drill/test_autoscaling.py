@@ -31,7 +31,7 @@ def test_with_room_for_all_it_holds() -> None:
     found = told([*nodes("a", "b"), workload("Deployment"), hpa(2, 6)], Autoscale("hpa/web"))
     assert reached(found) == DrillAutoscaler("shop", "web", "Deployment/web", 2, 6, 6, "")
     assert found.workloads[0].ready == 6
-    assert found.holds
+    assert found.verdict == "yes"
 
 
 def test_it_breaks_where_the_first_pod_waits_and_goes_on_to_the_most() -> None:
@@ -41,7 +41,7 @@ def test_it_breaks_where_the_first_pod_waits_and_goes_on_to_the_most() -> None:
     assert (reached(found).fits, found.workloads[0].replicas) == (5, 8)
     assert "1 Insufficient cpu" in reached(found).why
     assert sum(len(each.pods) for each in found.pending) == 3
-    assert not found.holds
+    assert found.verdict != "yes"
 
 
 def test_it_comes_down_to_the_fewest_first() -> None:

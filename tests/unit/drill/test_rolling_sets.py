@@ -51,7 +51,7 @@ def test_a_partition_keeps_the_first_ordinals() -> None:
     found = told([*nodes("a", "b"), db(partition=2)], Rollout("sts/db"))
     assert gone(found) == [["db-3"], ["db-2"]]
     assert rollout(found) == DrillRollout("StatefulSet", "shop", "db", 2, 2, 0, over=True)
-    assert found.holds
+    assert found.verdict == "yes"
 
 
 def test_as_many_at_once_as_may_be_unavailable_and_one_until_1_37() -> None:
@@ -76,7 +76,7 @@ def test_pods_of_a_partition_come_back_as_they_were() -> None:
     changed = db(3, partition=1)
     changed["spec"]["template"]["metadata"]["labels"]["version"] = "2"
     found = told([*nodes("a", "b"), db(3, partition=1), changed], Scale("sts/db", 3))
-    assert found.holds
+    assert found.verdict == "yes"
 
 
 def test_with_manifests_the_new_pods_are_of_the_new_template(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_on_delete_nothing_goes_and_nothing_is_stuck() -> None:
     found = told([*nodes("a"), item], Rollout("sts/db"))
     assert gone(found) == []
     assert "OnDelete" in found.steps[1].events[0].detail
-    assert found.holds
+    assert found.verdict == "yes"
 
 
 def test_daemon_pods_go_node_by_node() -> None:
@@ -111,7 +111,7 @@ def test_surging_daemon_pods_are_there_before_the_old_ones_go() -> None:
     found = told([*nodes("a", "b", "c"), log(1, 0)], Rollout("ds/log"))
     assert [each.kind for each in found.steps[1].events] == ["rollout", *["placed", "evicted"] * 3]
     assert found.steps[1].changed[0].fewest == 3
-    assert found.holds
+    assert found.verdict == "yes"
 
 
 def test_a_surge_without_room_gets_stuck() -> None:
@@ -135,7 +135,7 @@ def test_a_scale_in_the_midst_of_a_rollout_leaves_revisions_as_they_are() -> Non
     )
     assert rollout(found).over
     assert gone(found, 2) == [["db-2"]]
-    assert found.holds
+    assert found.verdict == "yes"
 
 
 ordinals = st.lists(st.none() | st.builds(Ordinal, st.booleans(), st.booleans()), max_size=6)

@@ -239,3 +239,25 @@ def test_fixes_are_tried_one_by_one_within_a_bound(monkeypatch: pytest.MonkeyPat
     assert mended(text, BETA) == text
     assert made[0] > 1
     assert made[1:] == [1]
+
+
+def test_a_suggested_edit_is_made_only_if_it_is_asked_for() -> None:
+    """A constraint may count another workload's pods on purpose."""
+    rule = next(each for each in RULES if each.id == "selector-not-own")
+    question = Question(paths=["-"], settings=Settings(select=frozenset({rule.id})))
+    outcome, changes = mend(question, BytesIO(rule.wrong.manifests.encode()))
+    assert [each.rule for each in outcome.findings] == [rule.id]
+    assert changes == []
+    outcome, (change,) = mend(question, BytesIO(rule.wrong.manifests.encode()), unsafe=True)
+    assert outcome.findings == []
+    assert change.after == rule.right.manifests
+
+
+def test_a_suggested_selector_keeps_the_labels_that_match() -> None:
+    rule = next(each for each in RULES if each.id == "selector-not-own")
+    labels = "\n            app: wbe\n            side: left"
+    text = labels.join(rule.right.manifests.rsplit(" {app: web}", 1))
+    question = Question(paths=["-"], settings=Settings(select=frozenset({rule.id})))
+    outcome, (change,) = mend(question, BytesIO(text.encode()), unsafe=True)
+    assert outcome.findings == []
+    assert change.after == text.replace("wbe", "web").replace("            side: left\n", "")

@@ -13,7 +13,7 @@ from topospread.live.observer import PendingPods
 
 
 def scraped(counted: Metrics) -> dict[str, float]:
-    families = text_string_to_metric_families(counted.text().decode())
+    families = text_string_to_metric_families(counted.exposition("")[0].decode())
     return {
         f"{sample.name}{dict(sorted(sample.labels.items())) or ''}": sample.value
         for family in families
@@ -115,7 +115,7 @@ def test_pods_are_counted_by_the_plugin_that_rejects_them_as_long_as_it_does() -
 def test_no_series_is_there_of_when_a_counter_was_made() -> None:
     counted = fresh()
     counted.failed("x", "y")
-    assert b"_created" not in counted.text()
+    assert b"_created" not in counted.exposition("")[0]
 
 
 def test_every_family_has_a_name_of_its_own() -> None:

@@ -21,8 +21,8 @@ from tests.unit.plugins.storage_builders import (
 )
 from topospread.api.storage import PersistentVolume
 from topospread.cluster import Cluster
-from topospread.plugins.attached_volumes import limit_key
-from topospread.plugins.node_volume_limits import REASON, NodeVolumeLimits, NodeVolumeLimitsRules
+from topospread.plugins.attached_volumes import NodeVolumeLimitsRules, limit_key
+from topospread.plugins.node_volume_limits import REASON, NodeVolumeLimits
 
 NODES = zonal(n0="a", n1="a")
 FULL = {"n0": (REASON,)}

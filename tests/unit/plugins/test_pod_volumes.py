@@ -16,15 +16,14 @@ from topospread.api.storage import (
 )
 from topospread.cluster.objects import ObjectKey
 from topospread.plugins.pod_volumes import (
-    claim_class,
     claim_uid,
     is_bound,
     is_owned,
     pod_claims,
     reach_mask,
     selected_node,
+    storage_class_of,
     unread_volumes,
-    volume_class,
     volume_reads,
 )
 
@@ -82,11 +81,11 @@ def test_a_claim_is_bound_once_the_controller_said_so() -> None:
 
 def test_the_old_annotation_of_the_class_comes_before_the_field() -> None:
     old = {"annotations": {"volume.beta.kubernetes.io/storage-class": "old"}}
-    assert claim_class(claim("c", metadata=old)) == "old"
-    assert claim_class(claim("c")) == "wait"
-    assert claim_class(claim("c", storageClassName=None)) == ""
-    assert volume_class(volume("v", metadata=old)) == "old"
-    assert volume_class(volume("v")) == "wait"
+    assert storage_class_of(claim("c", metadata=old)) == "old"
+    assert storage_class_of(claim("c")) == "wait"
+    assert storage_class_of(claim("c", storageClassName=None)) == ""
+    assert storage_class_of(volume("v", metadata=old)) == "old"
+    assert storage_class_of(volume("v")) == "wait"
 
 
 def test_a_claim_without_a_uid_is_known_by_its_name() -> None:

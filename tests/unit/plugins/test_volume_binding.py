@@ -26,12 +26,13 @@ from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
 from topospread.plugins.interface import UNRESOLVABLE, PluginError
 from topospread.plugins.registry import PLUGINS, PluginSettings
-from topospread.plugins.volume_binding import REASON_UNBOUND, VolumeBinding, VolumeBindingRules
+from topospread.plugins.volume_binding import REASON_UNBOUND, VolumeBinding
 from topospread.plugins.volume_finding import (
     REASON_CONFLICT,
     REASON_CONFLICT_UNTIL_1_32,
     REASON_GONE,
     REASON_NO_VOLUME,
+    VolumeBindingRules,
 )
 
 NODES = zonal(a0="a", a1="a", b0="b")

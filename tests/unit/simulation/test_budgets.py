@@ -163,7 +163,7 @@ def test_preemptor_is_nominated_and_its_victim_comes_back() -> None:
     assert result.placement("high").nominated_node == "n1"
     again = result.placement(eviction.created_anew or "")
     assert (again.node, again.nominated_node) == (None, None)
-    assert not result.all_placed
+    assert result.pending
 
 
 def test_nothing_is_evicted_without_preemption() -> None:

@@ -31,14 +31,14 @@ _GENERATED_SUFFIX: Final = "00000"
 _GENERATED_PREFIX_LENGTH: Final = 58
 
 
-def validate_pod_template(obj: Json, path: str, *, allow_privileged: bool = True) -> list[FieldError]:
+def validate_pod_template(obj: Json, path: str) -> list[FieldError]:
     """Return the API server's errors for a pod template (metadata and spec) at ``path``.
 
     Raises WrongTypeError for data that does not decode, with a path relative to the template.
     """
     template = decoded(obj, "PodTemplateSpec")
     default_template(template)
-    return report(check_pod_template(path, template, options=Options(allow_privileged)))
+    return report(check_pod_template(path, template, options=Options(allow_privileged=True)))
 
 
 def validate_object(

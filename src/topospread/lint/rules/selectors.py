@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from topospread.api.labels import InvalidSelectorError, LabelSelector
 from topospread.api.spread import DO_NOT_SCHEDULE
@@ -63,6 +63,20 @@ def _own_labels(pods: PodSource, path: str) -> tuple[FieldEdit, ...]:
     return (FieldEdit("add", f"{path}.labelSelector", {"matchLabels": dict(labels)}),)
 
 
+def _as_own(pods: PodSource, path: str, written: Mapping[str, str]) -> Iterator[FieldEdit]:
+    """Yield edits of matchLabels after which a constraint counts the pods. Small edits keep the form of a file."""
+    for edit in _own_labels(pods, path):
+        field, own = f"{edit.path}.matchLabels", edit.value["matchLabels"]
+        if not any(key in own for key in written):
+            yield FieldEdit("replace", field, own)
+            return
+        for key, value in written.items():
+            if key in own and own[key] != value:
+                yield FieldEdit("replace", f"{field}[{key}]", own[key])
+            elif pods.labels.get(key) != value:
+                yield FieldEdit("remove", f"{field}[{key}]")
+
+
 def _not_own(pods: PodSource) -> Iterator[Problem]:
     for path, each in pods.constraints():
         if each.label_selector is None:
@@ -78,7 +92,11 @@ def _not_own(pods: PodSource) -> Iterator[Problem]:
             field = f"{path}.labelSelector"
             if each.label_selector.match_labels and unmet.key in each.label_selector.match_labels:
                 field += f".matchLabels[{unmet.key}]"
-            yield Problem(field, f"the constraint does not count the pod itself: it wants {unmet}, the pod has {given}")
+            message = f"the constraint does not count the pod itself: it wants {unmet}, the pod has {given}"
+            # The constraint may count another workload's pods on purpose, so a person must confirm the edit.
+            labels = each.label_selector.match_labels or {}
+            is_evident = labels and not each.label_selector.match_expressions
+            yield Problem(field, message, suggestion=tuple(_as_own(pods, path, labels)) if is_evident else ())
 
 
 def _old_revision(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:

@@ -27,6 +27,7 @@ from topospread.api.quantity import parse_quantity
 from topospread.api.requests import is_extended_resource
 from topospread.cluster.objects import ClusterObjects, ObjectKey
 from topospread.plugins.interface import OWN_NAME
+from topospread.plugins.pod_group_members import group_key
 
 NAME: Final = "DynamicResources"
 WHAT: Final = "resourceClaims"
@@ -108,7 +109,7 @@ def pod_device_claims(pod: Pod, objects: ClusterObjects, *, of_groups: bool = Fa
     Raises:
         ClaimMissingError: if a claim is missing, is being deleted, or belongs to another pod.
     """
-    key = _group_key(pod) if of_groups else None
+    key = group_key(pod) if of_groups else None
     group = None if key is None else objects.pod_groups.get(key)
     found = (_claim(pod, each, objects, group) for each in pod.spec.resource_claims or ())
     return [each for each in found if each is not None]
@@ -116,7 +117,7 @@ def pod_device_claims(pod: Pod, objects: ClusterObjects, *, of_groups: bool = Fa
 
 def claim_reads(pod: Pod) -> Iterator[ObjectKey]:
     """Return the objects that a pod's claims depend on, even missing ones."""
-    key = _group_key(pod)
+    key = group_key(pod)
     if key is not None:
         yield ObjectKey(PodGroup, key)
     for each in pod.spec.resource_claims or ():
@@ -125,11 +126,6 @@ def claim_reads(pod: Pod) -> Iterator[ObjectKey]:
             yield ObjectKey(ResourceClaim, (pod.namespace, name))
         elif each.resource_claim_template_name:
             yield ObjectKey(ResourceClaimTemplate, (pod.namespace, each.resource_claim_template_name))
-
-
-def _group_key(pod: Pod) -> tuple[str, str] | None:
-    group = pod.spec.scheduling_group
-    return None if group is None else (pod.namespace, group.pod_group_name)
 
 
 def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from topospread.api.device_claims import DeviceRequest, ExactDeviceRequest, ResourceClaim
+from topospread.api.device_claims import ExactDeviceRequest, ResourceClaim
 from topospread.api.devices import DeviceClass, DeviceSelector
 from topospread.api.node import Node
 from topospread.cel.values import CannotEvaluateError
@@ -56,13 +56,10 @@ class DeviceEvidence:
         for claim in claims:
             if claim.status.allocation is None:
                 for request in claim.spec.devices.requests or ():
-                    yield from self._of_request(request)
-
-    def _of_request(self, request: DeviceRequest) -> Iterator[str]:
-        if request.exactly is not None:
-            yield self._phrase(request.name, request.exactly)
-        for each in request.first_available or ():
-            yield self._phrase(f"{request.name}/{each.name}", each)
+                    if request.exactly is not None:
+                        yield self._phrase(request.name, request.exactly)
+                    for each in request.first_available or ():
+                        yield self._phrase(f"{request.name}/{each.name}", each)
 
     def _phrase(self, name: str, request: ExactDeviceRequest) -> str:
         device_class = self._objects.device_classes.get(request.device_class_name)

@@ -21,7 +21,6 @@ from topospread.cluster.device_use import DeviceID, PoolID
 from topospread.plugins.group_columns import GroupColumn
 from topospread.plugins.interface import (
     UNRESOLVABLE,
-    Listener,
     NotJudgedError,
     PluginError,
     Scope,
@@ -341,18 +340,8 @@ class DeviceFilter:
         ]
         return [*elsewhere, *DeviceEvidence(objects, node, pools, self._rules, self._holders[1]).of(claims)]
 
-    # Counts no pods: devices are taken and given back with claims.
-
-    def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return no class."""
-        return ()
-
-    def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return ``None``: no pod is counted."""
-        return None
-
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return False: no pod is counted."""
+        """Return False: devices are taken and given back with claims."""
         return False
 
     def on_nodes(self, rows: Collection[int]) -> None:

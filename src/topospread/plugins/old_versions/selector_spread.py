@@ -7,7 +7,7 @@ plugins/defaultpodtopologyspread. All versions are equal except for the selector
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from topospread.cluster.zone_key import zone_key
 from topospread.plugins.default_selector import SelectorOf, default_selector, looked_up
 from topospread.plugins.domain_counts import matching_pods, pods_on
 from topospread.plugins.group_columns import GroupColumn
-from topospread.plugins.interface import MAX_NODE_SCORE, Listener, Prepared, Scope
+from topospread.plugins.interface import MAX_NODE_SCORE, Prepared, Scope
 
 _ZONE_SHARE = 2.0 / 3.0
 _NO_ZONE = -1
@@ -75,13 +75,6 @@ class _SpreadScore:
             zone_points = _fewer(by_zone)[np.where(in_zone, zones, 0)]
             points = np.where(in_zone, points * (1.0 - _ZONE_SHARE) + _ZONE_SHARE * zone_points, points)
         return points.astype(np.int64)
-
-    def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return no class: the cluster counts the pods."""
-        return ()
-
-    def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return ``None``: the cluster counts the pods."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
         """Return whether pods of a class count."""

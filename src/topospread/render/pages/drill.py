@@ -9,6 +9,7 @@ from topospread.answers.drill import DrilledEvent, DrilledWorkload, DrillResult,
 from topospread.answers.remedies import DrillRemedy
 from topospread.answers.spread import PendingPods
 from topospread.answers.words import counted, in_order, listed, natural
+from topospread.api.inventory import key_of
 from topospread.base import Bounds
 from topospread.drill.result import SkewRange
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
@@ -41,7 +42,9 @@ def page(answer: DrillResult) -> Page:
         key = matrix_key(spread for _, spread, *_ in rows)
         heads = ("BEFORE", "WORST", "END", "PENDING" if any(each.pending for each in _last(answer)) else "")
         table = matrix(rows, heads, key)
-        parts.append(Section("", (table, *legend(table))))
+        counts = ((each, one) for each in _last(answer) for one in each.spread if one.topology_key == key)
+        fewer = any(one.domains and sum(one.domains.values()) < each.ready for each, one in counts)
+        parts.append(Section("", (table, *legend(table, fewer=fewer))))
     if answer.fallback:
         rows = [
             (
@@ -124,7 +127,7 @@ def _name(number: int, step: DrillStep) -> str:
 
 def _last(answer: DrillResult) -> list[DrilledWorkload]:
     """Return the last state of each changed workload, most newly pending pods first."""
-    states = {_key(each): each for step in answer.steps for each in step.workloads}
+    states = {key_of(each): each for step in answer.steps for each in step.workloads}
     return sorted(
         states.values(),
         key=lambda each: (
@@ -143,7 +146,7 @@ def _new_of(answer: DrillResult, each: DrilledWorkload) -> int:
 
 def _workloads(answer: DrillResult) -> Iterator[Row]:
     for last in _last(answer):
-        told = [(step, each) for step in answer.steps for each in step.workloads if _key(each) == _key(last)]
+        told = [(step, each) for step in answer.steps for each in step.workloads if key_of(each) == key_of(last)]
         begin = told[0][1] if not told[0][0].step else None
         states = told[1:] if begin is not None else told
         if not states:
@@ -172,10 +175,6 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
 def _ready(ready: int, replicas: int, unjudged: int) -> str:
     """Return the ready pods of a workload; if pods are not judged, the fewest and the most: ``0–3/3``."""
     return f"{Bounds(least=ready, most=ready + unjudged)}/{replicas}"
-
-
-def _key(workload: DrilledWorkload) -> tuple[str, str, str]:
-    return workload.kind, workload.namespace, workload.name
 
 
 def _is_only_failure(step: DrillStep) -> bool:
@@ -313,7 +312,7 @@ def _steps(answer: DrillResult) -> Table:
         least = most = sum(len(group.pods) for group in step.pending)
         for one in step.workloads:
             hard = [each.skew for each in one.spread if each.hard]
-            latest |= {(one.kind, one.namespace, one.name): max(hard)} if hard else {}
+            latest |= {key_of(one): max(hard)} if hard else {}
         skew = str(max(latest.values())) if latest else ""
         if answer.ranges and answer.ranges[number].skews:
             of_all = answer.ranges[number]
@@ -359,7 +358,7 @@ def _said(events: Sequence[DrilledEvent]) -> str:
     match event.kind:
         case "scaled" if len(events) > 1:
             target, _, most = last.detail.rpartition("=")
-            words = f"{target} scaled {len(events)} times, to {most}"
+            words = f"{target} scaled to {most} in {len(events)} steps"
         case "scaled" | "applied":
             words = f"{event.detail} {event.kind}"
         case "rollout":
@@ -396,7 +395,7 @@ def _drawn(answer: DrillResult) -> Iterator[Section]:
         columns: list[dict[str, int]] = []
         for step in answer.steps:
             state = next(
-                (one for one in step.workloads if _key(one) == _key(last)),
+                (one for one in step.workloads if key_of(one) == key_of(last)),
                 None,
             )
             found = (

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from topospread.lint.rule import SEVERITIES
 from topospread.render.blocks import Code, Fact, Page, Part, Section, Verdict
 
 if TYPE_CHECKING:
     from topospread.answers.lint import Lint, LintFinding
+    from topospread.lint.problem import FieldEdit
 
 
 def page(answer: Lint) -> Page:
@@ -17,21 +20,33 @@ def page(answer: Lint) -> Page:
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("not judged", each.because) for each in answer.unjudged]
     parts += [
-        Section(file, tuple(part for each in found for part in _finding(each)))
+        Section(file, tuple(part for each in sorted(found, key=_rank) for part in _finding(each)))
         for file, found in groupby(answer.findings, lambda each: each.file)
     ]
     if answer.findings:
-        parts.append(Fact("why a rule", "", f"topospread explain {answer.findings[0].rule}"))
+        parts.append(Fact("why a rule", "", f"topospread explain {min(answer.findings, key=_rank).rule}"))
     return Page(f"lint: {answer.says}", tuple(parts))
+
+
+def _rank(each: LintFinding) -> int:
+    return SEVERITIES.index(each.level)
 
 
 def _finding(each: LintFinding) -> Iterator[Part]:
     of = f" ({each.object}{_document(each)})" if each.object else ""
-    yield Fact(f"{each.line or 1}:{each.column or 1} {each.level}", f"{each.rule}{of}: {each.says}")
+    fix = " (--fix)" if each.fix else ""
+    yield Fact(f"{each.line or 1}:{each.column or 1} {each.level}", f"{each.rule}{of}: {each.says}{fix}")
+    if each.suggestion:
+        yield Fact("suggested", f"{'; '.join(map(_edit, each.suggestion))} (--fix --unsafe-fixes)")
     if each.text:
         line = each.rendered.line if each.rendered is not None else each.line
         rendered = "rendered " if each.rendered is not None else ""
         yield Section("", (Code(f"{rendered}{line} | {each.text}"),), wide=True)
+
+
+def _edit(edit: FieldEdit) -> str:
+    field = edit.path.partition("].")[2] or edit.path
+    return f"remove {field}" if edit.op == "remove" else f"{field}: {json.dumps(edit.value, ensure_ascii=False)}"
 
 
 def _document(each: LintFinding) -> str:

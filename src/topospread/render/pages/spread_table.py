@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
 
 from topospread.answers.reasons import nodes_and, of_them, on_it, others
 from topospread.answers.spread import Reasons, SpreadOutcome
@@ -12,6 +11,7 @@ from topospread.answers.words import counted, in_order, listed, natural, noun_of
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds
 from topospread.render.blocks import Bar, Cell, Fact, Part, Section, Span, Table
+from topospread.simulation.orders import SpreadBounds
 
 _MOST_DOMAINS = 8
 _ROOM = 72
@@ -30,30 +30,8 @@ _EXCEEDED = {
 }
 
 
-class Constraint(Protocol):
-    """A constraint with its pods by domain."""
-
-    @property
-    def topology_key(self) -> str:
-        """Node label whose values are the domains."""
-
-    @property
-    def when_unsatisfiable(self) -> str:
-        """DoNotSchedule or ScheduleAnyway."""
-
-    @property
-    def max_skew(self) -> int:
-        """Largest allowed skew."""
-
-    @property
-    def skew(self) -> int | Bounds:
-        """The skew."""
-
-    @property
-    def domains(self) -> Mapping[str, int] | Mapping[str, Bounds]:
-        """Domain → matching pods."""
-
-
+Constraint = SpreadOutcome | SpreadBounds
+"""A constraint with its pods by domain."""
 Row = tuple[str, Sequence[Constraint], tuple[Cell, ...], str]
 """A row of the table: workload name, constraints, count cells, and a remark."""
 
@@ -107,9 +85,9 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
     return Table(found_heads, tuple(table), may_drop=(last - 2, last - 1) if len(heads) > 1 else ())
 
 
-def legend(table: Table) -> tuple[Fact, ...]:
-    """Return the meaning of the domain columns if a constraint does not count all of them."""
-    if any(_NOT_COUNTED in row for row in table.rows):
+def legend(table: Table, *, fewer: bool = False) -> tuple[Fact, ...]:
+    """Return the meaning of the domain columns if a constraint skips a domain or counts ``fewer`` pods than run."""
+    if fewer or any(_NOT_COUNTED in row for row in table.rows):
         return (Fact("domains", "pods that the constraint counts; more may run there; –: it counts none"),)
     return ()
 

@@ -57,10 +57,14 @@ def page(answer: Why) -> Page:
     shows_constraints = answer.verdict == "no" and not situations.rows
     named = [each for each in answer.constraints if shows_constraints and _decides(each)]
     parts += [_constraint(each, answer) for each in named]
-    others = [each for each in answer.constraints if each not in named or len(each.domains) > _MOST]
+    others = [
+        each
+        for each in answer.constraints
+        if (each not in named or len(each.domains) > _MOST) and (each.domains or each.origin != "system")
+    ]
     details = [*_details(answer, others)]
     if details:
-        parts.append(Hint(_left_out(answer, len(answer.constraints) - len(named))))
+        parts.append(Hint(_left_out(answer, sum(each not in named for each in others))))
     return Page(f"{answer.namespace}/{answer.name}", (*parts, *details))
 
 
@@ -283,7 +287,7 @@ def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
     if answer.untried:
         words = "the simulation would have to place too many pods"
         yield Section("", (Fact("not tried", f"{counted(answer.untried, 'more change')}: {words}"),), wide=True)
-    yield from (_constraint(each, answer, wide=True) for each in others if each.domains or each.origin != "system")
+    yield from (_constraint(each, answer, wide=True) for each in others)
     if answer.plugins:
         title = f"Plugins that reject nodes, each evaluated on all {answer.nodes}"
         yield Section(title, tuple(Fact(each.plugin, _rejects(each)) for each in answer.plugins), wide=True)
