@@ -39,7 +39,14 @@ from topospread.promise.compared import (
 from topospread.promise.fresh import LISTS, Designed, without_placed_pods
 from topospread.promise.orders import SearchBudget
 from topospread.simulation.causes import to_watch, with_causes
-from topospread.simulation.comparison import PlacementChange, SpreadChange, compare, restricted
+from topospread.simulation.comparison import (
+    Comparison,
+    PlacementChange,
+    SpreadChange,
+    compare,
+    have_same_start,
+    restricted,
+)
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import IN_ONE_ORDER
 from topospread.simulation.placing import Progress
@@ -281,7 +288,11 @@ def plan_answer(  # noqa: PLR0913 - keyword arguments
         kind="Plan",
         verdict=verdict,
         says="; ".join(
-            [_says(verdict, [*denied, *_shortened(kept_less, others)], changes, everything), *lowered, *told]
+            [
+                _says(verdict, [*denied, *_shortened(kept_less, others)], changes, everything, comparison),
+                *lowered,
+                *told,
+            ]
         ),
         causes=causes[:_MOST_CAUSES] if verdict == "no" else (),
         unjudged=everything,
@@ -594,7 +605,8 @@ def _shortened(kept_less: Sequence[str], others: Sequence[str]) -> list[str]:
 def _open(review: Review, is_same_input: bool) -> Iterator[Word]:
     """Yield for each workload with unjudged pods whether as many pods have nodes as before."""
     before, after = review.comparison.before, review.comparison.after
-    if is_same_input and before.open_pods == after.open_pods and before.bounds == after.bounds:
+    are_equal = before.open_pods == after.open_pods and before.bounds == after.bounds
+    if are_equal and (is_same_input or (before.open_pods and have_same_start(before, after))):
         return
     touched = [_touched(each) for each in (before, after)]
     for key in dict.fromkeys((*touched[0], *touched[1])):
@@ -614,14 +626,27 @@ def _touched(simulation: Simulation) -> list[str]:
     return [f"{each.namespace}/{each.workload}" for each in found]
 
 
-def _says(verdict: Word, reasons: Sequence[str], changes: Sequence[PromiseChange], unjudged: Sequence[Unjudged]) -> str:
+def _says(
+    verdict: Word,
+    reasons: Sequence[str],
+    changes: Sequence[PromiseChange],
+    unjudged: Sequence[Unjudged],
+    comparison: Comparison,
+) -> str:
     if verdict == "no":
         return "; ".join(reasons) or "fewer pods that are not judged can find nodes"
     if verdict == "yes":
         return "nothing gets worse"
     names = dict.fromkeys(f"{each.key[1]}/{each.key[2]}" for each in changes if each.verdict == "unknown")
     hangs = f"the pods that losses leave of {joined(names)} are undecided" if names else ""
-    whats = [each.what for each in unjudged if each.what != "budget"]
+    placements = (*comparison.before.placements, *comparison.after.placements)
+    owners = {f"{each.namespace}/{each.name}": f"{each.namespace}/{each.workload.split('/')[1]}" for each in placements}
+    whose = [dict.fromkeys(owners[pod] for pod in each.pods if pod in owners) for each in unjudged]
+    whats = [
+        f"{each.what} of {listed([*some], _MOST_CAUSES)}" if some else each.what
+        for each, some in zip(unjudged, whose, strict=True)
+        if each.what != "budget"
+    ]
     parts = f"{joined(whats)} are not judged" if whats else ""
     return "nothing is proved to get worse; " + " and ".join(each for each in (hangs, parts) if each)
 

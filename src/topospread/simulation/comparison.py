@@ -1,8 +1,7 @@
 """The differences between two simulations of the same objects.
 
 Replicas are interchangeable: two pods of a Deployment that swap their nodes are no difference. Pods of a StatefulSet
-and
-bare pods are compared by name.
+and bare pods are compared by name.
 """
 
 from __future__ import annotations
@@ -14,11 +13,17 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod
+from topospread.api.workload import CronJob, DaemonSet, Deployment, HorizontalPodAutoscaler, Job, ReplicaSet
+from topospread.cluster.scheduling_fields import same_to_scheduling
 from topospread.config.show import SettingSides
+from topospread.controllers.planned import Plan
 from topospread.errors import UsageError
 from topospread.text import not_in_namespace
 
 from .result import EvictedPod, Placement, Simulation, WorkloadResult, WorkloadSpread
+from .run import prepare
 
 
 def in_namespace(simulation: Simulation, namespace: str) -> Simulation:
@@ -246,6 +251,42 @@ def restricted(comparison: Comparison, namespace: str) -> Comparison:
             tuple(each for each in other if each.namespace == namespace),
         ),
     )
+
+
+def have_same_start(before: Simulation, after: Simulation) -> bool:
+    """Return whether kube-scheduler starts with equal pods, nodes and other objects in both simulations.
+
+    Then pods that are not judged have the same outcome in both, and so do all other pods. Templates of workloads count
+    only if preemption could delete a pod, because its controller then creates another.
+    """
+    if not before.begun or not after.begun:
+        return False
+    old, new = (prepare(*each.begun, with_spreads=False).plan for each in (before, after))
+    ours, theirs = _read_objects(old), _read_objects(new)
+    if ours.keys() != theirs.keys() or not all(same_to_scheduling(ours[key], theirs[key]) for key in ours):
+        return False
+    starts = [
+        ([*each.bound, *each.removed], [(one.name, one.priority, one.pod) for one in each.queue], each.assumed_claims)
+        for each in (old, new)
+    ]
+    if starts[0] != starts[1]:
+        return False
+    lowest = min((each.spec.priority or 0 for each in old.bound), default=0)
+    if all(each.priority <= lowest for each in old.queue):
+        return True
+    return [each.template for each in old.workloads] == [each.template for each in new.workloads]
+
+
+def _read_objects(plan: Plan) -> dict[tuple[type[KubeObject], str | None, str | None], KubeObject]:
+    """Return the objects that kube-scheduler reads, without pods. It reads a ReplicaSet only for its own pods."""
+    owners = {(each.namespace, owner.name) for each in plan.queue if (owner := each.pod.metadata.controller)}
+    unread = (Pod, Deployment, DaemonSet, Job, CronJob, HorizontalPodAutoscaler)
+    return {
+        (type(each), each.metadata.namespace, each.metadata.name): each
+        for each in plan.inventory.objects()
+        if not isinstance(each, unread)
+        and not (isinstance(each, ReplicaSet) and (each.metadata.namespace, each.metadata.name) not in owners)
+    }
 
 
 def _only(ours: Iterable[EvictedPod], theirs: Iterable[EvictedPod]) -> tuple[EvictedPod, ...]:

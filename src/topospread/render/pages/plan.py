@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from topospread.answers.plan import EVENT_WORDS
 from topospread.answers.words import listed, noun_of
 from topospread.api.promises import declaration
@@ -33,7 +35,11 @@ def page(answer: Plan) -> Page:
     changed = [each for each in answer.workloads if each.moved or each.skews]
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:_FACTS]]
-    parts += unjudged_facts(answer.unjudged[:_FACTS])
+    unjudged = (
+        replace(each, because=f"{listed(each.pods, _NAMES)}: {each.because}") if each.pods else each
+        for each in answer.unjudged[:_FACTS]
+    )
+    parts += unjudged_facts(unjudged, rest="; the same before and after" if answer.verdict == "yes" else "")
     parts += [Fact("assumed", each) for each in answer.assumed]
     parts += [Fact("note", each) for each in answer.notes]
     for setting in answer.settings:
@@ -53,7 +59,7 @@ def page(answer: Plan) -> Page:
     parts += _findings("New findings", answer.new_findings)
     parts.append(Section("", tuple(_details(answer)), wide=True))
     if not changed:
-        parts.append(Fact("unchanged", "0 pods on other nodes"))
+        parts.append(Fact("unchanged", "the node of every pod"))
     return Page(f"plan: {answer.names[0]} → {answer.names[1]}: {answer.says}", tuple(parts))
 
 

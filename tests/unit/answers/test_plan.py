@@ -1,0 +1,84 @@
+"""`plan` beside pods that topospread does not judge: a change that cannot affect them is not unknown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.unit.simulation.test_unknown import deployment
+from topospread.cli.plan import plan as command
+
+
+def running(*, priority: int = 0) -> list[dict[str, Any]]:
+    """Return a node, the running pod of the Deployment web, and a pending pod with a claim that is not judged."""
+    labels = {"app": "web", "pod-template-hash": "1"}
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+
+    def owned(name: str, kind: str, owner: str) -> dict[str, Any]:
+        reference = {"apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": owner, "controller": True}
+        return {"name": name, "namespace": "default", "uid": name, "labels": labels, "ownerReferences": [reference]}
+
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    claim = {"name": "gpu", "resourceClaimTemplateName": "gpu"}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "n1", "labels": {"kubernetes.io/hostname": "n1"}},
+            "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}},
+        },
+        {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": owned("web-1", "Deployment", "web"),
+            "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template},
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": owned("web-1-a", "ReplicaSet", "web-1"),
+            "spec": {"nodeName": "n1", "containers": [container]},
+            "status": {"phase": "Running"},
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "train", "namespace": "ml"},
+            "spec": {"containers": [container], "resourceClaims": [claim], "priority": priority},
+        },
+    ]
+
+
+def planned(folder: Path, old: dict[str, Any], new: dict[str, Any], objects: list[dict[str, Any]]) -> str:
+    """Return the text of the plan of a change from one Deployment to another."""
+    for name, item in (("old", old), ("new", new)):
+        (folder / f"{name}.yaml").write_text(json.dumps(item))
+    stored = {**old, "metadata": {**old["metadata"], "namespace": "default", "uid": "web"}}
+    (folder / "cluster.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [stored, *objects]}))
+    words = [str(folder / "old.yaml"), str(folder / "new.yaml"), "--on", str(folder / "cluster.json"), "--no-lint"]
+    return " ".join(CliRunner().invoke(command, words).stdout.split())
+
+
+def web(replicas: int = 1, **container: str) -> dict[str, Any]:
+    made = deployment("web", replicas, "1")
+    made["spec"]["template"]["spec"]["containers"][0].update(container)
+    return made
+
+
+def test_an_unjudged_pod_that_the_change_cannot_affect_is_named_and_does_not_count(tmp_path: Path) -> None:
+    said = planned(tmp_path, web(), web(image="j"), running())
+    assert said.startswith("yes: nothing gets worse not judged: ml/train: resource claims need ResourceSlices")
+    assert "the same before and after" in said
+
+
+@pytest.mark.parametrize(("change", "priority"), [({"replicas": 2}, 0), ({"image": "j"}, 1)])
+def test_an_unjudged_pod_that_a_change_could_affect_is_unknown(
+    tmp_path: Path, change: dict[str, Any], priority: int
+) -> None:
+    """A new replica takes room. A pod that preemption deletes is created again from the changed template."""
+    said = planned(tmp_path, web(), web(**change), running(priority=priority))
+    assert said.startswith("unknown: nothing is proved to get worse; resourceClaims of ml/train are not judged")
