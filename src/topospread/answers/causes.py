@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
 
 SPREAD = "PodTopologySpread"
+_RESOURCES = "NodeResourcesFit"
 _MOST = 4
 _NAMES = 3
 _WAITS = {
@@ -49,6 +50,9 @@ def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
     verdict = group.verdict
     if verdict is None or verdict.error or not verdict.nodes or verdict.pre_filter:
         return _without_filters(group.message, verdict)
+    if group.unmatched:  # kube-scheduler names the first plugin that rejects each node, such as a taint
+        says = f"no node has {joined(group.unmatched)}"
+        return (Cause(code="label-missing", says=says, nodes=len(verdict.nodes)),)
     reason = next((each.reasons for each in verdict.rejections if each.plugin == SPREAD), ())
     binding = [
         (arithmetic, domains)
@@ -280,6 +284,10 @@ def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[C
     followed by the most frequent other obstacle. If there are at most three nodes, all obstacles are listed by node.
     """
     kinds = _kinds(found, every=True)
+    large = next((each.details for each in found.plugins if each.plugin == _RESOURCES), ())
+    if large:  # no room that is freed on a node suffices
+        of_fit = [kind for kind, members in kinds.items() if members[0][1].plugin == _RESOURCES]
+        kinds[of_fit[0][0], ""] = [one for kind in of_fit for one in kinds.pop(kind)]
     named = scope <= _NAMES and len(found.admitted) == scope
     first: dict[tuple[str, str], list[str]] = {}
     if not named and found.verdict is not None and all(_nodes(each) < scope for each in kinds.values()):
@@ -290,12 +298,16 @@ def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[C
     counted_before = 0
     for (code, many), members in order:
         nodes = _nodes(members)
+        if large and nodes < scope:
+            return
         names = tuple(in_order(near.node for near, _ in members)) if nodes == len(members) <= _NAMES else ()
         if not names and nodes == len(first.get((code, many), ())) <= _NAMES:
             names = tuple(in_order(first[code, many]))
         wanted = next((each.details for each in found.plugins if each.plugin == members[0][1].plugin), ())
         if code == "label-missing" and everywhere and nodes == scope and wanted:
             says = f"no node has {joined(wanted)}{_only(found, members[0][1].plugin)}"
+        elif large and not many:
+            says, names = f"the pod requests {joined(large)}", ()
         elif len(names) == 1:
             says = f"{names[0]} {_one(members[0][1])}"
         else:
@@ -355,7 +367,7 @@ def _one(obstacle: NodeObstacle) -> str:
     """Return an obstacle as words about one node: ``lacks 700m cpu``."""
     code, details = _code(obstacle), obstacle.details
     if details:
-        if obstacle.plugin == "NodeResourcesFit":
+        if obstacle.plugin == _RESOURCES:
             return f"lacks {joined([each.removesuffix(' short') for each in details])}"
         if code == "taint":
             return f"has the taint {joined(details)}"

@@ -326,7 +326,7 @@ class _Checking:
         key = key_of(workload)
         judge = WorkloadPromises(self.inventory, self.options, key, self.budget, self.sources)
         wants = self.declared.get(key, dict.fromkeys(self.wants, Place()))
-        found = list(judge.kept([*wants] or default_wants(workload.kind, workload.replicas)))
+        found = list(judge.kept_at_every_size([*wants] or default_wants(workload.kind, workload.replicas)))
         for each in found:
             where = wants.get(each.want, Place())
             place = where if where.source else self.inventory.places.get(key, Place())
@@ -359,7 +359,7 @@ class _Checking:
             every = fixes(self.inventory, key, broken, workload.replicas)
             for fix in sorted(every, key=lambda each: each.says != known) if known else every:
                 judge = WorkloadPromises(fix.inventory, self.options, key, budget, {})
-                if all(each.verdict == "yes" for each in judge.kept([broken.want, *kept])):
+                if all(each.verdict == "yes" for each in judge.kept_at_every_size([broken.want, *kept])):
                     self.worked[likeness] = fix.says
                     keeping.setdefault(fix.says, (fix, []))[1].append(str(broken.want))
                     break

@@ -171,6 +171,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     beside = any(one.is_beside_unjudged and any(event.runs for event in one.events) for one in found)
     assumed = (*([PODS_ANYWHERE] if without_node else []), *([WITHOUT_UNJUDGED] if beside else []))
     broken = [each for each in found if each.verdict == "no"]
+    sized = list(_at_one_size(chosen))
     verdict = worst(each.verdict for each in found)
     if verdict == "unknown" and not parts:
         why = next((each.undecided for each in found if each.verdict == "unknown"), "")
@@ -178,16 +179,31 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         parts["budget"] = Unjudged(what="budget", because=why or because)
     return PromiseShow(
         verdict=verdict,
-        says=_says(found, broken),
+        says=_says(found, broken, sized),
         causes=tuple(_cause(each) for each in broken[:3]),
         unjudged=merged(parts.values(), *(event.unjudged for one in found for event in one.events)),
         assumed=assumed,
         on=asked_of(inventory, options),
         workloads=tuple(map(_workload, found)),
         next=_next(found, input_words(inventory) if typed is None else typed),
-        warnings=(*inventory.warnings, *(() if targets or selector else _left_out(workloads, namespace))),
+        warnings=(
+            *inventory.warnings,
+            *sized,
+            *(() if targets or selector else _left_out(workloads, namespace)),
+        ),
         notes=tuple(inventory.notes),
     )
+
+
+def _at_one_size(chosen: Iterable[Workload]) -> Iterator[str]:
+    """Yield a warning for each workload to which an autoscaler may give another number of pods."""
+    for each in chosen:
+        by = each.autoscaling
+        if by is not None and by.replicas and not by.asked and by.least < by.most:
+            yield (
+                f"{each.namespace}/{each.name} is shown with {counted(each.replicas, 'replica')}, and "
+                f"HorizontalPodAutoscaler {by.name} allows {by.least} to {by.most}: topospread promise check judges all"
+            )
 
 
 def _left_out(workloads: Iterable[Workload], namespace: str | None) -> Iterator[str]:
@@ -217,10 +233,11 @@ def _next(found: Sequence[Shown], typed: Sequence[str] | None) -> tuple[str, ...
     return ()
 
 
-def _says(found: Sequence[Shown], broken: Sequence[Shown]) -> str:
+def _says(found: Sequence[Shown], broken: Sequence[Shown], sized: Sequence[str]) -> str:
     if len(found) == 1:
         (one,) = found
         name, of = f"{one.key[1]}/{one.key[2]}", "the quorum" if one.needed > 1 else "all pods"
+        name += f" with {counted(one.replicas, 'replica')}" if sized else ""
         if one.declared:
             told = {"yes": f"{name} keeps", "no": f"{name} may not keep", "unknown": f"whether {name} keeps"}
             return f"{told[one.verdict]} the pods that its promises declare"

@@ -27,7 +27,7 @@ from topospread.text import one_line
 from .amendments import amendments
 from .asking import Asking
 from .design_checks import DesignChecks, DesignFailure, FailedCheck
-from .design_rules import DesignRules, SpreadRule, manifest_data, with_rules
+from .design_rules import DesignRules, SpreadRule, manifest_data, present, with_rules
 from .fresh import LISTS, Designed, simulated_replicas, workload_of
 from .kept import likeness_of
 from .wants import Intent, beyond_counting, read_intent
@@ -358,7 +358,10 @@ class _Search:
         if like is not None and like.rules == rules:
             yield from (replace(each, reason=f"{each.reason} {_found_for(like)}") for each in like.lines)
             return
+        there = present(workload_of(self.whole, self.begin.key), rules)
         for line, without in rules.parts():
+            if next(there, False):
+                continue
             lacks = self.first_failure(without)
             yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "")
 

@@ -114,6 +114,22 @@ class DesignRules:
             yield f"strategy: maxSurge {surge}, maxUnavailable {unavailable}", replace(self, rolling=None)
 
 
+def present(item: Designed, rules: DesignRules) -> Iterator[bool]:
+    """Yield for each part of the constraints, in the order of `DesignRules.parts`, whether the workload has it."""
+    constraints = item.spec.template.spec.topology_spread_constraints or ()
+    hard = {each.topology_key: each for each in constraints if each.when_unsatisfiable == DO_NOT_SCHEDULE}
+    for rule in rules.spreads:
+        own = hard.get(rule.key)
+        counts = own is not None and own.label_selector == item.spec.selector
+        yield counts and own is not None and own.max_skew == rule.max_skew
+        if rule.min_domains:
+            yield own is not None and own.min_domains == rule.min_domains
+        if rule.without_tainted:
+            yield own is not None and own.node_taints_policy == "Honor"
+        if rule.by_revision:
+            yield own is not None and _HASH in (own.match_label_keys or ())
+
+
 def with_rules(inventory: Inventory, key: ObjectKey, rules: DesignRules, replicas: int) -> Inventory:
     """Return the inventory with the rules applied to the workload and without its pods."""
     item = workload_of(inventory, key)

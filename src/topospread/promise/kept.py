@@ -25,6 +25,7 @@ from topospread.api.promises import Want
 from topospread.api.rollout import strategy_of, strategy_of_stateful_set
 from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
+from topospread.controllers.autoscaling import Autoscaling
 from topospread.controllers.planned import Workload
 from topospread.controllers.scale import short_target
 from topospread.drill.placed_pods import without_pods_of
@@ -35,6 +36,7 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
 from topospread.simulation.unscored import unscored
 from topospread.status.members import ready_pods
+from topospread.text import counted
 
 from .asking import Asking
 from .fresh import (
@@ -138,6 +140,7 @@ class WorkloadPromises:
         is_fresh: whether the inventory has no pods of the workload.
         undecided: answers without a decision about the fewest pods after a loss.
         only_whole: whether to search orders only if the limit on states can be enough for all orders.
+        sized: other number of replicas → the checks with it.
     """
 
     inventory: Inventory
@@ -152,6 +155,7 @@ class WorkloadPromises:
     undecided: list[GuaranteeAnswer] = field(default_factory=list)
     is_fresh: bool = False
     only_whole: bool = False
+    sized: dict[int, WorkloadPromises] = field(default_factory=dict)
 
     @cached_property
     def _now(self) -> Run:
@@ -194,6 +198,58 @@ class WorkloadPromises:
             verdict = worst(each.verdict for each in parts)
             deciding = [each for each in parts if each.verdict == verdict]
             yield Kept(want, verdict, deciding[-1 if verdict == "yes" else 0])
+
+    def kept_at_every_size(self, wants: Sequence[Want]) -> Iterator[Kept]:
+        """Yield each promise with its verdict for all numbers of replicas that an autoscaler allows."""
+        scaling = self.workload.autoscaling
+        for found in self.kept(wants):
+            is_fixed = scaling is None or scaling.asked or not scaling.replicas
+            yield found if is_fixed or scaling is None or found.verdict == "no" else self._rescaled(found, scaling)
+
+    def _rescaled(self, found: Kept, scaling: Autoscaling) -> Kept:
+        """Return the first other size that breaks the promise or leaves it open, else the verdict for all sizes."""
+        sizes, until = range(max(scaling.least, 1), scaling.most + 1), time.monotonic() + self.budget.seconds
+        ends = {sizes[0], sizes[-1]} if sizes else set()
+        between = [] if self._is_monotone(found.want) else sizes
+        allows, worst_one = f"HorizontalPodAutoscaler {scaling.name} allows", found
+        for number in dict.fromkeys((*sorted(ends), *between)):
+            if number == self.workload.replicas:
+                continue
+            if number not in ends and time.monotonic() > until:
+                says = f"{allows} {sizes[0]} to {sizes[-1]} replicas, too many to judge in {self.budget.seconds:g} s"
+                return Kept(found.want, "unknown", KeptPart("at every size", "unknown", says, "none"))
+            one = next(self._of_size(number).kept([found.want]))
+            if worst((one.verdict, worst_one.verdict)) != worst_one.verdict:
+                answer = None if one.part.answer is None else replace(one.part.answer, write=None)
+                says = f"{one.part.says} ({allows} {counted(number, 'replica')})"
+                worst_one = replace(one, part=replace(one.part, says=says, answer=answer))
+            if worst_one.verdict == "no":
+                break
+        if worst_one.verdict == "yes" and len(sizes) > 1:
+            says = f"{found.part.says}; {allows} {sizes[0]} to {sizes[-1]}, and all are judged".removeprefix("; ")
+            return replace(found, part=replace(found.part, says=says))
+        return worst_one
+
+    def _is_monotone(self, want: Want) -> bool:
+        """Return whether a promise that a number of replicas keeps is also kept by all numbers on one side of it.
+
+        More equal pods never help a pending pod, and never take a pod from a domain. A rollout's steps and percentages
+        depend on the number.
+        """
+        if want.percent or want.about in ("quorum", "skew"):
+            return False
+        losses = _LOSSES.get(want.about, ())
+        return not self._is_rolled or want.about == "rollout" or all(self._is_alone(LOSSES[each]) for each in losses)
+
+    def _of_size(self, number: int) -> WorkloadPromises:
+        """Return the checks of the workload with another number of replicas, none of which has a node."""
+        if number not in self.sized:
+            scale = {**(self.options.scale or {}), "/".join((self.key[1], self.key[0], self.key[2])): number}
+            options = replace(self.options, scale=scale)
+            self.sized[number] = WorkloadPromises(
+                self._fresh, options, self.key, self.budget, {}, unjudged=self.unjudged, is_fresh=True
+            )
+        return self.sized[number]
 
     def _parts(self, want: Want) -> Iterator[KeptPart]:
         replicas = self.workload.replicas

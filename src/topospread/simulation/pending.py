@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -29,7 +30,16 @@ def pending_group(workload: Workload, pods: tuple[str, ...], outcome: PodOutcome
         preemption=outcome.preemption.sentence if outcome.preemption else "",
         verdict=verdict,
         outcomes=outcomes,
+        unmatched=() if verdict is None or verdict.error else tuple(_unmatched(workload, cluster)),
     )
+
+
+def _unmatched(workload: Workload, cluster: Cluster) -> Iterator[str]:
+    """Yield the labels of the pods' ``nodeSelector`` that no node has."""
+    selector = workload.template.spec.node_selector if workload.template is not None else None
+    for key, value in (selector or {}).items():
+        if not any(node is not None and node.labels.get(key) == value for node in cluster.nodes.nodes):
+            yield f"{key}={value}"
 
 
 def domain_outcomes(arithmetic: ConstraintArithmetic, verdict: Verdict, cluster: Cluster) -> tuple[DomainOutcome, ...]:

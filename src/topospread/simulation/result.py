@@ -237,6 +237,7 @@ class PendingGroup(msgspec.Struct, frozen=True):
         preemption: the message's part on preemption; "" if preemption did not run.
         verdict: full verdict on the first pod; ``None`` if kube-scheduler does not schedule it.
         outcomes: domains of each DoNotSchedule constraint in the verdict's arithmetic.
+        unmatched: labels of the pods' ``nodeSelector`` that no node has.
     """
 
     workload: str
@@ -246,6 +247,7 @@ class PendingGroup(msgspec.Struct, frozen=True):
     preemption: str = ""
     verdict: Verdict | None = None
     outcomes: tuple[tuple[ConstraintArithmetic, tuple[DomainOutcome, ...]], ...] = ()
+    unmatched: tuple[str, ...] = ()
 
 
 class PoolRefusal(msgspec.Struct, frozen=True):

@@ -113,6 +113,13 @@ def synthetic_nodes(text: str) -> list[tuple[Node, Place]]:
     for where in (*(each[0] for each in wishes.labels), *(each[0] for each in wishes.taints), *wishes.cordons):
         if where and where not in names:
             raise _error(f"{where} is not a zone, region, rack or node of this cluster{_meant(where, sorted(names))}")
+    for where, taint in wishes.taints:
+        if not where and taint.key in names:
+            at = f"{taint.key}{'' if taint.value is None else f'={taint.value}'}:{taint.effect}"
+            raise _error(
+                f"taint={at}: {taint.key} is a zone, region, rack or node of this cluster, not a key; write "
+                f"taint={taint.key}:{taint.value or 'KEY'}:{taint.effect}"
+            )
     nodes = [_node(site, wishes) for site in sites]
     return [(node, Place(source="--on", object=f"Node {node.name}")) for node in nodes]
 

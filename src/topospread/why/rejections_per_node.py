@@ -147,8 +147,19 @@ class RejectionsPerNode:
                     labels = [node.labels.items() for node in self.cluster.nodes.nodes if node is not None]
                     missing = [label for label in selected if not any(label in own for own in labels)]
                     details = tuple(f"{key}={value}" for key, value in missing or selected)
+                if each.plugin == RESOURCES and nodes == len(self.rows):
+                    details = tuple(self._too_large())
                 result.append(PluginVerdict(each.plugin, nodes, alone, dict(reasons), details))
         return tuple(result)
+
+    def _too_large(self) -> Iterator[str]:
+        """Yield the requests that exceed the whole of every node."""
+        nodes = self.cluster.nodes
+        for each in self.shortages(0):
+            most = int(nodes.allocatable[self.rows, nodes.resource(each.resource)].max())
+            if each.requested > most:
+                has = f"the largest node has {amount_words(each.resource, most)}" if most else "no node has any"
+                yield f"{amount_words(each.resource, each.requested)} ({has})"
 
     def _taints(self, which: Bools) -> tuple[str, ...]:
         """Return the untolerated taints of some nodes, most frequent first."""

@@ -89,7 +89,7 @@ class PluginVerdict(Base, frozen=True):
     alone: Annotated[int, Meta(description="Nodes that no other plugin rejects.")]
     reasons: Annotated[dict[str, int], Meta(description="Reason → nodes.")]
     details: Annotated[
-        tuple[str, ...], Meta(description="Taints, or labels that the pod requires; most frequent first.")
+        tuple[str, ...], Meta(description="Taints, labels that the pod requires, or requests larger than any node.")
     ]
 
 

@@ -40,6 +40,9 @@ GONE = (
 REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
 
 
+GPUS = "nvidia.com/gpu"
+
+
 @pytest.mark.parametrize(
     ("of", "objects", "expected", "says", "group_says"),
     [
@@ -71,7 +74,19 @@ REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
         ),
         pytest.param(
             spec(cpu="9"), zones("abcd"), (["cpu-short"], ""),
-            "all 4 nodes lack cpu (a: 5 cpu missing)", "all 4 nodes lack cpu",
+            "the pod requests 9 cpu (the largest node has 4 cpu)", "all 4 nodes lack cpu",
+            id="more than any node has",
+        ),
+        pytest.param(
+            spec(containers=[{"name": "c", "image": "i", "resources": {"limits": {"cpu": "9", GPUS: "1"}}}]),
+            [*zones("ab"), node("c", "zone-c", cordoned=True)], (["cpu-short"], ""),
+            "the pod requests 9 cpu (the largest node has 4 cpu) and 1 nvidia.com/gpu (no node has any)",
+            "a and b lack cpu, a and b lack nvidia.com/gpu and c is cordoned",
+            id="nothing that frees a node helps",
+        ),
+        pytest.param(
+            spec(cpu="3"), [*zones("abcd"), *(web(on, spec(cpu="2")) for on in "abcd")], (["cpu-short"], ""),
+            "all 4 nodes lack cpu (a: 1 cpu missing)", "all 4 nodes lack cpu",
             id="room nowhere",
         ),
         pytest.param(
@@ -79,15 +94,23 @@ REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
             zones(),
             (["label-missing"], ""),
                         "no node has disktype=ssd (3 lack nothing else)",
-            "no node matches the pod's node selector or affinity",
+            "no node has disktype=ssd",
             id="a label that no node has",
+        ),
+        pytest.param(
+            spec(nodeSelector={"disktype": "ssd"}),
+            [*zones("ab"), node("c", "zone-c", taints=[GPU]), node("d", "zone-d", cordoned=True)],
+            (["label-missing", "taint"], ""),
+                        "no node has disktype=ssd (2 lack nothing else) and c has the taint dedicated=gpu:NoSchedule",
+            "no node has disktype=ssd",
+            id="a label that no node has, whatever rejects a node first",
         ),
         pytest.param(
             spec(cpu="9", nodeSelector={"disktype": "ssd"}),
             zones(),
             (["label-missing", "cpu-short"], "all-of"),
-                        "no node has disktype=ssd and all 3 nodes lack cpu (a: 5 cpu missing)",
-            "no node matches the pod's node selector or affinity",
+                        "no node has disktype=ssd and the pod requests 9 cpu (the largest node has 4 cpu)",
+            "no node has disktype=ssd",
             id="two things everywhere",
         ),
         pytest.param(
@@ -238,7 +261,7 @@ def test_no_obstacle_is_said_to_block_alone_if_two_do() -> None:
     found = CliRunner().invoke(
         command, ["why", "web", "-f", "-", "--on", "nodes=2,cpu=4,taint=a=b:NoSchedule"], input=_BIG
     )
-    assert "both nodes lack" in found.output
+    assert "the pod requests 6 cpu (the largest node has 4 cpu)" in " ".join(found.output.split())
     assert "blocks alone" not in found.output
 
 

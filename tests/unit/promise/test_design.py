@@ -54,6 +54,19 @@ def test_a_zones_loss_asks_for_a_constraint_over_zones_and_says_what_fails_witho
     assert all(each.reason for each in found.lines)
 
 
+@pytest.mark.parametrize(
+    ("own", "is_there"),
+    [({}, True), ({"maxSkew": 2}, False), ({"labelSelector": {"matchLabels": {"app": "other"}}}, False)],
+)
+def test_a_constraint_that_the_workload_has_is_not_called_added(own: Json, is_there: bool) -> None:
+    web = workload("Deployment", "web", 3, {"topologySpreadConstraints": [spread() | own]})
+    found = designed(*nodes("a", "b", "c"), web, survive=["zone"], left=[2])
+    lines = [each.line for each in found.lines]
+    assert (f"topologySpreadConstraints: {ZONE}, maxSkew 1" not in lines) == is_there
+    assert "matchLabelKeys: [pod-template-hash]" in lines
+    assert spreads(found)[ZONE]["maxSkew"] == 1
+
+
 def test_a_rollout_is_bounded_by_counting_each_revision_alone_and_no_promise_is_made_where_that_is_not_known() -> None:
     objects = [*nodes("d", "b", "a", "a", "a", "b"), workload("Deployment", replicas=4)]
     found = designed(*objects, survive=["zone"], left=[2])

@@ -61,6 +61,51 @@ def test_promises_rest_on_filters_and_not_on_scores() -> None:
     assert loose.promises[0].order
 
 
+def scaler(least: int, most: int) -> Json:
+    """Return the HorizontalPodAutoscaler of Deployment web."""
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    spec = {"scaleTargetRef": target, "minReplicas": least, "maxReplicas": most}
+    kind = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler"}
+    return {**kind, "metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "want", "verdict", "says"),
+    [
+        (6, 6, "zone-loss>=4", "yes", "at least 4 are left"),
+        (3, 6, "zone-loss>=4", "no", "leaves 2 of 3 (HorizontalPodAutoscaler web allows 3 replicas)"),
+        (3, 12, "zone-loss>=2", "yes", "HorizontalPodAutoscaler web allows 3 to 12, and all are judged"),
+        # 66 % of 3 and of 6 pods are left, but of 4 pods only 2.
+        (3, 6, "zone-loss>=66%", "no", "leaves 2 of 4 (HorizontalPodAutoscaler web allows 4 replicas)"),
+        (6, 25, "never-waits", "no", "pending (HorizontalPodAutoscaler web allows 25 replicas)"),
+        (3, 6, "never-waits", "yes", "HorizontalPodAutoscaler web allows 3 to 6, and all are judged"),
+        (0, 6, "zone-loss>=1", "no", "leaves 0 of 1 (HorizontalPodAutoscaler web allows 1 replica)"),
+    ],
+)
+def test_a_promise_holds_for_each_number_of_replicas_that_an_autoscaler_allows(
+    least: int, most: int, want: str, verdict: str, says: str
+) -> None:
+    on = [each | {"status": {"allocatable": {"cpu": "4", "pods": "110"}}} for each in THREE]
+    own = web(spread(matchLabelKeys=["pod-template-hash"]), spec=of_pod({"cpu": "1"}), strategy=rolling(0, 1))
+    (found,) = checked([*on, own, scaler(least, most)], want).promises
+    assert (found.verdict, found.says.endswith(says), found.drill) == (verdict, True, ""), found.says
+
+
+def test_sizes_between_that_the_time_does_not_suffice_for_are_not_decided() -> None:
+    given = inventory(*THREE, web(spread(matchLabelKeys=["pod-template-hash"])), scaler(3, 6))
+    answer = promise_check(given, want="zone-loss>=50%", states=3000, seconds=0.0)
+    assert answer.verdict == "unknown"
+    assert "HorizontalPodAutoscaler web allows 3 to 6 replicas, too many to judge in 0 s" in answer.unjudged[0].because
+
+
+def test_promises_are_shown_with_one_number_of_replicas() -> None:
+    own = web(spread(matchLabelKeys=["pod-template-hash"]))
+    shown = promise_show(inventory(*THREE, own, scaler(3, 6)), ["deploy/web"])
+    assert shown.says == "no single loss takes all pods of shop/web with 6 replicas"
+    assert "HorizontalPodAutoscaler web allows 3 to 6: topospread promise check judges all" in shown.warnings[-1]
+    assert "with 6" not in promise_show(inventory(*THREE, own, scaler(6, 6)), ["deploy/web"]).says
+
+
 def test_a_rollout_is_part_of_a_promise() -> None:
     found = checked([*THREE, web(spread(), strategy=rolling(2, 1))], "zone-loss>=3 zone-loss>=4")
     assert [(each.verdict, each.when) for each in found.promises] == [

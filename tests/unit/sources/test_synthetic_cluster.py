@@ -123,6 +123,8 @@ class TestMarks:
         ("zones=3,label=a=b/c", "label=a=b/c: a valid label must"),
         ("zones=3,taint=a=b:NoSchedul", r"taint=a=b:NoSchedul: expected .* \(is NoSchedule meant\?\)"),
         ("zones=3,taint=NoSchedule", "taint=NoSchedule: expected"),
+        ("zones=3,taint=zone-c:NoSchedule", "zone-c is a zone, .*, not a key; write taint=zone-c:KEY:NoSchedule"),
+        ("nodes=3,taint=node-2=gpu:NoExecute", "node-2 is a zone, .*; write taint=node-2:gpu:NoExecute"),
     ],
 )
 def test_what_cannot_be_made_up_is_named(text, words):

@@ -82,7 +82,7 @@ def fix_facts(
         yield Fact("fix", f"none found; tried: {tried}")
 
 
-def fix_sections(remedies: Sequence[Remedy], title: str = "All fixes that help") -> Iterator[Section]:
+def fix_sections(remedies: Sequence[Remedy], title: str = "Fixes") -> Iterator[Section]:
     """Yield all remedies with their commands or patches, for ``-o wide``."""
     facts: list[Part] = []
     for each in remedies:

@@ -119,7 +119,7 @@ def _facts(answer: Simulation) -> Iterator[Fact]:
 
 def _details(answer: Simulation, workloads: list[PlacedWorkload]) -> Iterator[Section]:
     """Yield the details for ``-o wide``."""
-    yield from fix_sections(answer.remedies)
+    yield from fix_sections(answer.remedies, "Fixes; more for one workload: topospread why WORKLOAD")
     yield from pending_sections(answer.pending)
     if answer.evictions:
         evicted = tuple(

@@ -42,7 +42,10 @@ def page(answer: Why) -> Page:
         together = len(answer.core) > 1
         says = joined([each.says for each in answer.core]) + f": together all {answer.nodes} nodes" * together
         parts.append(Fact("block together" if together else "blocks alone", says))
-    parts += [*_fix(answer), *_unjudged(answer)]
+    # A verdict that holds whatever the parts of other pods are is read without them.
+    depends = answer.verdict == "unknown" or any(each.verdict == "unknown" for each in answer.situations)
+    own = [each for each in answer.unjudged if depends or f"{answer.namespace}/{answer.name}" in each.pods]
+    parts += [*_fix(answer), *_unjudged(own, answer)]
     if answer.tries:
         parts.append(Fact("pending since", _attempts(answer)))
     elif answer.created:
@@ -62,9 +65,12 @@ def page(answer: Why) -> Page:
         for each in answer.constraints
         if (each not in named or len(each.domains) > _MOST) and (each.domains or each.origin != "system")
     ]
+    foreign = [each for each in answer.unjudged if each not in own]
     details = [*_details(answer, others)]
+    if foreign:
+        details.append(Section("", tuple(_unjudged(foreign, answer)), wide=True))
     if details:
-        parts.append(Hint(_left_out(answer, sum(each not in named for each in others))))
+        parts.append(Hint(_left_out(answer, sum(each not in named for each in others), foreign=bool(foreign))))
     return Page(f"{answer.namespace}/{answer.name}", (*parts, *details))
 
 
@@ -134,8 +140,8 @@ def _fix(answer: Why) -> Iterator[Fact]:
         yield Fact("tried", words)
 
 
-def _unjudged(answer: Why) -> Iterator[Fact]:
-    for each in answer.unjudged:
+def _unjudged(unjudged: Sequence[Unjudged], answer: Why) -> Iterator[Fact]:
+    for each in unjudged:
         yield Fact("not judged", _not_judged(each, answer))
         if each.to_know:
             yield Fact("to judge it, add", "", each.to_know)
@@ -254,7 +260,7 @@ def _minimum(constraint: ConstraintForPod) -> str:
     return f"minimum: {listed(in_order(holders), 2)}"
 
 
-def _left_out(answer: Why, constraints: int) -> str:
+def _left_out(answer: Why, constraints: int, *, foreign: bool) -> str:
     """Return the names of parts that only ``-o wide`` shows."""
     more = len(answer.remedies) - 1
     parts = [counted(more, "more fix") if more == 1 else f"{more} more fixes"] if more > 0 else []
@@ -264,6 +270,7 @@ def _left_out(answer: Why, constraints: int) -> str:
     parts += [counted(constraints, "constraint")] if constraints and answer.verdict != "no" else []
     parts += ["the scores"] if answer.scores is not None else []
     parts += ["each plugin's verdict"] if answer.plugins else []
+    parts += ["parts of other pods that are not judged"] if foreign else []
     parts += ["kube-scheduler's messages"] if _has_own_words(answer) else []
     return joined(parts) if parts else "notes"
 

@@ -333,3 +333,13 @@ def test_domains_that_a_constraint_does_not_count_have_a_dash_instead_of_a_numbe
     assert rows == ["shop/web 2/2 1 1 0 1", "shop/other 2/2 – – 0 1 counts no pod"]
     assert "domains: pods that the constraint counts; more may run there; –: it counts none\n" in shown
     assert "domains:" not in topospread.Session([*builders.nodes("a", "b"), web]).simulate().text()
+
+
+def test_fixes_are_not_called_all_that_help() -> None:
+    web = builders.workload("Deployment", "web", 3, {"topologySpreadConstraints": [builders.spread()]})
+    taint = {"key": "a", "value": "b", "effect": "NoSchedule"}
+    nodes = [builders.node("a1", "a"), builders.node("b1", "b") | {"spec": {"taints": [taint]}}]
+    answer = topospread.Session([*nodes, web]).simulate()
+    wide = answer.text(wide=True)
+    assert len(answer.remedies) == 1
+    assert "\nFixes; more for one workload: topospread why WORKLOAD\n" in wide
