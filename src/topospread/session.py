@@ -514,6 +514,7 @@ class Session:
             namespace: namespace of targets without one.
             placing: scale, pools, seed, preemption.
         """
+        from topospread.answers.asked import input_words
         from topospread.answers.capacity import capacity_answer
         from topospread.capacity.capacity import capacity
 
@@ -533,7 +534,7 @@ class Session:
                 workers=self._given["workers"],
                 progress=self._progress,
             ),
-            lambda found: _about(capacity_answer(found), inventory, options),
+            lambda found: _about(capacity_answer(found, input_words(inventory)), inventory, options),
         )
 
     @_question

@@ -78,6 +78,12 @@ def test_two_revisions_of_the_working_directory(repository: Path) -> None:
     back = plan(repository, "HEAD", "HEAD~1", *CLUSTER)
     assert back.stdout.startswith("no: default/web keeps less: losing a zone leaves at least 2 of 3, not 4 of 7\n")
     assert "why: deploy/app.yaml:5  replicas 7 → 3" in back.stdout
+    shown = plan(repository, "HEAD", "HEAD~1", *CLUSTER, "-o", "github").stdout.splitlines()
+    assert shown[0].startswith("::error title=plan::default/web keeps less")
+    assert shown[1] == (
+        "::error file=deploy/app.yaml,line=5,col=1,title=keeps-less (Deployment default/web)::"
+        "replicas 7 → 3: losing a zone leaves 2 of 3, not 4 of 7"
+    )
     status = subprocess.run(["git", "status", "--porcelain"], cwd=repository, capture_output=True, check=True)
     assert status.stdout == b""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, field
@@ -17,6 +17,7 @@ from topospread.capacity.wanted import pods_asked
 from topospread.controllers.planned import is_refusal
 from topospread.simulation.result import DomainOutcome, PendingGroup
 from topospread.simulation.unknown import is_unjudged, merged
+from topospread.text import shell_line
 
 from .causes import causes_of
 from .spread import limit_words, refusal_words
@@ -92,7 +93,7 @@ class ZoneLossRoom(Room, frozen=True, kw_only=True):
 class NodePurchase(Base, frozen=True, kw_only=True):
     """One additional node."""
 
-    shape: Annotated[str, Meta(description="`like NODE`, or the shape that was given.")]
+    shape: Annotated[str, Meta(description="`like NODE`, `like NODE of pool NAME`, or the shape that was given.")]
     zone: Annotated[str, Meta(description="Zone of the node; empty if nodes have none.")]
     gain: Annotated[int, Meta(description="Additional pods that are placed with the node.")]
     rounds: Annotated[int, Meta(description="Complete rounds that fit with the node.")]
@@ -176,13 +177,16 @@ class Capacity(Answer, frozen=True, kw_only=True):
             "node is enough. Null if the replicas fit."
         ),
     ] = None
+    next: Annotated[
+        str, Meta(description="Command that drills each zone's loss with the set of pool nodes; empty without a set.")
+    ] = ""
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
     partial: Annotated[str, Meta(description="Where the work was interrupted; empty if it is complete.")] = ""
 
 
-def capacity_answer(report: result.CapacityReport) -> Capacity:
-    """Return the answer for an engine result."""
+def capacity_answer(report: result.CapacityReport, words: Sequence[str] | None = None) -> Capacity:
+    """Return the answer for an engine result. ``words``: words of a command line for the same input."""
     room = Room(**_room(report, report.capacity, report.assumed.capacity if report.assumed else None))
     losses = tuple(_losses(report))
     verdict = _verdict(report, [room, *losses])
@@ -202,6 +206,9 @@ def capacity_answer(report: result.CapacityReport) -> Capacity:
         losses=losses,
         purchases=purchases,
         sizing=sized,
+        next=shell_line(["topospread", "drill", "--each", "zone", *(words or ()), "--pools", "FILE"])
+        if sized is not None and sized.verdict == "yes" and not purchases
+        else "",
     )
 
 
@@ -344,7 +351,9 @@ def _says(room: Room, losses: tuple[ZoneLossRoom, ...], verdict: Word, partial: 
     if missing:
         find = "finds" if sum(each.missing for each in room.targets) == 1 else "find"
         unless = " unless filters that are not judged admit them" if verdict == "unknown" else ""
-        return f"{' and '.join(missing)} {find} no node{unless}"
+        is_short = verdict == "no" and len(room.targets) == 1 and room.targets[0].asked > 1
+        none = f", so none of {room.targets[0].asked} more replicas fits" if is_short else ""
+        return f"{' and '.join(missing)} {find} no node{unless}{none}"
     least = "at least " if room.limited else ""
     if len(room.targets) > 1:
         round_ = " and ".join(f"{each.share} {_name(each)}" for each in room.targets)

@@ -57,6 +57,12 @@ class LintFinding(Finding, frozen=True, kw_only=True):
     link: Annotated[str, Meta(description="Page of the Kubernetes documentation.")] = ""
 
 
+class IgnoredFinding(Finding, frozen=True, kw_only=True):
+    """A finding that a comment or an annotation suppresses."""
+
+    reason: Annotated[str, Meta(description="Reason in the comment or annotation; empty without one.")]
+
+
 class LintSummary(Base, frozen=True, kw_only=True):
     """Numbers of a lint run."""
 
@@ -85,6 +91,9 @@ class Lint(Answer, frozen=True, kw_only=True):
     summary: Annotated[LintSummary, Meta(description="Numbers.")]
     left_out: Annotated[tuple[LeftOut, ...], Meta(description="Files that were not linted, with the reason.")]
     rules: Annotated[tuple[str, ...], Meta(description="Rules that ran; some rules need nodes.")]
+    ignored: Annotated[
+        tuple[IgnoredFinding, ...], Meta(description="Findings that comments and annotations suppress.")
+    ] = ()
 
 
 def lint_answer(report: LintReport) -> Lint:
@@ -121,6 +130,17 @@ def lint_answer(report: LintReport) -> Lint:
         summary=summary,
         left_out=tuple(LeftOut(file=name, why=why) for name, why in sorted(report.read.left_out.items())),
         rules=tuple(sorted(report.asked)),
+        ignored=tuple(
+            IgnoredFinding.like(
+                each.place,
+                level=each.severity,
+                rule=each.rule,
+                says=each.message,
+                file=each.place.source,
+                reason=each.reason,
+            )
+            for each in report.ignored
+        ),
     )
 
 

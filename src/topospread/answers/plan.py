@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace as with_fields
 from itertools import chain
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from topospread.lint.rule import Finding
 from topospread.lint.settings import DeclaredPromise
 from topospread.plan.changed_lines import ADMISSION_POLICIES, ChangedLine, ChangedLines
 from topospread.plan.review import Review, only_in
+from topospread.plan.rollouts import changed_templates, stuck_rollouts
 from topospread.plan.version_changes import deciding_changes
 from topospread.promise.compared import (
     Event,
@@ -55,6 +56,7 @@ from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
 
 from .asked import about
+from .finding import Finding as Problem
 from .lint import LintFinding, lint_finding, not_placed
 from .promise_check import PromiseRemedy, declared_wants, promise_check, wants_of_item
 from .undeclared import UndeclaredPromise, undeclared
@@ -65,6 +67,8 @@ _MOST_FIXED = 3
 """Maximum number of workloads for which fixes are tried."""
 _WRITTEN_BY_NODES = ("Node", "ResourceSlice", "CSINode", "CSIStorageCapacity")
 """Kinds with the room of nodes, which nodes and their drivers write."""
+_COMPARED = frozenset({"Deployment", "StatefulSet", "HorizontalPodAutoscaler", "PodDisruptionBudget", "RuntimeClass"})
+"""Kinds whose changes count in the comparison of promises."""
 _DECIDING = (
     *ADMISSION_POLICIES,
     *("HorizontalPodAutoscaler", "PodDisruptionBudget"),
@@ -79,6 +83,7 @@ EVENT_WORDS: Mapping[Event, str] = {
     "node-after": "ready after a node loss",
     "drains": "draining nodes leaves",
     "rollout": "a rollout leaves",
+    "rolled-out": "a rollout replaces",
     "skew": "the promised skew",
     "never-waits": "the promise never-waits",
 }
@@ -105,7 +110,8 @@ class PromiseSides(Base, frozen=True, kw_only=True):
             description="`zone-loss`, `node-loss`: pods that any loss leaves. `zone-rolled`, `node-rolled`: pods that "
             "a loss leaves after any rollout, if that differs. `zone-after`, `node-after`: pods that are ready once "
             "lost pods are replaced. `drains`: pods that budgets keep ready while nodes drain. `rollout`: pods that a "
-            "rollout keeps ready. `skew`, `never-waits`: declared promises without a count."
+            "rollout keeps ready. `rolled-out`: pods that a simulated rollout replaces. `skew`, `never-waits`: "
+            "declared promises without a count."
         ),
     ]
     before: Annotated[Bounds, Meta(description="Pods before the change.")]
@@ -311,6 +317,34 @@ def plan_answer(  # noqa: PLR0913 - keyword arguments
     )
 
 
+def problems_of(answer: Plan) -> Iterator[Problem]:
+    """Yield a plan's problems: its sentence, then each field that makes it worse, at its line."""
+    if answer.verdict == "yes":
+        return
+    level: Literal["error", "warning"] = "error" if answer.verdict == "no" else "warning"
+    yield Problem(level=level, rule="plan", says=answer.says, file="")
+    rows = [(each, f"{each.kind} {each.namespace}/{each.name}") for each in answer.promises if each.verdict == "no"]
+    found: dict[tuple[ChangedField, str], PromiseSides] = {}
+    for each, name in rows:
+        for field in each.lines:
+            found.setdefault((field, name), each)
+    revision = f"{answer.names[0]}:"
+    lines = {(name, field.file): field.line for field, name in reversed(found)}
+    for (field, name), each in found.items():
+        says = f"{field.says}: {EVENT_WORDS[each.event]} {each.after} of {each.replicas[1]}, not {each.before}"
+        says += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
+        says += f"; breaks the promise {each.declared}" if each.declared else ""
+        file = field.file.removeprefix(revision)
+        line = field.line
+        if file != field.file:  # NEW has no such line
+            says, line = f"{says} ({field.file}:{field.line})", lines.get((name, file))
+        yield Problem(level="error", rule="keeps-less", says=says, file=file, line=line, object=name)
+    yield from answer.new_findings
+    for cause in answer.causes:
+        if cause.code in ("newly-pending", "update-refused", "promise-undeclared"):
+            yield Problem(level="error", rule=cause.code, says=cause.says, file="")
+
+
 def plan(  # noqa: PLR0913 - keyword arguments
     inventories: tuple[Inventory, Inventory],
     sides: tuple[SimulationOptions, SimulationOptions],
@@ -407,13 +441,14 @@ def plan(  # noqa: PLR0913 - keyword arguments
             lost_promises(old, [each for each in gone if each[0] in LISTS], unscaled[0], budget, wants_of),
         )
     )
-    changes = [each for each in every_change if namespace in (None, each.key[1])]
+    rollouts = _Rollouts((), (), ()) if old is new else _rollouts(old, new, shown.before, unscaled[1], seconds)
+    changes = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
     is_same = old is new or [*old.objects()] == [*new.objects()]
     made = [*_made(old, new, _WRITTEN_BY_NODES)]
     told = [*_told(review, gone, [*made, *_made(old, new, _DECIDING, changed=False)])]
-    told += _told_of_input(old, new, ignored, changed or {})
+    told += [*_told_of_input(old, new, ignored, changed or {}), *rollouts.told]
     nodes = bool(made) and lines is not None  # a session changes its own cluster
-    unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values()))]
+    unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values())), *rollouts.unjudged]
     answer = plan_answer(
         review, changes, lines=lines, is_same_input=is_same, told=told, dropped=dropped, unjudged=unjudged
     )
@@ -427,6 +462,38 @@ def plan(  # noqa: PLR0913 - keyword arguments
         assumed.append(f"{preview} is {PREVIEWS[preview]}")
         answer = replace(answer, says=f"{answer.says} ({preview})")
     return about(replace(answer, assumed=tuple(assumed)), new, sides[1], source)
+
+
+class _Rollouts(NamedTuple):
+    """Rollouts of changed templates: those that only the old template completes, sentences, and untried rollouts."""
+
+    changes: Sequence[PromiseChange]
+    told: Sequence[str]
+    unjudged: Sequence[Unjudged]
+
+
+def _rollouts(
+    old: Inventory, new: Inventory, simulation: Simulation, options: SimulationOptions, seconds: float
+) -> _Rollouts:
+    """Simulate the rollout of each workload of a simulation with running pods whose template changes."""
+    running = {(each.namespace, each.workload) for each in simulation.bound()}
+    shown = {key_of(each) for each in simulation.workloads if (each.namespace, f"{each.kind}/{each.name}") in running}
+    keys = [each for each in changed_templates(old, new) if each in shown]
+    stuck, untried = stuck_rollouts(old, new, options, keys, seconds)
+    changes, told = [], []
+    for each in stuck:
+        if each.old is not None and each.old.over:
+            replicas = each.old.replicas, each.new.replicas
+            was, now = (Bounds.exactly(side.updated) for side in (each.old, each.new))
+            parts = ("spec.template",)
+            changes.append(PromiseChange(each.key, "rolled-out", was, now, replicas, "played", parts=parts))
+        else:
+            name, pods = "/".join(each.key[1:]), f"{each.new.updated} of {each.new.replicas} pods"
+            told.append(f"the rollout of {name} stops at {pods}, with and without the change")
+    names = listed(["/".join(each[1:]) for each in untried], _MOST_CAUSES)
+    because = f"{seconds:g} s (--seconds) ended before they were simulated"
+    left = Unjudged(what=f"rollouts of {names}", because=because, to_know="topospread plan --seconds 60")
+    return _Rollouts(changes, told, [left] if untried else [])
 
 
 def _made(old: Inventory, new: Inventory, kinds: Sequence[str], *, changed: bool = True) -> Iterator[str]:
@@ -487,12 +554,28 @@ def _told(review: Review, gone: Collection[ObjectKey], made: Sequence[str]) -> I
 
 def _told_of_input(old: Inventory, new: Inventory, ignored: int, changed: Collection[str]) -> Iterator[str]:
     """Yield sentences on differing objects and files that do not count, and on findings that only NEW ignores."""
-    if unmodelled := [each for each, known in new.unmodelled.items() if old.unmodelled.get(each) != known]:
+    both = {**new.unmodelled, **old.unmodelled}
+    if unmodelled := [each for each in both if old.unmodelled.get(each) != new.unmodelled.get(each)]:
         yield f"not modelled, and other than in OLD: {listed(unmodelled, _MOST_CAUSES)}"
+    if placed := [*_changed(old, new)]:
+        yield f"changed, and compared only by where pods are placed: {listed(placed, _MOST_CAUSES)}"
     if ignored > 0:
         yield f"NEW ignores {counted(ignored, 'more finding')}"
     if changed:
         yield f"read from OLD, although NEW differs: {listed([*changed], _MOST_CAUSES)}"
+
+
+def _changed(old: Inventory, new: Inventory) -> Iterator[str]:
+    """Yield the changed objects of kinds that the comparison of promises ignores, without objects of controllers."""
+    for kind, how in KINDS.items():
+        sides = [getattr(each, how.attribute) for each in (old, new)]
+        if kind == "Node" or kind in _COMPARED or sides[0] == sides[1]:
+            continue
+        known = {(each.namespace, each.name): each for each in sides[0] if each.metadata.controller is None}
+        for each in sides[1]:
+            before = known.get((each.namespace, each.name))
+            if before is not None and each != before:
+                yield f"{kind} {each.namespace + '/' if how.namespaced else ''}{each.name}"
 
 
 def _is_set(sides: tuple[SimulationOptions, SimulationOptions]) -> bool:

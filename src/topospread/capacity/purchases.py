@@ -16,6 +16,7 @@ from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, HOSTNAME, R
 from topospread.controllers.node_lifecycle import is_silent
 from topospread.drill.interruption import Interrupted
 from topospread.drill.manifests import node_like
+from topospread.drill.steps import POOL_LABELS
 from topospread.errors import InputError, Place, UsageError
 from topospread.sources.synthetic_cluster import synthetic_nodes
 
@@ -34,7 +35,7 @@ class Shape:
     """The size and labels of a node, independent of its zone.
 
     Attributes:
-        name: ``like node-1`` if it is copied from the node node-1, else the user's own words.
+        name: ``like node-1``, with its pool, if it is copied from the node node-1, else the user's own words.
     """
 
     name: str
@@ -74,7 +75,11 @@ def shapes_of(nodes: Sequence[Node]) -> list[Shape]:
             sorted((each.key, each.value or "", each.effect) for each in node_like(node, "", "").spec.taints or ())
         )
         sorts.setdefault((frozenset(shared), room, taints), node)
-    return [Shape(f"like {node.name}", node) for node in sorts.values()]
+    pools = {node.name: next((node.labels[key] for key in POOL_LABELS if key in node.labels), "") for node in nodes}
+    return [
+        Shape(f"like {node.name}{f' of pool {pools[node.name]}' if pools[node.name] else ''}", node)
+        for node in sorts.values()
+    ]
 
 
 def _of_zones(nodes: Sequence[Node]) -> set[str]:

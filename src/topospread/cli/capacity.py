@@ -74,7 +74,7 @@ def capacity(**given: Any) -> int:
     # The claims of a pod from a file are not known yet.
     needed = PLACEMENT if given["pod"] is None else PLACEMENT.with_volumes
     inventory = read_inventory(given, by=[options], needed=needed.under(options.in_force[0]))
-    from topospread.answers.asked import about
+    from topospread.answers.asked import about, input_words
     from topospread.answers.capacity import capacity_answer
     from topospread.capacity.capacity import capacity as ask
     from topospread.drill.interruption import Interrupted
@@ -96,6 +96,6 @@ def capacity(**given: Any) -> int:
                 progress=bar,
             )
     except Interrupted as interrupted:
-        write_answer(about(capacity_answer(interrupted.finished), inventory, options), given)
+        write_answer(about(capacity_answer(interrupted.finished, input_words(inventory)), inventory, options), given)
         return INTERRUPTED
-    return write_answer(about(capacity_answer(found), inventory, options), given)
+    return write_answer(about(capacity_answer(found, input_words(inventory)), inventory, options), given)

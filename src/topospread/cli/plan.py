@@ -72,7 +72,7 @@ Examples:
 @click.option("--no-lint", is_flag=True, help="Do not lint the manifests.")
 @namespace_options("Show")
 @click.option("--seconds", type=click.FloatRange(min=0), default=5.0, metavar="S", help="Time limit for each loss (5).")
-@output_options()
+@output_options("github")
 def plan(**given: Any) -> int:
     """Compare the two states; return the exit code of the verdict."""
     check_outputs(given)
@@ -80,7 +80,7 @@ def plan(**given: Any) -> int:
 
     if given["to_config"] or given["to_kube_version"] or given["to_sampling"]:
         given = with_project(given, project_settings())
-        return write_answer(_other_control_plane(given), given)
+        return _written(_other_control_plane(given), given)
     if given["new"] is None:
         raise UsageError("name the OLD and the NEW state, or give --to-config, --to-kube-version or --to-sampling")
     if "-" in (given["old"], given["new"], given["cluster"], *given["paths"]):
@@ -104,7 +104,15 @@ def plan(**given: Any) -> int:
         if not any(paths):
             raise InputError("neither state has it", Place(", ".join(given["paths"])))
         answer = _answer(given, states, paths, changed)
-    return write_answer(answer, given)
+    return _written(answer, given)
+
+
+def _written(answer: Plan, given: dict[str, Any]) -> int:
+    """Write the answer in every requested format; return its exit code."""
+    from topospread.answers.plan import problems_of
+    from topospread.render.github import github
+
+    return write_answer(answer, given, {"github": lambda: github(problems_of(answer))})
 
 
 def _other_control_plane(given: dict[str, Any]) -> Plan:

@@ -14,21 +14,23 @@ from topospread.errors import UsageError
 
 _NANOSECONDS = 1_000_000_000
 _AUTOSCALERS = frozenset({"hpa", "horizontalpodautoscaler", "horizontalpodautoscalers"})
+POOL_LABELS = (
+    "pool",
+    "karpenter.sh/nodepool",
+    "eks.amazonaws.com/nodegroup",
+    "alpha.eksctl.io/nodegroup-name",
+    "cloud.google.com/gke-nodepool",
+    "kubernetes.azure.com/agentpool",
+    "agentpool",
+    "doks.digitalocean.com/node-pool",
+    "node.kubernetes.io/instancegroup",
+)
+"""Labels that name a node's pool."""
 _ALIASES = {
     "zone": (ZONE, BETA_ZONE),
     "region": (REGION, BETA_REGION),
     "node": ("",),
-    "pool": (
-        "pool",
-        "karpenter.sh/nodepool",
-        "eks.amazonaws.com/nodegroup",
-        "alpha.eksctl.io/nodegroup-name",
-        "cloud.google.com/gke-nodepool",
-        "kubernetes.azure.com/agentpool",
-        "agentpool",
-        "doks.digitalocean.com/node-pool",
-        "node.kubernetes.io/instancegroup",
-    ),
+    "pool": POOL_LABELS,
 }
 """Short name → label keys. ``node`` is the node's name."""
 

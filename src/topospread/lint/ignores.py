@@ -41,13 +41,13 @@ class Scope(msgspec.Struct, eq=False):
 
     Attributes:
         lines: the covered lines; empty for an annotation, which covers its object.
-        rules: the suppressed rules.
+        rules: suppressed rule → reason; "" without one.
         used: the rules that suppressed at least one finding.
         above: the innermost scope that contains the start of this scope.
     """
 
     lines: range = range(0)
-    rules: set[str] = msgspec.field(default_factory=set)
+    rules: dict[str, str] = msgspec.field(default_factory=dict)
     used: set[str] = msgspec.field(default_factory=set)
     above: Scope | None = None
 
@@ -84,7 +84,8 @@ class Ignores:
         for scopes in self._in_text.values():
             _nest(scopes)
         for each in self.all:
-            each.scope.rules.update(each.rules)
+            for rule in each.rules:
+                each.scope.rules[rule] = each.scope.rules.get(rule) or each.reason
 
     def _found(self, texts: list[Text], subjects: list[LintSubject], layouts: Layouts) -> Iterator[Ignore]:
         known: dict[tuple[str, range], Scope] = {}
@@ -98,12 +99,15 @@ class Ignores:
             for rules, reason, place in _annotated(subject, layouts):
                 yield Ignore(rules, reason, place, self._of_subject.setdefault(subject, Scope()))
 
-    def take(self, rule: str, subject: LintSubject, place: Place) -> bool:
-        """Return whether a finding is suppressed. Mark every matching ignore as used."""
+    def take(self, rule: str, subject: LintSubject, place: Place) -> str | None:
+        """Return the reason why a finding is suppressed, "" without one, or None if it is not suppressed.
+
+        Mark every matching ignore as used.
+        """
         found = [each for each in self._covering(subject, place) if rule in each.rules]
         for each in found:
             each.used.add(rule)
-        return bool(found)
+        return next(filter(None, (each.rules[rule] for each in found)), "") if found else None
 
     def _covering(self, subject: LintSubject, place: Place) -> Iterator[Scope]:
         if subject in self._of_subject:

@@ -111,6 +111,7 @@ class Finding:
         suggestion: the edits that only ``--unsafe-fixes`` makes.
         rendered: for rendered objects, the place in the output of Helm or kustomize; its ``source`` is the chart or
             kustomization. ``place`` is then the place in the template or patch, if known.
+        reason: the reason in the comment or annotation that suppresses it; "" without one.
     """
 
     rule: str
@@ -120,6 +121,7 @@ class Finding:
     fix: tuple[FieldEdit, ...] = ()
     rendered: Place | None = None
     suggestion: tuple[FieldEdit, ...] = ()
+    reason: str = ""
 
     @property
     def text(self) -> str:

@@ -318,8 +318,9 @@ def judge(
             # Two overlays share the findings of their base: report each once.
             alike = finding.rendered is not None or len(groups) > 1
             key = (rule.id, finding.message, finding.place) if alike else (len(judged), len(ignored))
-            if ignores.take(rule.id, subject, finding.rendered or finding.place):
-                ignored.setdefault(key, finding)
+            reason = ignores.take(rule.id, subject, finding.rendered or finding.place)
+            if reason is not None:
+                ignored.setdefault(key, replace(finding, reason=reason))
             elif _is_wanted(finding, settings, origins):
                 judged.setdefault(key, Judged(finding, subject, problem))
     of_ignores = [each for each in _of_ignores(ignores, ids, origins) if _is_wanted(each.finding, settings, origins)]

@@ -41,12 +41,13 @@ from .kept import Fewest, WorkloadPromises, budgets_over
 from .orders import SearchBudget
 
 Event = Literal[
-    "zone-loss", "zone-rolled", "zone-after", "node-loss", "node-rolled", "node-after", "drains", "rollout", "skew",
-    "never-waits",
+    "zone-loss", "zone-rolled", "zone-after", "node-loss", "node-rolled", "node-after", "drains", "rollout",
+    "rolled-out", "skew", "never-waits",
 ]  # fmt: skip
 """Counts of a workload. ``*-loss``: pods that any loss leaves in every order. ``*-rolled``: the same after any rollout.
 ``*-after``: pods that are ready after the replacement of lost pods. "drains": pods that budgets keep ready. "rollout":
-pods that a rollout keeps ready. "skew" and "never-waits" have no count and are compared only if declared."""
+pods that a rollout keeps ready. "rolled-out": pods that a simulated rollout replaces. "skew" and "never-waits" have no
+count and are compared only if declared."""
 Ground = Literal["none", "played", "proved"]
 _KEYS: Mapping[str, str] = {"zone": ZONE, "node": HOSTNAME}
 _MOST_SEARCHES, _SHORTER = 6, 20

@@ -35,7 +35,9 @@ def workflow_command(level: str, place: Place, title: str, message: str) -> str:
         "col": str(place.column or 1),
         "title": title,
     }
-    if "\\" in place.source:  # GitHub would take an escaped name for another file's
+    if not place.source:
+        properties = {"title": title}
+    elif "\\" in place.source:  # GitHub would take an escaped name for another file's
         properties, message = {"title": title}, f"{place.source}: {message}"
     shown = ",".join(f"{name}={_escaped(value, property=True)}" for name, value in properties.items())
     return f"::{level} {shown}::{_escaped(message)}\n"

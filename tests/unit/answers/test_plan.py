@@ -1,4 +1,4 @@
-"""`plan` beside pods that topospread does not judge: a change that cannot affect them is not unknown."""
+"""`plan` on a cluster with running pods: pods that are not judged, and rollouts of changed templates."""
 
 from __future__ import annotations
 
@@ -53,13 +53,20 @@ def running(*, priority: int = 0) -> list[dict[str, Any]]:
     ]
 
 
-def planned(folder: Path, old: dict[str, Any], new: dict[str, Any], objects: list[dict[str, Any]]) -> str:
+def planned(folder: Path, old: dict[str, Any], new: dict[str, Any], objects: list[dict[str, Any]], *more: str) -> str:
     """Return the text of the plan of a change from one Deployment to another."""
     for name, item in (("old", old), ("new", new)):
         (folder / f"{name}.yaml").write_text(json.dumps(item))
     stored = {**old, "metadata": {**old["metadata"], "namespace": "default", "uid": "web"}}
     (folder / "cluster.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [stored, *objects]}))
-    words = [str(folder / "old.yaml"), str(folder / "new.yaml"), "--on", str(folder / "cluster.json"), "--no-lint"]
+    words = [
+        str(folder / "old.yaml"),
+        str(folder / "new.yaml"),
+        "--on",
+        str(folder / "cluster.json"),
+        "--no-lint",
+        *more,
+    ]
     return " ".join(CliRunner().invoke(command, words).stdout.split())
 
 
@@ -82,3 +89,26 @@ def test_an_unjudged_pod_that_a_change_could_affect_is_unknown(
     """A new replica takes room. A pod that preemption deletes is created again from the changed template."""
     said = planned(tmp_path, web(), web(**change), running(priority=priority))
     assert said.startswith("unknown: nothing is proved to get worse; resourceClaims of ml/train are not judged")
+
+
+def test_a_rollout_that_only_the_old_template_completes_is_worse(tmp_path: Path) -> None:
+    new = web()
+    new["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "4"
+    said = planned(tmp_path, web(), new, running()[:3])
+    assert "default/web keeps less: a rollout replaces 0 of 1, not 1" in said
+    assert "new.yaml:1 cpu 1 → 4" in said
+    assert said.startswith("no: ")
+
+
+def test_a_rollout_that_neither_template_completes_is_told_and_not_worse(tmp_path: Path) -> None:
+    full = running()[:3]
+    full[0]["status"]["allocatable"]["cpu"] = "1"
+    said = planned(tmp_path, web(), web(image="j"), full)
+    assert said.startswith(
+        "yes: nothing gets worse; the rollout of default/web stops at 0 of 1 pods, with and without the change"
+    )
+
+
+def test_a_rollout_for_which_no_time_is_left_is_unknown(tmp_path: Path) -> None:
+    said = planned(tmp_path, web(), web(image="j"), running()[:3], "--seconds", "0")
+    assert said.startswith("unknown: nothing is proved to get worse; rollouts of default/web are not judged")

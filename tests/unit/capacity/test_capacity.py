@@ -67,6 +67,14 @@ def test_a_missing_replica_comes_before_more() -> None:
     assert (target.missing, target.more, target.placed) == (1, 0, 0)
     answer = capacity_answer(found)
     assert (answer.verdict, answer.says) == ("no", "1 current replica of shop/web finds no node")
+    big = node("a1", "a", cpu="2")
+    big["metadata"]["labels"]["pool"] = "big"
+    says = capacity_answer(asked([big, workload("Deployment")], more=4)).says
+    assert says.startswith("1 current replica of shop/web finds no node, so none of 4 more replicas fits")
+    lines = [
+        " ".join(each.split()) for each in capacity_answer(asked([big, workload("Deployment")])).text().splitlines()
+    ]
+    assert lines[-2:] == ["ONE MORE NODE ZONE PENDING FIT MORE FIT", "like a1 of pool big a 1 of 1 1"]
 
 
 def test_missing_replicas_of_one_of_two_workloads() -> None:

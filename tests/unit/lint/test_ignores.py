@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from topospread.answers.lint import lint_answer
 from topospread.lint import ignores
 from topospread.lint.rule import Finding
 from topospread.lint.run import Question, lint, run
@@ -137,6 +138,17 @@ def test_what_is_ignored_is_counted(tmp_path: Path) -> None:
     assert len(outcome.ignored) == 2
     findings: list[Finding] = outcome.findings
     assert all(each.rule != "selector-empty" for each in findings)
+
+
+def test_an_ignored_finding_is_shown_with_its_rule_place_and_reason(tmp_path: Path) -> None:
+    file = tmp_path / "pod.yaml"
+    file.write_text(POD.format(IGNORE, "", ""))
+    answer = lint_answer(run(Question(paths=[str(file)])))
+    assert {(each.rule, each.file, each.reason) for each in answer.ignored} == {
+        ("selector-empty", str(file), "it counts everything on purpose")
+    }
+    assert "(reason: it counts everything on purpose)" in " ".join(answer.text(wide=True).split())
+    assert "it counts everything on purpose" not in answer.text()
 
 
 def test_ignores_beyond_the_limit_suppress_nothing_and_are_told(

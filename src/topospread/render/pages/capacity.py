@@ -39,14 +39,16 @@ def _facts(answer: Capacity) -> Iterator[Part]:
     free = [each for each in answer.remedies if each.code == "nodeTaintsPolicy"]
     yield from (Fact("fix", f"{each.says}, without a new node; tried: all fit") for each in free)
     if answer.sizing is not None:
-        yield from _sizing(answer.sizing, by_shape=bool(answer.purchases))
+        yield from _sizing(answer.sizing, answer.next)
     elif len(answer.remedies) > len(free):
         yield Fact("fix", f"{answer.remedies[len(free)].says}; tried: all fit")
     elif answer.verdict == "no" and answer.purchases:
         best = answer.purchases[0]
         tried = f"no single node is enough ({len(answer.purchases)} tried)"
         where = f" in {best.zone}" if best.zone else ""
-        yield Fact("fix", f"{tried}; 1 {best.shape}{where} makes room for {best.gain} more" if best.gain > 0 else tried)
+        pending, more = _gained(answer, best.gain)
+        room_for = f"{counted(pending, 'current replica')} and {more}" if pending else str(more)
+        yield Fact("fix", f"{tried}; 1 {best.shape}{where} makes room for {room_for} more" if best.gain > 0 else tried)
     if answer.unjudged:
         rest = "; all other filters admit the pods that are not judged to some node" if answer.sizing is None else ""
         yield from unjudged_facts(answer.unjudged, rest=rest)
@@ -64,8 +66,8 @@ def _facts(answer: Capacity) -> Iterator[Part]:
     yield from (Fact("warning", each) for each in answer.warnings)
 
 
-def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
-    """Yield the set of nodes, the domains of its pods, and the basis of its price."""
+def _sizing(sizing: Sizing, command: str) -> Iterator[Fact]:
+    """Yield the set of nodes, the domains of its pods, the basis of its price, and the command that drills it."""
     by_price = any(each.price is not None for each in sizing.pools)
     simulated = f"{counted(sizing.simulated, 'set')} of nodes {'was' if sizing.simulated == 1 else 'were'} simulated"
     if sizing.verdict == "yes":
@@ -78,9 +80,12 @@ def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
             ground = f"not proved: {sizing.seconds:g} s (--seconds) ended after {simulated}{sizing.least_words}"
         yield Fact("cheapest", f"{rule} ({ground})")
         kept = listed([f"{each.nodes + each.add} for {each.name}" for each in sizing.pools if each.add], 3)
-        if not by_shape:
-            says = f"set min {kept} in the pools file and the new replicas in the manifests"
-            yield Fact("next", f"{says}; then drill each zone's loss: topospread drill --each zone --pools FILE")
+        if command:
+            says = (
+                f"set min {kept} in the pools file and the new replicas in the manifests; then drill each zone's loss"
+            )
+            yield Fact("next", says)
+            yield Fact("run", "", command)
     elif sizing.verdict == "no":
         few = "the pools' limits (AT MOST) allow too few nodes; " if sizing.limited else ""
         ruled = f"{simulated}, counting ruled out every other" if sizing.simulated else "counting rules out every set"
@@ -129,8 +134,20 @@ def _losses(answer: Capacity) -> Iterator[Section]:
 
 def _nodes(answer: Capacity) -> Iterator[Section]:
     if answer.purchases:
-        rows = tuple((each.shape, each.zone, each.gain) for each in answer.purchases)
-        yield Section("", (Table(("ONE MORE NODE", "ZONE", "MORE FIT"), rows, more="nodes were tried"),))
+        gains = [_gained(answer, each.gain) for each in answer.purchases]
+        missing = sum(each.missing for each in answer.room.targets)
+        rows = tuple(
+            (each.shape, each.zone, f"{pending} of {missing}" if missing else "", more)
+            for each, (pending, more) in zip(answer.purchases, gains, strict=True)
+        )
+        heads = ("ONE MORE NODE", "ZONE", "PENDING FIT" if missing else "", "MORE FIT")
+        yield Section("", (Table(heads, rows, more="nodes were tried"),))
+
+
+def _gained(answer: Capacity, gain: int) -> tuple[int, int]:
+    """Return the current replicas without a node that fit with a new node, and the further replicas that fit."""
+    pending = min(gain, sum(each.missing for each in answer.room.targets))
+    return pending, gain - pending
 
 
 def _key(key: KeyRoom, *, is_judged: bool) -> Section:

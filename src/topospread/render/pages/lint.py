@@ -25,6 +25,11 @@ def page(answer: Lint) -> Page:
     ]
     if answer.findings:
         parts.append(Fact("why a rule", "", f"topospread explain {min(answer.findings, key=_rank).rule}"))
+    ignored = tuple(
+        Fact(f"{each.where} {each.level}", f"{each.rule}: {each.says} (reason: {each.reason or 'none given'})")
+        for each in answer.ignored
+    )
+    parts += [Section("Ignored findings", ignored, wide=True)] if ignored else []
     return Page(f"lint: {answer.says}", tuple(parts))
 
 
