@@ -57,6 +57,13 @@ class Tried(Base, frozen=True, kw_only=True):
             description="Hard constraints whose skew with the remedy exceeds the present maxSkew; the workload's first."
         ),
     ] = ()
+    may_exceed: Annotated[
+        tuple[ExceededSkew, ...],
+        Meta(
+            description="Hard constraints of the workload that exceed maxSkew after the remedy's rollout if old pods "
+            "are deleted in an unfavourable order."
+        ),
+    ] = ()
     uncounted: Annotated[
         tuple[str, ...], Meta(description="Domains that the workload's hard constraints count only without the remedy.")
     ] = ()

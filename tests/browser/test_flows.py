@@ -172,7 +172,7 @@ def test_a_drain_that_is_refused_can_be_tried_with_force(page: Page, three: str)
     result.get_by_role("button", name="Try it with force").click()
     expect(page.locator("#trial .steps li")).to_have_count(1)
     expect(page.locator("#trial .steps li")).to_contain_text("kubectl drain --ignore-daemonsets --force")
-    expect(page.locator("#frames [aria-current]")).to_contain_text("2. force-drain node=node-1")
+    expect(page.locator("#frames [aria-current]")).to_contain_text("1. force-drain node=node-1")
     expect(result).not_to_contain_text("not evicted")
     expect(page.locator("#nodes-action option[value=force-drain]")).to_have_text("drain with force")
 
@@ -326,9 +326,13 @@ def test_without_its_token_the_page_is_not_shown(new_page: NewPage, browser: Bro
         page.context.clear_cookies()
         assert page.context.request.get(bare).status == 403
         refused = browser.new_context().new_page()
-        refused.goto(bare)
-        expect(refused.locator("main")).to_contain_text("Open the whole URL that topospread serve printed")
+        refused.goto(f"{bare}?step=fail+zone%3Da&fill=cpu")
+        expect(refused.locator("main")).to_contain_text("topospread serve printed it")
         assert refused.locator(".top").evaluate("(it) => getComputedStyle(it).display") == "flex"
+        refused.get_by_label("Token").fill(url.partition("token=")[2])
+        refused.get_by_role("button", name="Open the address").click()
+        expect(refused.locator("#fill")).to_have_value("cpu")
+        assert refused.url.endswith("/?step=fail+zone%3Da&fill=cpu")
         refused.context.close()
 
 
@@ -375,3 +379,58 @@ def test_no_other_page_can_ask(page: Page, demo: str) -> None:
     policy = page.context.request.get(demo).headers["content-security-policy"]
     assert "script-src 'self'" in policy
     assert "unsafe" not in policy
+
+
+def test_answers_stay_while_the_table_is_filtered_and_when_one_comes_back(page: Page, demo: str) -> None:
+    opened(page, f"{demo}{FAILED}")
+    causes = page.locator("#panel .cause")
+    expect(causes.first).to_be_visible()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.locator("#figures button").nth(1).click()
+    expect(page).to_have_url(re.compile("filter=hard"))
+    expect(causes.first).to_be_visible()
+    causes.locator("button").first.click()
+    expect(page.get_by_role("button", name=re.compile("^Show Deployment"))).to_be_visible()
+    page.get_by_role("button", name="← All workloads").click()
+    expect(causes.first).to_be_visible()
+    assert not any("/api/pending" in each for each in asked)
+
+
+def test_a_filter_closes_what_it_may_not_contain(page: Page, demo: str) -> None:
+    opened(page, f"{demo}{FAILED}&workload=Deployment/shop/search")
+    page.locator("#figures button").nth(3).click()
+    expect(page.locator("#panel h2")).to_have_text("Pods without a node")
+    expect(page.locator("#matrix p").first).to_contain_text("eu-west-1a: 4 not ready")
+
+
+def test_nodes_outside_of_a_constraint_are_counted_and_a_nodes_beginning_names_it(page: Page, tmp_path: Path) -> None:
+    def node(name: str, zone: str) -> dict[str, object]:
+        metadata = {"name": name, "labels": {"topology.kubernetes.io/zone": zone, "disk": zone}}
+        status = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
+        return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": status}
+
+    labels = {"app": "web"}
+    constraint = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
+    spec = {
+        "containers": [{"name": "a", "image": "a"}],
+        "nodeSelector": {"disk": "a"},
+        "topologySpreadConstraints": [constraint | {"labelSelector": {"matchLabels": labels}}],
+    }
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}},
+    }
+    web["spec"]["template"]["spec"] = spec  # type: ignore[index]
+    items = [node("ip-1.example", "a"), node("ip-2.example", "b"), web]
+    (tmp_path / "app.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    with served("-f", str(tmp_path / "app.json")) as url:
+        opened(page, url)
+        expect(page.locator("#matrix tbody tr td").last).to_have_text("0 –")
+        page.fill("#nodes-other", "ip-2")
+        page.select_option("#nodes-action", "cordon")
+        page.get_by_role("button", name="Try it", exact=True).click()
+        expect(page.locator("#trial .steps li")).to_contain_text("cordon node=ip-2.example")
+        page.close()

@@ -57,7 +57,7 @@ def test_a_pending_pod_is_explained_and_its_suggestion_tried(page: Page, shop: s
     expect(panel).to_contain_text("Of 3 nodes none is left")
     page.get_by_role("button", name="Try it on the map").first.click()
     expect(page.locator(".steps li")).to_have_count(1)
-    expect(page.locator("#frames [aria-current]")).to_contain_text("2. ")
+    expect(page.locator("#frames [aria-current]")).to_contain_text("1. ")
     expect(page.locator("#frames [aria-current]")).not_to_contain_text("waiting")
     expect(page.locator("#now .arrives")).not_to_have_count(0)
 
@@ -104,9 +104,9 @@ def test_one_goes_back_and_forth_in_time(page: Page, shop: str) -> None:
     opened(page, shop, "?step=fail+zone%3Dzone-a&step=recover+zone%3Dzone-a")
     expect(page.locator("#frames button")).to_have_count(4)
     page.locator("#frames button").nth(2).click()
-    expect(page.locator("#frames [aria-current]")).to_contain_text("2. fail zone=zone-a")
+    expect(page.locator("#frames [aria-current]")).to_contain_text("1. fail zone=zone-a")
     page.go_back()
-    expect(page.locator("#frames [aria-current]")).to_contain_text("3. recover")
+    expect(page.locator("#frames [aria-current]")).to_contain_text("2. recover")
 
 
 def test_a_step_that_cannot_be_played_can_be_taken_back(page: Page, new_page: NewPage, shop: str) -> None:

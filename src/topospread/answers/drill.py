@@ -21,21 +21,28 @@ from topospread.drill.result import (
     UnevictedPod,
 )
 from topospread.errors import UsageError
+from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.simulation.unknown import is_unjudged
 from topospread.text import not_in_namespace
 from topospread.traffic.result import ExpectedTraffic
 
 from .remedies import DrillRemedy, remedy_of
 from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
-from .words import agreeing, counted, listed
+from .words import agreeing, counted, listed, noun_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from topospread.answer import Unjudged
+    from topospread.api.pod import Pod
+    from topospread.api.policy import PodDisruptionBudget
     from topospread.drill.result import Drill, DrillEvent, Harm, StepOutcome, WorkloadState
+    from topospread.plugins.spread_arithmetic import ConstraintArithmetic
     from topospread.rebalance.result import Rebalance
     from topospread.why.drill_fixes import DrillFix
+
+    Spreads = Mapping[tuple[str, str, str], Sequence[ConstraintArithmetic]]
+    """Kind, namespace and name of a workload → its constraints."""
 
 
 class DrilledWorkload(Base, frozen=True, kw_only=True):
@@ -294,6 +301,46 @@ def harm_words(harm: Harm, verdict: Word, newly: str) -> Iterator[str]:
         yield f"{counted(len(harm.breaches), 'PodDisruptionBudget')} broken: {names}"
     if harm.not_evicted:
         yield f"{counted(len(harm.not_evicted), 'pod')} not evicted"
+
+
+def grown_skews(before: Spreads, after: Spreads) -> Iterator[str]:
+    """Yield each hard constraint over its maxSkew whose skew is larger than before, the largest first.
+
+    Skew is no harm: nothing is pending because of it until the next pod comes.
+    """
+    over = [(key, it) for key, found in after.items() for it in found if it.hard and it.skew > it.max_skew]
+    for key, each in sorted(over, key=lambda it: -it[1].skew):
+        was = next((it.skew for it in before.get(key, ()) if it.position == each.position), 0)
+        if each.skew > was:
+            name = f"{noun_of(each.topology_key)} skew of {key[1]}/{key[2]}"
+            yield f"{name} grows from {was} to {each.skew}, over maxSkew {each.max_skew}"
+
+
+def guarding(
+    outcome: StepOutcome, templates: Mapping[tuple[str, str, str], Pod], budgets: Iterable[PodDisruptionBudget]
+) -> list[str] | None:
+    """Return the budgets that select pods which a drain evicted; ``None`` if the step is no drain with evictions.
+
+    Args:
+        outcome: the step's outcome.
+        templates: namespace, name and kind of a workload → its template.
+        budgets: all budgets.
+    """
+    evicted = {
+        (pod.namespace, name, kind)
+        for each in outcome.events
+        if each.kind == "evicted" and "drain " in outcome.step
+        for pod in each.pods
+        for kind, _, name in [pod.workload.partition("/")]
+    }
+    labels = [(key[0], templates[key].labels) for key in evicted if key in templates]
+    selectors = ((each, budget_selector(each)) for each in budgets)
+    found = {
+        f"{each.namespace}/{each.name}"
+        for each, selector in selectors
+        if selector and any(space == each.namespace and selector.matches(of) for space, of in labels)
+    }
+    return sorted(found) if evicted else None
 
 
 def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:

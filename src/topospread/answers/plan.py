@@ -67,6 +67,8 @@ _MOST_FIXED = 3
 """Maximum number of workloads for which fixes are tried."""
 _WRITTEN_BY_NODES = ("Node", "ResourceSlice", "CSINode", "CSIStorageCapacity")
 """Kinds with the room of nodes, which nodes and their drivers write."""
+_COMPARED = frozenset({"Deployment", "StatefulSet", "HorizontalPodAutoscaler", "PodDisruptionBudget", "RuntimeClass"})
+"""Kinds whose changes count in the comparison of promises."""
 _DECIDING = (
     *ADMISSION_POLICIES,
     *("HorizontalPodAutoscaler", "PodDisruptionBudget"),
@@ -552,12 +554,28 @@ def _told(review: Review, gone: Collection[ObjectKey], made: Sequence[str]) -> I
 
 def _told_of_input(old: Inventory, new: Inventory, ignored: int, changed: Collection[str]) -> Iterator[str]:
     """Yield sentences on differing objects and files that do not count, and on findings that only NEW ignores."""
-    if unmodelled := [each for each, known in new.unmodelled.items() if old.unmodelled.get(each) != known]:
+    both = {**new.unmodelled, **old.unmodelled}
+    if unmodelled := [each for each in both if old.unmodelled.get(each) != new.unmodelled.get(each)]:
         yield f"not modelled, and other than in OLD: {listed(unmodelled, _MOST_CAUSES)}"
+    if placed := [*_changed(old, new)]:
+        yield f"changed, and compared only by where pods are placed: {listed(placed, _MOST_CAUSES)}"
     if ignored > 0:
         yield f"NEW ignores {counted(ignored, 'more finding')}"
     if changed:
         yield f"read from OLD, although NEW differs: {listed([*changed], _MOST_CAUSES)}"
+
+
+def _changed(old: Inventory, new: Inventory) -> Iterator[str]:
+    """Yield the changed objects of kinds that the comparison of promises ignores, without objects of controllers."""
+    for kind, how in KINDS.items():
+        sides = [getattr(each, how.attribute) for each in (old, new)]
+        if kind == "Node" or kind in _COMPARED or sides[0] == sides[1]:
+            continue
+        known = {(each.namespace, each.name): each for each in sides[0] if each.metadata.controller is None}
+        for each in sides[1]:
+            before = known.get((each.namespace, each.name))
+            if before is not None and each != before:
+                yield f"{kind} {each.namespace + '/' if how.namespaced else ''}{each.name}"
 
 
 def _is_set(sides: tuple[SimulationOptions, SimulationOptions]) -> bool:

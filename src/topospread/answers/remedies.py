@@ -12,6 +12,9 @@ from topospread.answer import Remedy, RemedyPart, Tried
 from .words import counted, joined, listed, noun_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from topospread.answer import ExceededSkew
     from topospread.why.result import Further, Suggestion
 
 _BY_PATCH = ("rollout", "new pods", "in place")
@@ -53,7 +56,12 @@ def remedy_of(tried: Suggestion) -> Remedy:
 
 
 def tried_words(tried: Tried, workload: str = "") -> str:
-    """Return a simulated result as words: ``all 6 pods have a node``, ``all 6 pods of shop/web have a node``."""
+    """Return a simulated result as words: ``all 6 pods have a node; leaves skew 2 by zone``."""
+    return placed_words(tried, workload) + skew_words(tried)
+
+
+def placed_words(tried: Tried, workload: str = "") -> str:
+    """Return the pods with a node as words: ``all 6 pods have a node``, ``all 6 pods of shop/web have a node``."""
     pods = counted(tried.of, "pod") + (f" of {workload}" if workload else "")
     if tried.of == 1:
         words = "the pod has a node" if tried.places else "the pod has no node"
@@ -66,7 +74,7 @@ def tried_words(tried: Tried, workload: str = "") -> str:
     if tried.newly_pending:
         verb = "becomes" if len(tried.newly_pending) == 1 else "become"
         words += f"; {counted(len(tried.newly_pending), 'other pod')} {verb} pending"
-    return words + skew_words(tried)
+    return words
 
 
 def skew_words(tried: Tried) -> str:
@@ -75,25 +83,30 @@ def skew_words(tried: Tried) -> str:
     Constraints of one topology key share words: ``; leaves skew up to 10 by zone (22 constraints)``.
     Domains that count no longer, and other workloads whose skew grows beyond their maxSkew, are named, too.
     """
-    of_key: dict[str, list[int]] = {}
-    for each in tried.exceeds:
-        if not each.workload:
-            of_key.setdefault(each.topology_key, []).append(each.skew)
-    skews = [
-        f"{found[0]} by {noun_of(key)}"
-        if len(found) == 1
-        else f"up to {max(found)} by {noun_of(key)} ({len(found)} constraints)"
-        for key, found in of_key.items()
-    ]
     others = [
         f"{noun_of(each.topology_key)} skew {each.skew} of {each.workload}, over maxSkew {each.max_skew}"
         for each in tried.exceeds
         if each.workload
     ]
+    skews, later = _by_key(each for each in tried.exceeds if not each.workload), _by_key(tried.may_exceed)
     words = f"; leaves skew {joined(skews)}" if skews else ""
+    if later:
+        words += f"; its rollout may leave skew {joined(later)}, over maxSkew {tried.may_exceed[0].max_skew}"
     if tried.uncounted:
         words += f"; its skew no longer counts {listed(tried.uncounted, 2)}"
     return words + (f"; then {listed(others, 1)}" if others else "")
+
+
+def _by_key(exceeded: Iterable[ExceededSkew]) -> list[str]:
+    of_key: dict[str, list[int]] = {}
+    for each in exceeded:
+        of_key.setdefault(each.topology_key, []).append(each.skew)
+    return [
+        f"{found[0]} by {noun_of(key)}"
+        if len(found) == 1
+        else f"up to {max(found)} by {noun_of(key)} ({len(found)} constraints)"
+        for key, found in of_key.items()
+    ]
 
 
 def _command(tried: Suggestion | Further, *, of_spec: bool = False) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ class Inventory:
 
     Attributes:
         skipped: kind → number of ignored objects of kinds that have no effect.
-        unmodelled: ignored object of a kind of `NOT_MODELLED` → hash of its content.
+        unmodelled: ignored object of a kind of `NOT_MODELLED`, or with an unknown number of pods → hash of its content.
         warnings: warnings for the user (missing or ignored input).
         notes: notes for the user (replaced, assumed or added objects).
         places: place of each object in the input.

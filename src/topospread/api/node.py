@@ -23,10 +23,12 @@ class ContainerImage(KubeStruct):
 
 
 class NodeCondition(KubeStruct):
-    """A node's condition; only the time of the kubelet's last report is read."""
+    """A node's condition; scheduling reads only the time of the kubelet's last report."""
 
     type: str = ""
+    status: str = ""
     last_heartbeat_time: str | None = None
+    last_transition_time: str | None = None
 
 
 class NodeStatus(KubeStruct):

@@ -94,6 +94,11 @@ class WorkloadState(msgspec.Struct, frozen=True):
     spread: tuple[WorkloadSpread, ...] = ()
 
     @property
+    def share(self) -> float:
+        """Ready pods of those desired."""
+        return self.ready / max(self.replicas, 1)
+
+    @property
     def is_skewed(self) -> bool:
         """True if a constraint's skew is more than its maxSkew."""
         return any(each.is_exceeded for each in self.spread)

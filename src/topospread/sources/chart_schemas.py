@@ -34,9 +34,11 @@ _STRING: Final = rb'"(?:\\.|[^"\\\n])*+"?|`[^`]*+`?|\'(?:\\.|[^\'\\\n])*+\'?'
 _ACTION: Final = re.compile(rb"(?s)\{\{(?:[^\"`'/}]++|/\*.*?(?:\*/|\Z)|/|" + _STRING + rb"|\}(?!\}))*+")
 """An action of a template. Matching takes time in proportion to the text, because no part is matched twice."""
 _STRINGS: Final = re.compile(b"(?s)" + _STRING)
+_BRACE: Final = re.compile(rb"\\(?:x7[bB]|u007[bB]|U0000007[bB]|173)")
+"""An opening brace as an escape in a string of Go or YAML, which ``tpl`` may evaluate."""
 _COMMENT: Final = re.compile(rb"\{\{-?\s*/\*")
 _UNSTABLE: Final = re.compile(
-    rb"(?<![\w.$])(?:lookup|now|date|dateInZone|date_in_zone|htmlDate|htmlDateInZone|ago|rand[A-Z]\w*|uuidv4|shuffle"
+    rb"(?<![\w.$])(?:lookup|now|date|dateInZone|date_in_zone|htmlDate|htmlDateInZone|ago|durationRound|rand[A-Z]\w*|uuidv4|shuffle"
     rb"|gen[A-Z]\w*|bcrypt|htpasswd|encryptAES)(?!\w)|(?<!\w)Is(?:Upgrade|Install)(?!\w)|Release\.Revision(?!\w)"
     rb"|\.Release(?![\w.])"
 )
@@ -121,15 +123,15 @@ def may_forge_sources(chart: str) -> bool:
 
 
 def unstable_in(chart: str, root: str) -> list[str]:
-    """Return a chart's files whose result may differ at installation, such as ``templates/web.yaml:3 (lookup)``.
+    """Return a chart's templates whose result may differ at installation, such as ``templates/web.yaml:3 (lookup)``.
 
     All files of the chart are searched, because templates may evaluate their texts.
 
     Args:
-        chart: a folder, or a packed chart.
+        chart: a folder, a packed chart, or a file with values.
         root: real path of the folder that links must not leave. Links out of it are not followed.
     """
-    room, found = Room(), []
+    room, found = Room(), list[str]()
     try:
         for path in sorted(_files(chart)):
             name = os.path.relpath(path, chart) if path != chart else os.path.basename(chart)
@@ -141,25 +143,27 @@ def unstable_in(chart: str, root: str) -> list[str]:
             else:
                 with open(path, "rb") as file:
                     data = room.read(file)
-            if use := _unstable(data):
-                line, word = use
-                found.append(f"{name} ({word})" if name.endswith(PACKED) else f"{name}:{line} ({word})")
+            is_packed = name.endswith(PACKED)
+            uses = (f"{name} ({word})" if is_packed else f"{name}:{line} ({word})" for line, word in _unstable(data))
+            found += dict.fromkeys(uses)
     except (OSError, EOFError, ValueError):
         found.append("a file that cannot be searched")
     return found
 
 
-def _unstable(data: bytes) -> tuple[int, str] | None:
-    """Return the line and the word of a template's first use of an unstable value."""
+def _unstable(data: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the line and the word of each use of an unstable value in a template."""
     if not _UNSTABLE.search(data):
-        return None
+        return
+    data = _BRACE.sub(b"{", data)
+    line, counted = 1, 0
     for action in _ACTION.finditer(data):
         if _COMMENT.match(action[0]):
             continue
-        code = _STRINGS.sub(_without_words, action[0])
-        if use := _UNSTABLE.search(code):
-            return data.count(b"\n", 0, action.start() + use.start()) + 1, use[0].decode()
-    return None
+        for use in _UNSTABLE.finditer(_STRINGS.sub(_without_words, action[0])):
+            at = action.start() + use.start()
+            line, counted = line + data.count(b"\n", counted, at), at
+            yield line, use[0].decode()
 
 
 def _without_words(string: re.Match[bytes]) -> bytes:

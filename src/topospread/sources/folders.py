@@ -512,7 +512,10 @@ class _Tree:
             ("not built, it is a component, and no kustomization here refers to it", alone),
             ("not rendered, it is a library of other charts", self.libraries),
         )
-        return [f"{listed_paths(names)}: {words}" for words, names in told if names] + _notes_on_charts(kept)
+        inflated = sorted(self.inflated) if self.rendering.helm_in_kustomizations else ()
+        charts = [(f"./{os.path.relpath(each)}", each, self.limit) for each in inflated if is_within(each, self.limit)]
+        listed = [f"{listed_paths(names)}: {words}" for words, names in told if names]
+        return [*listed, *_notes_on_charts(kept), *_notes_on_installation(charts)]
 
 
 _NO_TEMPLATE: Final = "not read, it is not a template of its chart"
@@ -742,7 +745,15 @@ def _notes_on_charts(sources: Sequence[Source]) -> list[str]:
     names = [name for name, unit in charts if has_outside_references(unit.path)]
     words = "values are not validated: values.schema.json refers to other files or servers, or a chart is packed"
     notes = [f"{listed_paths(names)}: {words}"] if names else []
-    for name, unit in charts:
-        if found := unstable_in(unit.path, unit.root):
-            notes.append(f"{name}: Helm may render other manifests at installation, because of {listed_paths(found)}")
-    return notes
+    values = dict.fromkeys((each, unit.root) for _, unit in charts for each in unit.rendering.helm_values)
+    searched = [(name, unit.path, unit.root) for name, unit in charts]
+    return notes + _notes_on_installation([*searched, *((shown_path(each), each, root) for each, root in values)])
+
+
+def _notes_on_installation(charts: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Return notes on charts and values files, given as (shown name, path, root), that use unstable values."""
+    return [
+        f"{name}: Helm may render other manifests at installation, because of {listed_paths(found)}"
+        for name, path, root in charts
+        if (found := unstable_in(path, root))
+    ]

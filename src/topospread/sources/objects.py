@@ -121,7 +121,7 @@ class ObjectReader:
 
     Attributes:
         skipped: kind → number of ignored objects.
-        unmodelled: ignored object of a kind of `NOT_MODELLED` → hash of its content.
+        unmodelled: ignored object of a kind of `NOT_MODELLED`, or with an unknown number of pods → hash of its content.
         configurations: KubeSchedulerConfigurations and their places.
         misspelt: (unknown kind, similar kind) → place of its first object.
         snapshots: facts of snapshots, and their places.
@@ -429,6 +429,7 @@ class ObjectReader:
             self.custom[label] = made[0]["kind"]
         elif pod_parts(value):
             self.unknown_pods.append(label)
+            self.unmodelled[printable(label)] = hash(repr(value))
         elif self._custom(version, kind):
             self.skipped[_told_apart(kind, version)] += 1
         for each in made:

@@ -10,13 +10,16 @@ from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
 
 import msgspec
+from msgspec import structs
 
-from topospread.answers.drill import harm_words
-from topospread.answers.remedies import tried_words
+from topospread.answers.drill import grown_skews, guarding, harm_words
+from topospread.answers.remedies import placed_words, skew_words
 from topospread.api.inventory import ObjectKey
-from topospread.controllers.scale import KIND_OF, short_target
+from topospread.api.pod import Pod, PodSpec
+from topospread.controllers.scale import short_target
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.render.pages.promise_show import event_rows
@@ -25,14 +28,14 @@ from topospread.text import shell_line
 from topospread.whole_number import whole_number
 
 from .differences import difference
-from .pages import Pages, command_name
+from .pages import Pages
 from .picture import missing
-from .placement_snapshot import PlacementSnapshot, WorkloadRow, moves
+from .placement_snapshot import PlacementSnapshot, moves
 from .served import ServedCluster
 from .timeline import Frame, Timeline
 from .trials import TrialStep, title
 from .trying import PlayedTrials, Question
-from .why import explained, linted, pending, promised, rebalanced
+from .why import condition, explained, linted, pending, promised, rebalanced, since
 from .writing import as_command, as_copies, as_file
 
 T = TypeVar("T")
@@ -44,35 +47,6 @@ _PODS = {"Pod": "/spec", "CronJob": "/spec/jobTemplate/spec/template/spec"} | di
 )
 """Kind → path of the pod's spec."""
 _ROLLED = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
-
-
-def editable(workload: WorkloadRow) -> Json:
-    """Return the workload's name for steps, its replicas if they can be changed, and its own constraints."""
-    kind, namespace, name = workload.key
-    alias = next((short for short, long in KIND_OF.items() if long == kind), kind.lower())
-    template = workload.template
-    own = (template.spec.topology_spread_constraints or []) if template is not None else []
-    path = _PODS.get(kind, "")
-    return {
-        "target": f"{namespace}/{alias}/{name}",
-        "object": f"{kind}/{namespace}/{name}",
-        "replicas": workload.replicas if kind in _SCALED else None,
-        "rolls": kind in _ROLLED,
-        "constraints": [
-            {
-                "path": f"{path}/topologySpreadConstraints/{position}",
-                "topologyKey": each.topology_key,
-                "maxSkew": each.max_skew,
-                "minDomains": each.min_domains,
-                "whenUnsatisfiable": each.when_unsatisfiable,
-                "nodeAffinityPolicy": each.node_affinity_policy or "Honor",
-                "nodeTaintsPolicy": each.node_taints_policy or "Ignore",
-            }
-            for position, each in enumerate(own if path else ())
-        ],
-    }
-
-
 _MOST_DOMAINS = 64
 """Above this number of domains, only the domains with the most and the fewest pods are listed."""
 _MOST_BARS = 24
@@ -185,21 +159,26 @@ class Answers:
         frame = found.frames[at]
         before, causes = found.frames[max(at - 1, 0)], groupby(sorted(frame.pending, key=_message), _message)
         told: Json = {"causes": sorted((list(of) for _, of in causes), key=lambda of: -sum(len(it.pods) for it in of))}
-        told["moves"] = moves(before.snapshot, frame.snapshot) if at > 1 else []
+        told["moves"] = moves(before.snapshot, frame.snapshot) if at else []
         drill = replace(found.drill, steps=tuple(it.outcome for it in found.frames[1 : max(at, 1) + 1] if it.outcome))
         newly = " newly" if drill.steps[0].pending else ""
         told |= {"began": _waiting(found.frames[1]), "verdict": drill.verdict if at > 1 else ""}
-        told["harm"] = [*harm_words(drill.harm, drill.verdict, newly)]
+        # Lost pods are named even where they are no harm; so is skew, which is no part of the verdict.
+        harm = structs.replace(drill.harm, lost=drill.steps[-1].lost)
+        told["harm"] = [*harm_words(harm, drill.verdict, newly)] if at > 1 else []
+        told["skews"] = [*grown_skews(found.frames[1].snapshot.spreads, frame.snapshot.spreads)] if at > 1 else []
+        templates = {(*it.key[1:], it.key[0]): it.template for it in frame.snapshot.workloads if it.template}
+        budgets = self._served.reading.inventory.pod_disruption_budgets
+        told["guards"] = guarding(frame.outcome, templates, budgets) if frame.outcome else None
+        address = f"/drill?{urlencode([('step', str(each)) for each in asked.steps])}"
+        command = as_command(found, self._served) if asked.steps else ""
+        of_steps = {"steps": asked.steps, "title": title, "copies": partial(as_copies, served=self._served)}
         return {
             "at": at,
             "frames": [{"label": each.label, **_waiting(each)} for each in found.frames],
-            "steps": [
-                {"title": title(step), "patch": patch, "command": command, "name": command_name(command)}
-                for number, step in enumerate(asked.steps)
-                for patch, command in [as_copies(step, number, self._served)]
-            ],
+            "stepsHtml": self._pages.page("trial.html", **of_steps, command=command, address=address),
             "html": self._pages.page("steps.html", frame=frame, is_unjudged=is_unjudged, **_waiting(frame), **told),
-            "command": as_command(found, self._served) if asked.steps else "",
+            "command": command,
         }
 
     def progress(self, asked: PageQuestion) -> Json:
@@ -229,7 +208,13 @@ class Answers:
             is_linted=key[0] in _PODS,
             is_promised=key[0] in _SCALED,
         )
-        forms = self._pages.page("forms.html", **editable(frame.snapshot.workloads[row]))
+        own = frame.snapshot.workloads[row]
+        path = f"{_PODS.get(key[0], '')}/topologySpreadConstraints/"
+        target = short_target(key) if key[0] in _SCALED | _ROLLED else ""
+        may = {"replicas": own.replicas if key[0] in _SCALED else None, "rolls": key[0] in _ROLLED}
+        spec = own.template.spec if own.template is not None and key[0] in _PODS else PodSpec()
+        constraints_of = {"path": path, "constraints": spec.topology_spread_constraints or ()}
+        forms = self._pages.page("forms.html", key=key, target=target, **may, **constraints_of)
         return {"constraints": constraints, "forms": forms, "html": html}
 
     def node(self, asked: PageQuestion) -> Json:
@@ -285,6 +270,8 @@ class Answers:
         found = self._ask(self._placed(asked, target), partial(explained, target, suggest))
         # A namespace of a snapshot may begin as an option does.
         about = [*words, "--", target] if target.startswith("-") else [target, *words]
+        pod = self._stored().get(target)
+        found |= {"since": since(pod) if pod else "", "told": condition(pod).message if pod else ""}
         return found | {"command": shell_line(["topospread", "why", *about])}
 
     def pending(self, asked: PageQuestion) -> Json:
@@ -292,7 +279,14 @@ class Answers:
         asked = self._placed(asked)
         question = partial(pending, _key(asked) if "kind" in asked.words else None)
         groups = self._ask(asked, question) if (self._frame(asked).snapshot.pods.node < 0).any() else []
-        return {"html": self._pages.page("pending.html", groups=groups, tried_words=tried_words)}
+        told = {name: condition(pod).last_transition_time for name, pod in self._stored().items()}
+        times = [min(filter(None, map(told.get, each.pods)), default="") for each in groups]
+        words = {"placed": placed_words, "skews": skew_words}
+        return {"html": self._pages.page("pending.html", groups=[*zip(groups, times, strict=True)], **words)}
+
+    def _stored(self) -> dict[str, Pod]:
+        """Return the pods of the input by NAMESPACE/NAME. The times of a simulation's pods are not real."""
+        return {f"{it.namespace}/{it.name}": it for it in self._served.reading.inventory.pods}
 
     def rebalance(self, asked: PageQuestion) -> Json:
         """Return the evictions that bring a workload within its constraints, as HTML."""

@@ -68,6 +68,7 @@ LINKED: Final = frozenset({"/", "/editor"})
 _UNLOCKED: Final = "/static/page.css"
 """Path that needs no token, because the page of a refusal has this style."""
 _REFUSAL: Final = (Path(__file__).parent / "templates" / "refusal.html").read_text()
+_FORM: Final = (Path(__file__).parent / "templates" / "token.html").read_text()
 _FRAMES: Final = frozenset({"iframe", "frame", "embed", "object", "fencedframe"})
 """Values of Sec-Fetch-Dest for content inside another page."""
 
@@ -79,17 +80,17 @@ _BAD_PATH: Final = re.compile(rb"(?:^|/|\\)\.\.?(?:/|\\|$)|\\|\x00")
 
 
 _NEEDS_TOKEN: Final = (
-    "A token is needed. Open the whole URL that topospread serve printed in its terminal, in the line that begins with "
-    "“topospread serves”: the token is after ?token=. A token that you chose is in --token or TOPOSPREAD_TOKEN."
+    "A token is needed. topospread serve printed it in its terminal, in the line that begins with “topospread serves”: "
+    "the token is after ?token=. A token that you chose is in --token or TOPOSPREAD_TOKEN."
 )
 
 
 class _Refused(Exception):  # noqa: N818 - an answer, not an error of ours
     """The response in place of an answer."""
 
-    def __init__(self, status: int, words: str) -> None:
+    def __init__(self, status: int, words: str, form: str = "") -> None:
         super().__init__(words)
-        self.status = status
+        self.status, self.form = status, form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +208,11 @@ class Guard:
             return f"{name}={session}; Path=/; HttpOnly; SameSite=Lax"
         if scope["path"] == _UNLOCKED:
             return None
-        raise _Refused(403, _NEEDS_TOKEN)
+        raise _Refused(
+            403,
+            "This is not the token. " * bool(given) + _NEEDS_TOKEN,
+            _token_form(scope) if scope["path"] in LINKED else "",
+        )
 
 
 class _Response:
@@ -237,7 +242,7 @@ class _Response:
         """Send the refusal as a page or as plain text, unless a response has begun."""
         if self._begun:
             return
-        page = _REFUSAL.replace("WORDS", html.escape(str(refused)))
+        page = _REFUSAL.replace("WORDS", html.escape(str(refused))).replace("<!-- FORM -->", refused.form)
         body = (page if as_page else f"{refused}\n").encode()
         kind = b"text/html; charset=utf-8" if as_page else b"text/plain; charset=utf-8"
         headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
@@ -320,6 +325,20 @@ def _query(scope: AsgiScope) -> list[tuple[str, str]]:
         text = scope.get("query_string", b"").decode("latin-1")
         return parse_qsl(text, keep_blank_values=True, max_num_fields=1000)
     return []
+
+
+def _token_form(scope: AsgiScope) -> str:
+    """Return a form that opens the requested address with a token.
+
+    A shared address has no token: whoever finds it in a chat or a log must not enter. Its reader types the token that
+    the sender gives in another way, and keeps the what-if of the address.
+    """
+    fields = (
+        f'<input type="hidden" name="{html.escape(name)}" value="{html.escape(value)}">'
+        for name, value in _query(scope)
+        if name != "token"
+    )
+    return _FORM.replace("PATH", scope["path"]).replace("FIELDS", "".join(fields))
 
 
 def _without_token(scope: AsgiScope) -> str:

@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any, Final
 
+from msgspec import structs
+
 from topospread.answers.causes import why_words
 from topospread.answers.lint import lint_finding
 from topospread.answers.pending_pods import Pending, pending_groups
 from topospread.answers.promise_show import PromiseShow, promise_show
 from topospread.answers.rebalance import Rebalance, rebalance_answer
+from topospread.answers.remedies import skew_words
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
 from topospread.api.inventory import ObjectKey, key_of
-from topospread.api.pod import Pod
+from topospread.api.pod import Pod, PodCondition
 from topospread.api.selector_text import parse_selector
 from topospread.api.yaml_text import yaml_text
 from topospread.controllers.revisions import REVISION_HASH_LABEL, TEMPLATE_HASH_LABEL
@@ -41,6 +44,9 @@ Json = dict[str, Any]
 _MOST_DRILLED: Final = 3
 """Number of domains and nodes for which each event is simulated, the fullest first."""
 
+_MOST_SECONDS: Final = 1.0
+"""Time limit of the search for each count: who waits for it looks at the page."""
+
 
 def pending(key: ObjectKey | None, of: Moment) -> list[Pending]:
     """Return the pods without a node, of a workload or of all, grouped by cause, with changes that help."""
@@ -63,7 +69,7 @@ def rebalanced(key: ObjectKey, of: Moment) -> tuple[Rebalance, str]:
 
 def promised(key: ObjectKey, of: Moment) -> PromiseShow:
     """Return the pods that a workload keeps after losses, drains and rollouts."""
-    return promise_show(of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED)
+    return promise_show(of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED, seconds=_MOST_SECONDS)
 
 
 def linted(key: ObjectKey, of: Moment) -> list[Json]:
@@ -103,7 +109,8 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
         {
             "title": each.says,
             "code": each.code,
-            "comes_to": outcome_words(each, found.pending),
+            "comes_to": outcome_words(each, found.pending).replace(skew_words(each.tried), ""),
+            "warns": skew_words(each.tried),
             "step": _step(each, answer),
             "tried": each.tried.verdict,
             "yaml": "".join(yaml_text(list(one.patch)) for one in each.parts if one.patch),
@@ -111,22 +118,26 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
         }
         for each in answer.remedies
     ]
-    pod = next((it for it in of.inventory.pods if (it.namespace, it.name) == (found.namespace, found.name)), None)
     return {
         "why": answer.to_dict(),
         "reason": why_words(answer.causes) if answer.verdict == "no" else "; ".join(it.says for it in answer.causes),
-        "since": _since(pod) if pod is not None else "",
         "suggestions": suggestions,
         "rejected": _rejected(found),
     }
 
 
-def _since(pod: Pod) -> str:
-    """Return when a pod was placed, or when it was created, in words."""
-    conditions = pod.status.conditions or () if pod.status is not None else ()
-    placed = (each.last_transition_time for each in conditions if (each.type, each.status) == ("PodScheduled", "True"))
-    at, created = next(placed, None), pod.metadata.creation_timestamp
-    return f"placed at {at}" if at else f"created at {created}" if created else ""
+def condition(pod: Pod) -> PodCondition:
+    """Return the condition PodScheduled, with the pod's creation if it has no time."""
+    found = pod.status.conditions or () if pod.status is not None else ()
+    own = next((each for each in found if each.type == "PodScheduled"), PodCondition())
+    return structs.replace(own, last_transition_time=own.last_transition_time or pod.metadata.creation_timestamp)
+
+
+def since(pod: Pod) -> str:
+    """Return since when a pod is where it is, in words; "" if the pod has no times."""
+    own = condition(pod)
+    verb = {"True": "placed at", "False": "pending since"}.get(own.status, "created at")
+    return f"{verb} {own.last_transition_time}" if own.last_transition_time else ""
 
 
 def _words(told: Told) -> Progress:

@@ -144,6 +144,8 @@ class Suggestion(msgspec.Struct, frozen=True):
         newly_pending: pods of other workloads that are placed without the change and pending with it.
         evicted: pods that preemption evicts with the change.
         exceeds: hard constraints that exceed their unchanged maxSkew after the change, the workload's first.
+        may_exceed: hard constraints of the workload that exceed their maxSkew after the change's rollout if old pods
+            are deleted in an unfavourable order, beyond those of ``exceeds``.
         uncounted: domains that the workload's hard constraints count only without the change.
         file: file of the object; "" if unknown.
         further: changes of other objects, all of which are needed.
@@ -160,6 +162,7 @@ class Suggestion(msgspec.Struct, frozen=True):
     newly_pending: tuple[str, ...] = ()
     evicted: int = 0
     exceeds: tuple[ExceededSkew, ...] = ()
+    may_exceed: tuple[ExceededSkew, ...] = ()
     uncounted: tuple[str, ...] = ()
     file: str = ""
     further: tuple[Further, ...] = ()

@@ -1,7 +1,8 @@
 """Simulation of a Deployment's rolling update: its strategy limits how old pods are replaced by new ones.
 
-Time is ignored: a pod with a node is available at once, and a deleted pod disappears at once. Other workloads' pods are
-placed before. `controllers.rolling` decides the numbers of pods, with the strategy's values from `api.rollout`.
+A pod that gets a node is available in the next round, after the controller has acted. A deleted pod disappears at once.
+Other workloads' pods are placed before. `controllers.rolling` decides the numbers of pods, with the strategy's values
+from `api.rollout`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class RollingUpdate:
         refused: pods of the new revision that the API server refuses because of a quota.
         waiting: pending pods of the new revision.
         placed: pods of the new revision on nodes.
+        last: nodes whose old pods are deleted last, as happens where times and uids order them so.
     """
 
     simulation: RepeatedSimulation
@@ -41,10 +43,12 @@ class RollingUpdate:
     refused: int = 0
     waiting: list[QueuedPod] = field(default_factory=list)
     placed: int = 0
+    last: frozenset[str] = frozenset()
+    _available: int = 0
 
     def __post_init__(self) -> None:
         there = self.workload.existing
-        self.old = removal_order(there, there, None)
+        self.old = sorted(removal_order(there, there, None), key=lambda each: each.spec.node_name in self.last)
         self.old_pending = [each.pod for each in self.simulation.queue if each.workload is self.workload]
         quotas = self.simulation.run.plan.quotas
         self._quotas = quotas.copy() if quotas is not None else None
@@ -57,16 +61,18 @@ class RollingUpdate:
         """
         self.simulation.carry_out([each for each in self.simulation.queue if each.workload is not self.workload])
         before = None
-        while before != (now := (len(self.old), len(self.old_pending), len(self.waiting), self.placed)):
-            before = now
+        while before != (
+            now := (len(self.old), len(self.old_pending), len(self.waiting), self.placed, self._available)
+        ):
+            before, self._available = now, self.placed
             self._scale_up()
             self._scale_down()
         return None if self._standing.is_over else self.placed
 
     @property
     def _standing(self) -> RolloutStatus:
-        waiting, old = len(self.waiting) + self.refused, len(self.old)
-        return RolloutStatus(self.workload.replicas, self.placed, waiting, old, len(self.old_pending))
+        waiting, old = len(self.waiting) + self.refused + self.placed - self._available, len(self.old)
+        return RolloutStatus(self.workload.replicas, self._available, waiting, old, len(self.old_pending))
 
     def _scale_up(self) -> None:
         """Create as many new pods as maxSurge allows, and place the pending ones."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -143,24 +144,57 @@ class WhatIf:
         if not begins or not (made.spec.topology_spread_constraints or refused or limited):
             return suggestion
 
-        def completes(strategy: Strategy) -> bool:
+        ends: dict[tuple[str, int], ExceededSkew] = {}
+
+        def completes(strategy: Strategy, last: frozenset[str] = frozenset()) -> bool:
+            update = RollingUpdate(self.simulation, self.workload, strategy, made, last=last)
             try:
                 self._with_cluster_changes(change)
-                return RollingUpdate(self.simulation, self.workload, strategy, made).play() is None
+                is_complete = update.play() is None
+                run = self.simulation.run
+                after = spread_of(run.scheduler, run.cluster.shared_class(update.template)) if is_complete else ()
+                for each in exceeded((self.allowed.get(one.position), one) for one in after):
+                    key = each.topology_key, each.max_skew
+                    ends[key] = max(each, ends.get(key, each), key=lambda one: one.skew)
+                return is_complete
             finally:
                 self.simulation.restore()
 
-        if completes(change.strategy):
-            return suggestion
+        def completed(strategy: Strategy) -> Suggestion | None:
+            """Return the suggestion with the skews that its rollout may leave; ``None`` if the rollout gets stuck."""
+            if not completes(strategy):
+                return None
+            for last in self._fullest_domains():
+                completes(strategy, last)
+            known = {(each.topology_key, each.skew) for each in suggestion.exceeds}
+            more = (each for each in ends.values() if (each.topology_key, each.skew) not in known)
+            return with_fields(suggestion, may_exceed=tuple(more))
+
+        if (found := completed(change.strategy)) is not None:
+            return found
         waiting = sum(each.workload is self.workload for each in self.simulation.queue)
         goes_on = change.kind == "restart" and surplus_pods(self.workload, waiting)
-        if not (change.patch or goes_on) or not completes(Strategy(max_surge=0, max_unavailable=1)):
+        slow = completed(Strategy(max_surge=0, max_unavailable=1)) if change.patch or goes_on else None
+        if slow is None:
             return None
         other = strategy_change(dict(change.object), ", with which its rollout completes")
         if goes_on:
-            return with_fields(suggestion, kind=other.kind, title=other.title, patch=other.patch, means=other.means)
+            return with_fields(slow, kind=other.kind, title=other.title, patch=other.patch, means=other.means)
         title = f"{suggestion.title}, with {strategy_change({}).title}"
-        return with_fields(suggestion, title=title, patch=(*suggestion.patch, *other.patch))
+        return with_fields(slow, title=title, patch=(*suggestion.patch, *other.patch))
+
+    def _fullest_domains(self) -> Iterator[frozenset[str]]:
+        """Yield, for each hard constraint, the nodes of the domain with most pods.
+
+        If their pods are deleted last, new pods go elsewhere as long as possible, which leaves the most skew.
+        """
+        nodes = {each.name: each for each in self.simulation.run.plan.inventory.nodes}
+        placed = [nodes[each.spec.node_name] for each in self.workload.existing if each.spec.node_name in nodes]
+        for key in dict.fromkeys(key for position, key in self.counted if position in self.allowed):
+            pods = Counter(each.labels[key] for each in placed if key in each.labels)
+            if pods:
+                domain = pods.most_common(1)[0][0]
+                yield frozenset(each.name for each in placed if each.labels.get(key) == domain)
 
     def _carried_out(self, change: Change) -> Suggestion | None:
         simulation = self.simulation

@@ -319,6 +319,7 @@ def test_json_is_the_struct() -> None:
             "evicts": 0,
             "newlyPending": [],
             "exceeds": [],
+            "mayExceed": [],
             "uncounted": [],
         },
         "means": "cluster",

@@ -410,6 +410,34 @@ def test_nodes_of_the_new_state_are_told(tmp_path: Path) -> None:
     assert answer_of(tmp_path / "both", own + node, own + node)["says"] == "nothing gets worse"
 
 
+CRON = """\
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly}
+spec:
+  schedule: "0 1 * * *"
+  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, %s containers: [{name: a, image: a}]}}}}
+"""
+SPREAD = f"topologySpreadConstraints: [{{maxSkew: 1, topologyKey: {ZONE}, whenUnsatisfiable: DoNotSchedule}}],"
+KAFKA = """\
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: Kafka
+metadata: {name: events}
+spec: {kafka: {template: {pod: {%s}}}}
+"""
+
+
+def test_changed_objects_whose_promises_are_not_compared_are_told(tmp_path: Path) -> None:
+    """The constraint of a CronJob and of a custom resource of unknown kind is removed."""
+    old, new = CRON % SPREAD + KAFKA % SPREAD.removesuffix(","), CRON % "" + KAFKA % ""
+    answer = answer_of(tmp_path, old, new)
+    modelled = "changed, and compared only by where pods are placed: CronJob default/nightly"
+    unknown = "not modelled, and other than in OLD: Kafka default/events"
+    assert answer["says"] == f"nothing gets worse; {unknown}; {modelled}"
+    assert answer_of(tmp_path / "same", new, new)["says"] == "nothing gets worse"
+
+
 def slim(annotations: str, in_pods: str = "", skew: int = 1) -> str:
     own = OLD[OLD.rindex("---\n") :].replace("maxSkew: 1}", f"maxSkew: {skew}, matchLabelKeys: [pod-template-hash]}}")
     return own.replace("  name: slim\nspec", f"  name: slim\n{annotations}spec").replace(

@@ -314,6 +314,18 @@ def test_files_that_make_kustomize_leave_out_objects_are_told(tmp_path: Path) ->
     assert sorted(found.unread) == [f"{tmp_path}/a.yaml", f"{tmp_path}/b.yaml"]
 
 
+def test_charts_of_kustomizations_and_values_files_are_searched_for_what_installs_otherwise(tmp_path: Path) -> None:
+    now = "a: {{ now }}\n"
+    write(tmp_path, {"k/kustomization.yaml": "helmCharts: [{name: web}]\n", "v.yaml": now})
+    write(tmp_path, {"k/charts/web/Chart.yaml": CHART, "k/charts/web/templates/a.yaml": now, "c/Chart.yaml": CHART})
+    values = str(tmp_path / "v.yaml")
+    notes = look_into(str(tmp_path), Rendering(helm_values=(values,), helm_in_kustomizations=True)).notes
+    told = sorted(each for each in notes if "at installation" in each)
+    words = "Helm may render other manifests at installation, because of"
+    chart = os.path.relpath(tmp_path / "k" / "charts" / "web")
+    assert told == sorted([f"./{chart}: {words} templates/a.yaml:1 (now)", f"{values}: {words} v.yaml:1 (now)"])
+
+
 @pytest.mark.parametrize("named", ["resources: [../../x.yaml]\n", "patches: [{path: ../../x.yaml}]\n"])
 @pytest.mark.parametrize("outside", ["local-config", "other", None])
 def test_no_note_depends_on_a_file_outside_the_root(tmp_path: Path, named: str, outside: str | None) -> None:

@@ -6,6 +6,7 @@ import html
 import json
 import multiprocessing
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -488,10 +489,10 @@ _TO_8 = "path: /spec/replicas\n  value: 8"
     ],
 )
 def test_each_step_has_the_command_that_brings_it_about(answers: Answers, step: str, command: str, patch: str) -> None:
-    (told,) = answers.trial(asked(step))["steps"]
-    assert told["command"] == command
-    assert patch in told["patch"]
-    assert bool(told["patch"]) == bool(patch)
+    told = html.unescape(answers.trial(asked(step))["stepsHtml"])
+    assert f'data-copy="{command}"' in told
+    assert patch in told
+    assert ("Copy YAML patch" in told) == bool(patch)
 
 
 def test_a_node_is_no_option_of_kubectl(served: ServedCluster) -> None:
@@ -514,9 +515,20 @@ def test_a_namespace_is_no_option_of_the_command_that_explains_its_pod(tmp_path:
     assert told["command"] == "topospread why -f app.json -- -osvg=/a"
 
 
-def snapshot_answers(tmp_path: Any, *items: Any) -> Answers:
+def snapshot_answers(
+    tmp_path: Any, *items: Any, cordons: Sequence[str] = (), unreachable: Sequence[str] = ()
+) -> Answers:
     """Answers about objects that exist on two nodes, one in each zone."""
     nodes = [msgspec.to_builtins(each) for each in load([], cluster="zones=2,nodes=2,cpu=8").nodes]
+    for each in nodes:
+        if (name := each["metadata"]["name"]) in cordons:
+            each["spec"] |= {"unschedulable": True}
+        if name in unreachable:
+            effects = ("NoExecute", "NoSchedule")
+            each["spec"] |= {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": it} for it in effects]}
+            each["status"]["conditions"] = [
+                {"type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-11-28T19:02:00Z"}
+            ]
     (tmp_path / "app.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [*nodes, *items]}))
     of = ServedCluster.begin(
         topospread.load(tmp_path / "app.json"), SimulationOptions(), InputWords("app.json", ("-f", "app.json"))
@@ -543,9 +555,47 @@ def test_the_verdict_of_a_what_if_says_that_pods_wait_as_before_and_is_not_green
     found = snapshot_answers(tmp_path, deployment("big", 2, cpu="100"), deployment("web", 2))
     html = found.trial(asked("scale shop/deploy/web=1"))["html"]
     said = " ".join(re.sub("<[^>]+>", "", html).split())
-    assert "yes: nothing gets worse; 2 pods still pending, as at the beginning" in said
+    assert "yes: no pod is newly pending, and no budget newly broken; 2 pods still pending, as at the beg" in said
     assert 'class="verdict "' in html
     assert 'class="verdict yes"' in found.trial(asked("scale shop/deploy/big=0"))["html"]
+
+
+def owned(name: str, node: str, of: dict[str, Any]) -> dict[str, Any]:
+    """A stored pod of a Deployment's ReplicaSet; pending if it has no node."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"{of['metadata']['name']}-1", "uid": "r"}
+    template = of["spec"]["template"]
+    labels = template["metadata"]["labels"] | {"pod-template-hash": "6d9f8c7b5"}
+    stored = pod(
+        name, template["spec"] | {"nodeName": node}, labels=labels, ownerReferences=[owner | {"controller": True}]
+    )
+    return stored | {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+
+
+def replica_set(of: dict[str, Any]) -> dict[str, Any]:
+    name = of["metadata"]["name"]
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name, "uid": "d", "controller": True}
+    labels = of["spec"]["template"]["metadata"]["labels"] | {"pod-template-hash": "6d9f8c7b5"}
+    metadata = {"name": f"{name}-1", "namespace": "shop", "uid": "r", "labels": labels, "ownerReferences": [owner]}
+    template = of["spec"]["template"] | {"metadata": {"labels": labels}}
+    spec = {"replicas": of["spec"]["replicas"], "selector": {"matchLabels": labels}, "template": template}
+    return of | {"metadata": of["metadata"] | {"uid": "d"}}, {
+        "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": spec,
+    }  # fmt: skip
+
+
+def said_of(html: str) -> str:
+    return " ".join(re.sub("<[^>]+>", "", html).split())
+
+
+def test_the_verdict_of_a_what_if_names_the_skew_that_grows_and_is_not_green_then(tmp_path: Any) -> None:
+    """An uncordoned zone counts again for a constraint with nodeTaintsPolicy: Honor."""
+    web = deployment("web", 3)
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["nodeTaintsPolicy"] = "Honor"
+    pods = [owned(f"web-{at}", "node-1", web) for at in range(3)]
+    found = snapshot_answers(tmp_path, *replica_set(web), *pods, cordons=("node-2",))
+    html = found.trial(asked("uncordon node=node-2"))["html"]
+    assert "zone skew of shop/web grows from 0 to 3, over maxSkew 1" in said_of(html)
+    assert 'class="verdict yes"' not in html
 
 
 def test_a_rollout_says_how_many_pods_it_replaces(tmp_path: Any) -> None:
@@ -557,8 +607,10 @@ def test_what_is_proved_of_a_workload_is_not_drawn_as_unknown(tmp_path: Any) -> 
     html = snapshot_answers(tmp_path, deployment("web", 4)).promises(
         asked(kind="Deployment", namespace="shop", name="web")
     )["html"]
-    cells = re.findall(r'<td( class="unknown")?>([^<]+)</td><td>[^<]*</td><td>(proved|as placed|not)', html)
-    assert {bool(unknown) == leaves.endswith("?") for unknown, leaves, _ in cells} == {True}
+    leaves, lost = r'<td( class="unknown")?>([^<]+)</td>', r'<td class="number">(\d+)[^<]*</td>'
+    cells = re.findall(leaves + lost + r"<td>[^<]*</td><td>(proved|as placed|not)", html)
+    assert [int(lost) for _, leaves, lost, _ in cells] == [4 - int(leaves.partition(" ")[0]) for _, leaves, *_ in cells]
+    assert {bool(unknown) == leaves.endswith("?") for unknown, leaves, *_ in cells} == {True}
     assert 'class="verdict "' in html
     assert "up to 2 then stay pending" in html
 
@@ -593,7 +645,7 @@ def test_a_workload_over_its_max_skew_shows_the_evictions_that_bring_it_back(tmp
     made["metadata"]["uid"] = "d"
     owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
     of = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "rs", "controller": True}
-    labels, template = {"app": "web", "pod-template-hash": "1"}, made["spec"]["template"]["spec"]
+    labels, template = {"app": "web", "pod-template-hash": "6d9f8c7b5"}, made["spec"]["template"]["spec"]
     replicas = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
@@ -611,3 +663,61 @@ def test_a_workload_over_its_max_skew_shows_the_evictions_that_bring_it_back(tmp
     told = html.unescape(re.sub("<.*?>", "", found.rebalance(asked(at="0", **key))["html"]))
     assert "4, 0 → 2, 2 pods, skew 4 → 0" in told
     assert "topospread rebalance -n shop -l app=web -f app.json" in told
+
+
+def test_pods_that_were_replaced_before_the_first_step_are_told_by_zone(tmp_path: Any) -> None:
+    """The pod of an unreachable node is evicted, and its successor goes to the other zone."""
+    web = deployment("web", 2)
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = []
+    pods = [owned("web-0", "node-1", web), owned("web-1", "node-2", web)]
+    found = snapshot_answers(tmp_path, *replica_set(web), *pods, unreachable=("node-2",))
+    assert "1 pod replaced, all in another zone" in said_of(found.trial(asked(at="1"))["html"])
+
+
+def test_what_a_tried_fix_costs_is_not_said_in_green(tmp_path: Any) -> None:
+    web = deployment("web", 3)
+    pods = [owned(f"web-{at}", on, web) for at, on in enumerate(("node-1", "node-1", ""))]
+    answers = snapshot_answers(tmp_path, *replica_set(web), *pods, cordons=("node-2",))
+    html = answers.pending(asked(at="0"))["html"] + answers.fixes(asked(at="0", target="shop/web-2"))["html"]
+    assert re.search(r'<span class="good">✓ all 3 pods have a node</span>', html)
+    assert re.search(r'<span class="warn">; leaves skew', html)
+    assert not re.search(r'<span class="good">[^<]*skew', html)
+
+
+def test_a_drain_says_where_each_pod_went_and_which_budgets_guard_them(tmp_path: Any) -> None:
+    web = deployment("web", 2)
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = []
+    pods = [owned("web-0", "node-1", web), owned("web-1", "node-2", web)]
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "shop"}}
+    budget["spec"] = {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    step = "drain node=node-2"
+    bare = snapshot_answers(tmp_path, *replica_set(web), *pods).trial(asked(step))["html"]
+    assert "No PodDisruptionBudget selects the evicted pods." in bare
+    assert re.search(r"shop/web-1</th><td>deleted from</td><td>node-2</td>", bare)
+    assert re.search(r"shop/web-[^<]*</th><td>placed on</td><td>node-1</td>", bare)
+    html = snapshot_answers(tmp_path, *replica_set(web), *pods, budget).trial(asked(step))["html"]
+    assert "PodDisruptionBudgets of the evicted pods: shop/b." in html
+
+
+def test_it_is_told_since_when_and_what_kube_scheduler_wrote_into_the_pod(tmp_path: Any) -> None:
+    web = deployment("web", 1, cpu="100")
+    waits = owned("web-0", "", web)
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "message": "0/9 nodes are available",
+        "reason": "Unschedulable",
+    }
+    waits["status"] = {"phase": "Pending", "conditions": [condition | {"lastTransitionTime": "2026-11-28T19:31:00Z"}]}
+    answers = snapshot_answers(tmp_path, *replica_set(web), waits, unreachable=("node-2",))
+    assert "since 2026-11-28T19:31:00Z" in answers.pending(asked(at="0"))["html"]
+    html = answers.why(asked(at="0", target="shop/web-0"))["html"]
+    assert "since 2026-11-28T19:31:00Z" in html
+    assert "Its condition PodScheduled in the input: <q>0/9 nodes are available</q>" in html
+    assert "Message that kube-scheduler would write now: <q>0/2 nodes" in html
+    assert "not ready</span> since 2026-11-28T19:02:00Z" in answers.node(asked(at="0", name="node-2"))["html"]
+    placed = owned("web-0", "node-1", deployment("web", 1))
+    one = snapshot_answers(tmp_path, *replica_set(deployment("web", 1)), placed, cordons=("node-2",))
+    html = one.pending(asked("fail node=node-1"))["html"]
+    assert "1 pending pod" in html
+    assert "since" not in html, "a simulated time is no time of the cluster"

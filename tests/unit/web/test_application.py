@@ -107,7 +107,7 @@ def test_a_trial_ends_when_whoever_asked_goes_away(tmp_path: Path) -> None:
     abandoned.set()
     with pytest.raises(AbandonedError, match="cancelled"):
         made.state.answers.trial(PageQuestion(read_trial(["fail zone=zone-a"]), "", {}, abandoned))
-    assert made.state.answers.trial(PageQuestion(read_trial(["fail zone=zone-a"]), "", {}))["steps"]
+    assert made.state.answers.trial(PageQuestion(read_trial(["fail zone=zone-a"]), "", {}))["stepsHtml"]
 
 
 def test_nobody_waits_for_another_s_trial_which_says_how_far_it_is_and_ends_at_once(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_nobody_waits_for_another_s_trial_which_says_how_far_it_is_and_ends_at_o
     while "pods without a node" not in answers.progress(long)["says"]:
         assert thread.is_alive()
     assert "of 41" in answers.progress(long)["says"]
-    assert answers.trial(PageQuestion(read_trial(["cordon zone=zone-a"]), "", {}))["steps"]
+    assert answers.trial(PageQuestion(read_trial(["cordon zone=zone-a"]), "", {}))["stepsHtml"]
     assert answers.why(PageQuestion((), "0", {"target": "default/deploy/nowhere"}))["html"]
     assert not ended.is_set()
     long.abandoned.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -259,9 +260,21 @@ def test_a_browser_without_the_token_is_told_where_it_stands_on_a_page_with_the_
     got = ask("/", policy=WITH_TOKEN, headers={"accept": "text/html,*/*"})
     assert (got.status, got.headers["content-type"]) == (403, "text/html; charset=utf-8")
     assert b'href="/static/page.css"' in got.body
-    assert b"the whole URL that topospread serve printed in its terminal" in got.body
+    assert b"topospread serve printed it in its terminal" in got.body
     assert ask("/static/page.css", policy=WITH_TOKEN).status == 200
     assert ask("/static/page.css", policy=WITH_TOKEN, hosts=("evil.example",)).status == 421
+
+
+def test_a_shared_address_without_the_token_asks_for_it_and_is_kept() -> None:
+    page = {"accept": "text/html"}
+    form = ask("/?step=fail+zone%3Da&step=%22%3E&token=wrong", policy=WITH_TOKEN, headers=page).body.decode()
+    assert "This is not the token. A token is needed." in form
+    fields = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)">', form)
+    assert fields == [("step", "fail zone=a"), ("step", "&quot;&gt;")]
+    assert re.search(r'<form[^>]* action="/">.*<input type="password" name="token"', form)
+    again = ask(f"/?step=fail+zone%3Da&token={TOKEN}", policy=WITH_TOKEN)
+    assert (again.status, again.headers["location"]) == (303, "/?step=fail+zone%3Da")
+    assert "<form" not in ask("/api/trial", policy=WITH_TOKEN, headers=page).body.decode()
 
 
 def test_the_token_is_taken_once_and_leaves_the_url() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from topospread.answers.remedies import remedy_of, skew_words
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
 from topospread.why.repeated_simulation import RepeatedSimulation
@@ -157,3 +158,16 @@ def test_a_rollout_goes_on_where_a_change_of_the_cluster_that_comes_with_it_lets
     closed = node("a", "zone-a", taints=[GPU], cordoned=True)
     found = by_kind(explained("deploy/web", closed, workload("Deployment", 2, OF)))["toleration+uncordon"]
     assert (found.placed, found.wanted) == (2, 2)
+
+
+def test_a_rollout_may_leave_a_skew_that_placing_all_pods_anew_does_not() -> None:
+    """New pods keep away from old ones. If those of one zone are deleted last, that zone ends with too few."""
+    of = spec(constraint())
+    hosts = [*"aaaaabbbbbcccc", "", "", "", ""]
+    nodes = [node(name, f"zone-{name}", cpu="20", cordoned=name == "c") for name in "abc"]
+    objects = [workload("Deployment", 18, of), replica_set("abc", 18, of), *replicas("abc", of, hosts)]
+    honor = by_kind(explained("deploy/web", *nodes, *objects))["nodeTaintsPolicy"]
+    assert honor.complete
+    assert not honor.exceeds
+    assert [(each.skew, each.max_skew) for each in honor.may_exceed] == [(4, 1)]
+    assert "; its rollout may leave skew 4 by zone, over maxSkew 1" in skew_words(remedy_of(honor).tried)

@@ -24,10 +24,10 @@ class MapPage {
     Object.assign(this, nothing, { view, pictures: new Map(), frames: [], turn: 0, asking: new AbortController(), slots: new AbortController() });
     this.troubles = { cluster: by("trouble").textContent, server: "", answer: "", other: "" };
     this.panel = by("panel");
-    const told = { workload: (workload) => this.choose({ workload, node: "", pod: "" }), node: (node) => this.chooseNode(node), filter: (filter) => { this.go({ filter }); if (isPhone()) by("matrix").scrollIntoView(); } };
+    const told = { workload: (workload) => this.choose({ workload, node: "", pod: "" }), node: (node) => this.chooseNode(node), filter: (filter) => { this.go({ filter, pod: "", node: "", workload: "" }); if (isPhone()) by("matrix").scrollIntoView(); } };
     this.map = new NodeMap(by("now").querySelector("div"), { point: (node) => this.pointAt(node), choose: told.node });
     this.overview = new Overview(by("figures"), by("matrix"), told);
-    this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }), keep: () => this.go({ base: this.view.steps.join("\n"), beside: "base" }) });
+    this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }) });
     this.listen();
   }
 
@@ -89,7 +89,7 @@ class MapPage {
       this.say("answer", "");
     } catch (error) {
       if (mine !== this.turn) return;
-      this.say("answer", error.message);
+      this.say("answer", error.step == null ? error.message : ""); // a step's error is said once, beside the step
       this.trial.refused(this.view, error);
       if (!this.now) throw error;
     } finally {
@@ -132,7 +132,7 @@ class MapPage {
   showFrames(at) {
     by("frames").replaceChildren(...this.frames.map((frame, number) => element("li", {},
       element("button", { type: "button", onclick: () => this.go({ at: String(number) }), ...(number === at ? { "aria-current": "step" } : {}) },
-        `${number}. ${frame.label}${waitingWords(frame)}`))));
+        `${number > 1 ? `${number - 1}. ` : ""}${frame.label}${waitingWords(frame)}`))));
     const choice = by("beside"), moments = [["", "nothing"], ...this.frames.map(({ label }, number) => [String(number), label]), ...Object.entries(this.baselines())];
     choice.replaceChildren(...moments.map(([value, label]) => element("option", { value }, label)));
     choice.value = this.view.beside;
@@ -228,7 +228,7 @@ class MapPage {
     for (const slot of this.panel.querySelectorAll("[data-ask]")) {
       const [path, words] = slot.dataset.ask.split("?"), box = slot.querySelector("[role=status]") ?? slot.appendChild(element("div", { role: "status" }));
       const fill = async () => {
-        const far = element("span"), telling = this.tell(at, Object.fromEntries(new URLSearchParams(words)), (told) => { far.textContent = told; });
+        const far = element("span"), began = Date.now(), telling = this.tell(at, Object.fromEntries(new URLSearchParams(words)), (told) => { far.textContent = told || `${Math.round((Date.now() - began) / 1000)} s`; });
         if (!again) box.replaceChildren("Asking … ", far, element("progress", { "aria-label": "Asking" }));
         try {
           box.innerHTML = (await ask(request(path, this.view.steps, at, Object.fromEntries(new URLSearchParams(words))), signal)).html;
@@ -271,15 +271,29 @@ class MapPage {
 
   listWorkloads() {
     this.filled = null;
+    const found = this.list; // what was answered about the same picture stays
+    if (found?.of === this.now && (found.box.querySelector(".cause") || !found.box.querySelector("[data-ask]"))) {
+      if (!this.panel.contains(found.box)) {
+        this.panel.replaceChildren(found.box);
+        Object.assign(by("find"), { value: "" }).dispatchEvent(new Event("input"));
+      }
+      return this.listed();
+    }
     const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null;
-    this.panel.replaceChildren(...workloadList(this.now, {
+    const box = element("div", {}, ...workloadList(this.now, {
       workload: (workload) => this.choose({ workload, node: "", pod: "" }),
       pod: (pod) => this.choose({ pod }),
       node: (node) => this.choose({ node, pod: "" }),
       find: (q) => ask(request("/api/find", this.view.steps, by("maps").dataset.at, { q })).catch(() => ({ pods: { number: 0 }, nodes: { number: 0 } })),
     }));
+    this.list = { of: this.now, box };
+    this.panel.replaceChildren(box);
     this.fillSlots();
     if (typed !== null) (Object.assign(by("find"), { value: typed }).dispatchEvent(new Event("input")), by("find").focus({ preventScroll: true }));
+    this.listed();
+  }
+
+  listed() {
     if (this.panel.dataset.wanted) this.panel.querySelector("h2").focus({ preventScroll: true });
     this.reached();
   }
@@ -310,13 +324,16 @@ class MapPage {
     line.textContent = parts.join(" · ");
   }
 
-  // Buttons in what the server wrote: a pod to explain, steps to try, a text to copy.
+  // Buttons in what the server wrote: a pod or a workload to show, steps to try or to take back, a text to copy.
   pressed({ target }) {
-    const button = target.closest("button[data-pod], button[data-step], button[data-copy]");
-    if (button?.dataset.pod) this.choose({ pod: button.dataset.pod });
-    else if (button?.dataset.replaces) this.go({ steps: this.view.steps.map((each) => (each === button.dataset.replaces ? button.dataset.step : each)), at: "" });
-    else if (button?.dataset.step) this.go({ steps: [...this.view.steps, ...button.dataset.step.split("\n")], beside: by("maps").dataset.at, at: "", pod: "" });
-    else if (button) copy(button.dataset.copy, button);
+    const { dataset } = target.closest("button") ?? target, { steps } = this.view;
+    if (dataset.pod) this.choose({ pod: dataset.pod });
+    else if (dataset.workload) this.choose({ workload: dataset.workload, pod: "", node: "" });
+    else if (dataset.replaces) this.go({ steps: steps.map((each) => (each === dataset.replaces ? dataset.step : each)), at: "" });
+    else if (dataset.step) this.go({ steps: [...steps, ...dataset.step.split("\n")], beside: by("maps").dataset.at, at: "", pod: "" });
+    else if (dataset.without) this.go({ steps: steps.toSpliced(Number(dataset.without), 1), at: "" });
+    else if (dataset.keep) this.go({ base: steps.join("\n"), beside: "base" });
+    else if (dataset.copy !== undefined) copy(dataset.copy || location.href, target.closest("button"));
   }
 
   // Keys: / finds, 1 to 5 are the figures, [ and ] go in time, Escape ends what is played or closes what is chosen.
@@ -352,7 +369,7 @@ class MapPage {
     by("parts").addEventListener("click", ({ target: { dataset: { to } } }) => {
       if (to === "panel" || to === "find") this.choose({ pod: "", node: "", workload: "" });
       else if (to) by(to).scrollIntoView();
-      if (to === "find") setTimeout(() => by("find")?.focus());
+      if (to === "find") setTimeout(() => (by("find")?.focus({ preventScroll: true }), by("find")?.scrollIntoView({ block: "start" })));
     });
     for (const name of ["key", "beside"]) by(name).addEventListener("change", ({ target: { value } }) => this.go({ [name]: value }));
     by("fill").addEventListener("change", ({ target: { value } }) => this.go({ fill: value === "most" ? "" : value }));

@@ -57,8 +57,8 @@ export class Overview {
     const heads = ["Workload", "State", "Wanted", ...(isMany ? [`Pods in ${domains.length} domains`] : domains)];
     const line = (row) => {
       const text = keyOf(picture.workloads, row), spread = spreadOf(picture, row, key);
-      const pods = domains.map((domain, at) => (spread ? spread.of.get(domain) : counts[row * domains.length + at]));
-      const cells = isMany ? [element("td", { className: unjudged[row] ? "number unknown" : "number" }, unjudged[row] ? `? ${rangeOf(pods)}` : rangeOf(pods))] : pods.map((each) => cell(each, spread, unjudged[row]));
+      const pods = domains.map((domain, at) => spread?.of.get(domain) ?? counts[row * domains.length + at]);
+      const cells = isMany ? [element("td", { className: unjudged[row] ? "number unknown" : "number" }, unjudged[row] ? `? ${rangeOf(pods)}` : rangeOf(pods))] : pods.map((each, at) => cell(each, spread, unjudged[row], domains[at]));
       const made = tableRow(2, `${namespace[row]}/${name[row]}`, () => this.told.workload(text), [stateOf(picture, row), replicas[row], ...cells]);
       made.classList.toggle("chosen", text === workload);
       return made;
@@ -68,8 +68,10 @@ export class Overview {
 
   nodes(picture, key, rows) {
     const { keys, nodes } = picture;
-    const line = (row) => tableRow(4, nodes.name[row], () => this.told.node(row), [keys[key]?.values[keys[key].of[row]] ?? "–", words(nodes.flags[row]), nodes.taints[row], nodes.used.pods[row]]);
-    return this.table("Nodes that are not open", 4, ["Node", "Domain", "State", "Taints", "Pods"], rows, line, "nodes");
+    const domain = (row) => keys[key]?.values[keys[key].of[row]] ?? "–", parts = Object.entries(Object.groupBy(rows, domain)).sort();
+    const counts = parts.map(([name, own]) => `${name}: ${Object.entries(Object.groupBy(own, (row) => words(nodes.flags[row] & ~UNKNOWN))).map(([state, of]) => `${of.length} ${state}`).join(", ")}`);
+    const line = (row) => tableRow(4, element("span", { title: nodes.name[row] }, nodes.name[row].split(".")[0]), () => this.told.node(row), [domain(row), words(nodes.flags[row]), nodes.taints[row], nodes.used.pods[row]]);
+    return [element("p", {}, counts.slice(0, MOST_DOMAINS).join(" · ")), ...this.table("Nodes that are not open", 4, ["Node", "Domain", "State", "Taints", "Pods"], rows, line, "nodes")];
   }
 
   table(title, wordy, heads, rows, line, noun) {
@@ -94,10 +96,10 @@ export class Overview {
 }
 
 // The number, how much it is above the minimum, and a ground that says how near the limit that is.
-function cell(pods, spread, unjudged) {
-  if (pods === undefined) return element("td", { className: "number quiet" }, "–");
+function cell(pods, spread, unjudged, domain) {
   if (unjudged) return element("td", { className: "number unknown", title: `${plural(unjudged, "pod")} of this workload not judged: here, elsewhere or nowhere` }, `? ${pods} `, element("small", {}, `to ${pods + unjudged}`));
   if (!spread) return element("td", { className: "number" }, String(pods));
+  if (!spread.of.has(domain)) return element("td", { className: "number quiet", title: "its constraint does not count this domain" }, `${pods} `, element("small", {}, "–"));
   const above = pods - spread.minimum;
   const heat = above > spread.maxSkew ? (spread.hard ? "over" : "softover") : above > 0 ? "within" : "least";
   const title = `${pods} − ${spread.minimum} (minimum) = ${above}, maxSkew ${spread.maxSkew}${spread.hard ? "" : ", soft"}`;
@@ -105,9 +107,7 @@ function cell(pods, spread, unjudged) {
 }
 
 function rangeOf(pods) {
-  const there = pods.filter((each) => each !== undefined);
-  if (!there.length) return "–";
-  const least = there.reduce((a, b) => Math.min(a, b)), most = there.reduce((a, b) => Math.max(a, b));
+  const [least, most] = [Math.min(...pods), Math.max(...pods)];
   return least === most ? `${least} each` : `${least} to ${most}`;
 }
 

@@ -1,14 +1,11 @@
 // What if: steps that are added, taken back and copied; what comes of them is the server's answer.
 
-import { readAddress, written } from "./address.js";
-import { breakable, element } from "./elements.js";
+import { readAddress } from "./address.js";
+import { element } from "./elements.js";
 import { isRecorded, recorded } from "./recorded.js";
 import { stackTables } from "./stacking.js";
 
 const by = (id) => document.getElementById(id);
-
-// The page copies what a button holds.
-const copyButton = (text, label, more = {}) => element("button", { type: "button", "data-copy": text, ...more }, label);
 
 // The choice is kept where it is still one, unless something new was chosen elsewhere.
 function choices(field, options, isNew) {
@@ -18,7 +15,6 @@ function choices(field, options, isNew) {
 }
 
 export class Trial {
-  // told.choose(steps): the steps are to be these; told.keep(): they are the baseline.
   constructor(box, outcome, told) {
     Object.assign(this, { told, outcome });
     [this.trouble, this.steps, this.work, this.forms] = box.querySelectorAll(":scope > :is(div, p)");
@@ -27,7 +23,8 @@ export class Trial {
     by("nodes-which").addEventListener("change", () => { by("nodes-other").value = ""; });
     box.addEventListener("submit", (event) => {
       event.preventDefault();
-      const other = by("nodes-other").value.trim(), valueOf = (_, id) => (id === "nodes-which" && other ? `node=${other}` : by(id).value);
+      const typed = by("nodes-other").value.trim(), alike = this.nodes.filter((each) => each.startsWith(typed));
+      const other = alike.length === 1 ? alike[0] : typed, valueOf = (_, id) => (id === "nodes-which" && other ? `node=${other}` : by(id).value);
       if (event.target.dataset.step) told.choose([...this.view.steps, event.target.dataset.step.replace(/\{([\w-]+)\}/g, valueOf).trim()]);
     });
   }
@@ -46,12 +43,12 @@ export class Trial {
     this.view = view;
     this.trouble.replaceChildren();
     this.work.replaceChildren();
-    const items = told.steps.map((step, number) => element("li", {}, `${step.title} `, ...copyButtons(step),
-      element("button", { type: "button", "aria-label": `Take back: ${step.title}`, onclick: () => this.told.choose(view.steps.filter((_, at) => at !== number)) }, "Take back")));
-    this.steps.replaceChildren(...(items.length ? [element("ol", { className: "steps" }, ...items), this.copies(told)] : []));
+    this.steps.innerHTML = told.stepsHtml;
+    this.steps.querySelector(".local")?.toggleAttribute("hidden", !/^(localhost|127\.|\[::1)/.test(location.hostname));
+    if (isRecorded) drillOfReport(this.steps.querySelector("a"));
     this.outcome.innerHTML = told.html;
     const file = by("one-file"), plain = file.dataset.plain ??= file.dataset.copy;
-    file.nextElementSibling.textContent = file.dataset.copy = items.length ? `${told.command} -o html=page.html` : plain;
+    file.nextElementSibling.textContent = file.dataset.copy = view.steps.length ? `${told.command} -o html=page.html` : plain;
     stackTables(this.outcome);
     this.outcome.classList.toggle("stays", view.steps.length > 0);
     if (isNew) by("nodes-other").value = "";
@@ -64,7 +61,7 @@ export class Trial {
   choose(view, workload, picture, columns) {
     const isNew = this.chosen !== view.node;
     this.forms.inert = false;
-    Object.assign(this, { view, chosen: view.node });
+    Object.assign(this, { view, chosen: view.node, nodes: picture.nodes.name });
     if (isRecorded) return;
     const before = document.activeElement, isOurs = this.forms.contains(before), isOpen = by("own").querySelector("details")?.open ?? true;
     const key = picture.keys.find((each) => each.key === view.key) ?? picture.keys[0];
@@ -72,7 +69,7 @@ export class Trial {
     choices(by("nodes-which"), [...(view.node ? [[`node=${view.node}`, `node ${view.node}`]] : []), ...domains], isNew);
     choices(by("add-zone"), [["", "its own zone"], ...(key?.key === "topology.kubernetes.io/zone" ? key.values : []).map((each) => [` in ${each}`, each])]);
     if (isNew) by("add-like").value = view.node;
-    by("own").innerHTML = workload?.forms ?? '<p class="quiet">Choose a workload to change its replicas and its constraints.</p>';
+    by("own").innerHTML = workload?.forms ?? '<p class="quiet">Open a workload to change its replicas and its constraints.</p>';
     if (workload) by("own").querySelector("details").open = isOpen;
     if (isOurs) ((before.id && by(before.id)) || this.outcome).focus({ preventScroll: true });
   }
@@ -84,27 +81,12 @@ export class Trial {
     if (wrong < 0) return;
     this.trouble.replaceChildren(element("p", { className: "bad" }, `Step ${wrong + 1}: ${error.message} `,
       element("button", { type: "button", onclick: () => this.told.choose(view.steps.filter((_, at) => at !== wrong)) }, "Take it back")));
+    this.trouble.scrollIntoView({ block: "nearest" });
   }
-
-  copies(told) {
-    const address = `${location.origin}${location.pathname}?${written(this.view)}`;
-    const words = new URLSearchParams(this.view.steps.map((step) => ["step", step]));
-    const command = [copyButton(told.command, "Copy topospread drill"), element("code", {}, ...breakable(told.command))];
-    if (isRecorded) return element("p", { className: "copy" }, drillOfReport(`/drill?${words}`), ...command);
-    return element("p", { className: "copy" }, copyButton(address, "Copy the address"), element("button", { type: "button", onclick: this.told.keep }, "Keep as baseline"),
-      element("a", { href: `/drill?${words}`, download: "" }, "Download as a drill"), ...command);
-  }
-}
-
-// Beside each step; what a step's button copies, its name says to who does not see beside what it stands.
-function copyButtons({ title, patch, command, name }) {
-  const button = (text, label) => [copyButton(text, label, { ariaLabel: `${label}: ${title}` }), " "];
-  return [...(patch ? button(patch, "Copy YAML patch") : []), ...(command ? [...button(command, `Copy ${name}`), element("code", {}, ...breakable(command)), " "] : [])];
 }
 
 // A report has the drill's file in it, where it is a single one.
-function drillOfReport(address) {
-  const link = element("a", { download: "what-if.yaml" }, "Download as a drill"), none = "The drill is not in the report";
-  recorded(address).then(async (answer) => { answer.ok ? link.href = URL.createObjectURL(await answer.blob()) : link.replaceWith(none); });
-  return link;
+async function drillOfReport(link) {
+  const answer = link && (await recorded(link.getAttribute("href")));
+  if (answer) answer.ok ? Object.assign(link, { href: URL.createObjectURL(await answer.blob()), download: "what-if.yaml" }) : link.replaceWith("The drill is not in the report");
 }
