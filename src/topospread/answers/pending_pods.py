@@ -65,7 +65,8 @@ def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[Obj
 
 _LIMIT: Final = re.compile(r"maxSkew \d+")
 _AMOUNTS: Final = re.compile(r" \([^()]* missing\)|(?<=lacks )[\d.]+\w* ")
-"""Amounts that a node lacks, which depend on a workload's requests."""
+_TOO_LARGE: Final = re.compile(r"the pod requests .*\((?:the largest node has [^()]*|no node has any)\)")
+"""Amounts that a node lacks, and requests, which differ between workloads of one cause."""
 
 Fixes = tuple[tuple[Remedy, ...], int, bool, dict[str, tuple[Cause, ...]]]
 """First working fix for each cause of pending pods; number of causes with untried changes; whether changes were tried;
@@ -132,7 +133,7 @@ def _rejected(pending: Iterable[PendingPods]) -> Iterator[Pending]:
         first, causes = members[0]
         says = why_words(causes) if causes else first.explanation.message
         if any(other and why_words(other) != says for _, other in members):
-            says = _AMOUNTS.sub("", says)
+            says = _TOO_LARGE.sub("each pod requests more than any node has", _AMOUNTS.sub("", says))
         yield Pending(
             verdict="no",
             workloads=tuple(

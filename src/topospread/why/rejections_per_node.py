@@ -156,7 +156,8 @@ class RejectionsPerNode:
         """Yield the requests that exceed the whole of every node."""
         nodes = self.cluster.nodes
         for each in self.shortages(0):
-            most = int(nodes.allocatable[self.rows, nodes.resource(each.resource)].max())
+            column = nodes.resources.get(each.resource)
+            most = 0 if column is None else int(nodes.allocatable[self.rows, column].max())
             if each.requested > most:
                 has = f"the largest node has {amount_words(each.resource, most)}" if most else "no node has any"
                 yield f"{amount_words(each.resource, each.requested)} ({has})"

@@ -105,5 +105,7 @@ def _of_a_new_revision(template: Pod) -> Pod:
     revision = template.labels.get(TEMPLATE_HASH_LABEL)
     if not revision:
         return template
-    text = msgspec.json.encode(template).replace(f'"{revision}"'.encode(), f'"{revision}-new"'.encode())
+    text = msgspec.json.encode(template).decode()
+    for before in (f'"{TEMPLATE_HASH_LABEL}":"', f'"key":"{TEMPLATE_HASH_LABEL}","operator":"In","values":["'):
+        text = text.replace(f'{before}{revision}"', f'{before}{revision}-new"')
     return msgspec.json.decode(text, type=Pod)

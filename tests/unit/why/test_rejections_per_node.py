@@ -157,3 +157,12 @@ def test_a_constraint_is_an_obstacle_of_its_own() -> None:
     nodes = [node("a", "zone-a"), node("b", "zone-a"), node("c", "zone-b", cordoned=True)]
     there = [pod("p", "a", of), pod("q", "b", of), pod("web", of=of)]
     assert core(*nodes, *there) == [("NodeUnschedulable", "", 1), ("PodTopologySpread", ZONE, 2)]
+
+
+def test_a_resource_that_no_node_has_explains_why_none_is_large_enough() -> None:
+    found = obstacles_of(node("a"), pod("web", of=spec() | {"containers": [GREEDY]}))
+    (resources,) = (each for each in found.rejections() if each.plugin == "NodeResourcesFit")
+    assert resources.details == ("1 example.com/gpu (no node has any)",)
+
+
+GREEDY = {"name": "c", "resources": {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}}

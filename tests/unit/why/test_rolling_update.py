@@ -8,10 +8,12 @@ import msgspec
 import pytest
 
 from topospread.answers.remedies import remedy_of, skew_words
+from topospread.api.pod import Pod
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
+from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
 from topospread.why.repeated_simulation import RepeatedSimulation
-from topospread.why.rolling_update import RollingUpdate
+from topospread.why.rolling_update import RollingUpdate, _of_a_new_revision
 
 from .builders import (
     GPU,
@@ -171,3 +173,13 @@ def test_a_rollout_may_leave_a_skew_that_placing_all_pods_anew_does_not() -> Non
     assert not honor.exceeds
     assert [(each.skew, each.max_skew) for each in honor.may_exceed] == [(4, 1)]
     assert "; its rollout may leave skew 4 by zone, over maxSkew 1" in skew_words(remedy_of(honor).tried)
+
+
+def test_a_revision_that_is_a_number_changes_no_other_field() -> None:
+    labels = {"app": "web", TEMPLATE_HASH_LABEL: "1"}
+    resources = {"requests": {"cpu": "1"}}
+    of = {"containers": [{"name": "c", "resources": resources}]}
+    before = msgspec.convert({"metadata": {"name": "web", "labels": labels}, "spec": of}, Pod)
+    after = _of_a_new_revision(before)
+    assert after.labels == {"app": "web", TEMPLATE_HASH_LABEL: "1-new"}
+    assert after.spec == before.spec
