@@ -282,7 +282,6 @@ class PodCondition(KubeStruct):
     type: str = ""
     status: str = ""
     reason: str | None = None
-    message: str | None = None
     last_transition_time: str | None = None
 
 

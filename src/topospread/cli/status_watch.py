@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from topospread.api.timestamps import timestamp
 from topospread.errors import InputError, TopospreadError, UsageError
 from topospread.text import for_terminal, message_lines, one_line
 
@@ -108,6 +107,8 @@ def _until_ready(followed: FollowedCluster, waiting: Waiting) -> None:
 
 def head_line(state: FollowState, now: float) -> str:
     """Return the current time, and for an outdated state its time and the reason."""
+    from topospread.api.timestamps import timestamp
+
     if state.behind_since is None:
         return f"{timestamp(now)}  up to date"
     last = f"the last state is of {timestamp(state.behind_since)}; {one_line(state.last_error)}"

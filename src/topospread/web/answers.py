@@ -271,7 +271,7 @@ class Answers:
         # A namespace of a snapshot may begin as an option does.
         about = [*words, "--", target] if target.startswith("-") else [target, *words]
         pod = self._stored().get(target)
-        found |= {"since": since(pod) if pod else "", "told": condition(pod).message if pod else ""}
+        found["since"] = since(pod) if pod else ""
         return found | {"command": shell_line(["topospread", "why", *about])}
 
     def pending(self, asked: PageQuestion) -> Json:

@@ -208,11 +208,8 @@ class Guard:
             return f"{name}={session}; Path=/; HttpOnly; SameSite=Lax"
         if scope["path"] == _UNLOCKED:
             return None
-        raise _Refused(
-            403,
-            "This is not the token. " * bool(given) + _NEEDS_TOKEN,
-            _token_form(scope) if scope["path"] in LINKED else "",
-        )
+        words = "This is not the token. " * bool(given) + _NEEDS_TOKEN
+        raise _Refused(403, words, _token_form(scope) if scope["path"] in LINKED else "")
 
 
 class _Response:
@@ -328,17 +325,10 @@ def _query(scope: AsgiScope) -> list[tuple[str, str]]:
 
 
 def _token_form(scope: AsgiScope) -> str:
-    """Return a form that opens the requested address with a token.
-
-    A shared address has no token: whoever finds it in a chat or a log must not enter. Its reader types the token that
-    the sender gives in another way, and keeps the what-if of the address.
-    """
-    fields = (
-        f'<input type="hidden" name="{html.escape(name)}" value="{html.escape(value)}">'
-        for name, value in _query(scope)
-        if name != "token"
-    )
-    return _FORM.replace("PATH", scope["path"]).replace("FIELDS", "".join(fields))
+    """Return a form that opens the requested address with a token, which a shared address must not hold."""
+    kept = ((html.escape(name), html.escape(value)) for name, value in _query(scope) if name != "token")
+    fields = "".join(f'<input type="hidden" name="{name}" value="{value}">' for name, value in kept)
+    return _FORM.replace("PATH", scope["path"]).replace("FIELDS", fields)
 
 
 def _without_token(scope: AsgiScope) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
@@ -13,7 +13,6 @@ from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.well_known_labels import ZONE
-from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import CPU, MEMORY, PODS
 from topospread.controllers.node_lifecycle import is_silent
@@ -105,9 +104,7 @@ def _by_zone(snapshot: PlacementSnapshot) -> dict[ObjectKey, Counter[str]]:
 
 def snapshot_of(state: DrillState) -> PlacementSnapshot:
     """Return the present state of a drill."""
-    run = state.run
-    silent = state.down | {each.name for each in _nodes(run.cluster) if is_silent(each)}
-    return _snapshot(run, state.pods.by_key.values(), silent)
+    return _snapshot(state.run, state.pods.by_key.values(), state.down)
 
 
 def snapshot_as_read(run: Run, pods: Iterable[FollowedPod]) -> PlacementSnapshot:
@@ -119,14 +116,10 @@ def snapshot_as_read(run: Run, pods: Iterable[FollowedPod]) -> PlacementSnapshot
             run.cluster.add_pod(pod)
             owner = owners.get(f"{pod.namespace}/{pod.name}")
             there.append(FollowedPod(pod, pod.namespace, pod.name, owner, pod.spec.node_name))
-    return _snapshot(run, there, {each.name for each in _nodes(run.cluster) if is_silent(each)})
+    return _snapshot(run, there, set())
 
 
-def _nodes(cluster: Cluster) -> list[Node]:
-    return [each for each in cluster.nodes.nodes if each is not None]
-
-
-def _snapshot(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) -> PlacementSnapshot:
+def _snapshot(run: Run, pods: Iterable[FollowedPod], down: set[str]) -> PlacementSnapshot:
     table = run.cluster.nodes
     rows = np.flatnonzero(table.alive[: table.size])
     place = {table.names[row]: position for position, row in enumerate(rows.tolist())}
@@ -148,7 +141,7 @@ def _snapshot(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) ->
         nodes=[node for row in rows.tolist() if (node := table.nodes[row]) is not None],
         allocatable=table.allocatable[rows][:, amounts].copy(),
         used=table.used[rows][:, amounts].copy(),
-        silent=frozenset(silent),
+        silent=frozenset(down | {each.name for each in table.nodes if each is not None and is_silent(each)}),
         workloads=[
             WorkloadRow(key, named[key].replicas, named[key].template) if key in named else WorkloadRow(key, 1)
             for key in workloads

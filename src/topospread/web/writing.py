@@ -106,7 +106,9 @@ def as_copies(step: TrialStep, number: int, served: ServedCluster) -> tuple[str,
             more = ["--ignore-daemonsets"] if verb == "drain" else []
             more += ["--force", "--disable-eviction"] if step == steps.Drain(step.nodes, forced=True) else []
             patch = "" if verb == "drain" else _replacing("/spec/unschedulable", verb == "cordon")
-            return patch, shell_line(["kubectl", verb, *more, *_chosen(step.nodes)])
+            label, name = step.nodes.labels[0], step.nodes.value
+            chosen = ["-l", f"{label}={name}"] if label else ["--"] * name.startswith("-") + [name]
+            return patch, shell_line(["kubectl", verb, *more, *chosen])
     return "", shell_line(["topospread", "drill", *served.input.words, *_option(step, number)])
 
 
@@ -123,9 +125,3 @@ def _named(verb: str, target: str) -> list[str]:
     """Return the words of a kubectl command on ``[NAMESPACE/]KIND/NAME``."""
     *namespace, kind, name = target.split("/")
     return ["kubectl", *_of("".join(namespace)), *verb.split(), f"{kind}/{name}"]
-
-
-def _chosen(nodes: steps.NodeChoice) -> list[str]:
-    """Return kubectl's words that select nodes by a label or a name."""
-    label = nodes.labels[0]
-    return ["-l", f"{label}={nodes.value}"] if label else ["--"] * nodes.value.startswith("-") + [nodes.value]
