@@ -18,7 +18,7 @@ from msgspec import structs
 from topospread.answers.drill import grown_skews, guarding, harm_words
 from topospread.answers.remedies import placed_words, skew_words
 from topospread.api.inventory import ObjectKey
-from topospread.api.pod import Pod, PodSpec
+from topospread.api.pod import PodSpec
 from topospread.controllers.scale import short_target
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
@@ -270,8 +270,9 @@ class Answers:
         found = self._ask(self._placed(asked, target), partial(explained, target, suggest))
         # A namespace of a snapshot may begin as an option does.
         about = [*words, "--", target] if target.startswith("-") else [target, *words]
-        pod = self._stored().get(target)
-        found["since"] = since(pod) if pod else ""
+        namespace, _, name = target.partition("/")
+        alike = [each for each in self._served.reading.inventory.pods if each.metadata.name == name]
+        found["since"] = next((since(each) for each in alike if each.namespace == namespace), "")
         return found | {"command": shell_line(["topospread", "why", *about])}
 
     def pending(self, asked: PageQuestion) -> Json:
@@ -279,14 +280,12 @@ class Answers:
         asked = self._placed(asked)
         question = partial(pending, _key(asked) if "kind" in asked.words else None)
         groups = self._ask(asked, question) if (self._frame(asked).snapshot.pods.node < 0).any() else []
-        told = {name: condition(pod).last_transition_time for name, pod in self._stored().items()}
+        # The times of a simulation's pods are not real.
+        stored = {f"{it.namespace}/{it.name}": it for it in self._served.reading.inventory.pods} if groups else {}
+        told = {it: condition(stored[it]).last_transition_time for each in groups for it in each.pods if it in stored}
         times = [min(filter(None, map(told.get, each.pods)), default="") for each in groups]
         words = {"placed": placed_words, "skews": skew_words}
         return {"html": self._pages.page("pending.html", groups=[*zip(groups, times, strict=True)], **words)}
-
-    def _stored(self) -> dict[str, Pod]:
-        """Return the pods of the input by NAMESPACE/NAME. The times of a simulation's pods are not real."""
-        return {f"{it.namespace}/{it.name}": it for it in self._served.reading.inventory.pods}
 
     def rebalance(self, asked: PageQuestion) -> Json:
         """Return the evictions that bring a workload within its constraints, as HTML."""
