@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from topospread.api.pod import PodSpec
 from topospread.cluster import Cluster
 from topospread.controllers.planned import Workload
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
@@ -30,14 +31,15 @@ def pending_group(workload: Workload, pods: tuple[str, ...], outcome: PodOutcome
         preemption=outcome.preemption.sentence if outcome.preemption else "",
         verdict=verdict,
         outcomes=outcomes,
-        unmatched=() if verdict is None or verdict.error else tuple(_unmatched(workload, cluster)),
+        unmatched=()
+        if verdict is None or verdict.error or workload.template is None
+        else tuple(unmatched_labels(workload.template.spec, cluster)),
     )
 
 
-def _unmatched(workload: Workload, cluster: Cluster) -> Iterator[str]:
-    """Yield the labels of the pods' ``nodeSelector`` that no node has."""
-    selector = workload.template.spec.node_selector if workload.template is not None else None
-    for key, value in (selector or {}).items():
+def unmatched_labels(spec: PodSpec, cluster: Cluster) -> Iterator[str]:
+    """Yield the labels of a ``nodeSelector`` that no node has: ``disk=ssd``."""
+    for key, value in (spec.node_selector or {}).items():
         if not any(node is not None and node.labels.get(key) == value for node in cluster.nodes.nodes):
             yield f"{key}={value}"
 

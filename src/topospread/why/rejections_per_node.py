@@ -22,6 +22,7 @@ from topospread.plugins.interface import UNRESOLVABLE, Filter, PluginError, Stat
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER, Verdict
 from topospread.scheduling.view import View
+from topospread.simulation.pending import unmatched_labels
 
 from .result import CoreObstacle, NearestNode, NodeObstacle, PluginVerdict
 
@@ -143,10 +144,8 @@ class RejectionsPerNode:
                 alone = int(np.count_nonzero(rejects & (self.count == 1)))
                 details = self._taints(rejects) if each.plugin == TAINTS else ()
                 if each.plugin == AFFINITY:
-                    selected = (self.pod.spec.node_selector or {}).items()
-                    labels = [node.labels.items() for node in self.cluster.nodes.nodes if node is not None]
-                    missing = [label for label in selected if not any(label in own for own in labels)]
-                    details = tuple(f"{key}={value}" for key, value in missing or selected)
+                    selected = (f"{key}={value}" for key, value in (self.pod.spec.node_selector or {}).items())
+                    details = tuple(unmatched_labels(self.pod.spec, self.cluster)) or tuple(selected)
                 if each.plugin == RESOURCES and nodes == len(self.rows):
                     details = tuple(self._too_large())
                 result.append(PluginVerdict(each.plugin, nodes, alone, dict(reasons), details))
