@@ -289,4 +289,4 @@ def test_a_drill_of_a_namespace_has_only_its_workloads() -> None:
     objects = [*builders.nodes("a", "b"), builders.workload("Deployment"), builders.workload("Deployment", "other")]
     objects[-1]["metadata"]["namespace"] = "other"
     found = topospread.Session(objects).drill(Fail(NodeChoice("zone", "a")), namespace="other")
-    assert [(each.namespace, each.name) for each in found.workloads] == [("other", "other")]
+    assert [(each.namespace, each.name) for each in found.steps[-1].workloads] == [("other", "other")]

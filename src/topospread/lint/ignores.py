@@ -156,11 +156,8 @@ def unused(ignores: Ignores, asked: frozenset[str], known: frozenset[str]) -> It
             yield each, False, _no_rules(unknown) + (hint or f"; write the {what} as {write}")
         for rule in each.rules:
             if rule in asked and rule not in each.scope.used:
-                yield (
-                    each,
-                    True,
-                    f"{rule} has no finding here; remove {'this comment' if each.scope.lines else 'it from the annotation'}",
-                )
+                remove = "this comment" if each.scope.lines else "it from the annotation"
+                yield each, True, f"{rule} has no finding here; remove {remove}"
 
 
 def _no_rules(unknown: Sequence[str]) -> str:
