@@ -31,7 +31,7 @@ Find the fewest constraints with which a Deployment or StatefulSet keeps the wan
 
 Each design is checked in drills and for all orders of pods. Declared promises are wanted, too. Without promises, a
 zone's loss may take only the zone's even share of the pods. Without TARGET, every workload of at least two pods gets a
-design.
+design; with -f and --on, only those of -f.
 
 \b
 Examples:
@@ -67,6 +67,7 @@ Examples:
 @click.option("--in-place", is_flag=True, help="Edit the files of -f; keep comments and layout.")
 @click.option("--out", metavar="DIR", type=PATH, help="Write one YAML file per workload into this folder.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of TARGET and objects that name none.")
+@click.option("-A", "--all-namespaces", "whole", is_flag=True, help="Also design workloads that only --on has.")
 @output_options()
 def design_promises(**given: Any) -> int:
     """Write the answer and the files; return the verdict's exit code."""
@@ -94,6 +95,7 @@ def design_promises(**given: Any) -> int:
             replicas=given["replicas"],
             unnoticed=given["unnoticed"],
             namespace=given["namespace"],
+            among=() if given["whole"] else getattr(inventory.read_from, "own", ()),
             tries=given["tries"],
             states=given["states"],
             progress=bar,

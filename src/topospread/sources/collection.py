@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, KeysView
 from typing import Any
 
 from topospread.api.inventory import ABSENT, Inventory, ObjectKey
@@ -73,8 +73,8 @@ class Collection:
         self._replaced: dict[tuple[str, str], list[str]] = {}
         self._unnamed = 0
 
-    def add_path(self, found: Iterable[ReadObject]) -> None:
-        """Add the objects of one path.
+    def add_path(self, found: Iterable[ReadObject]) -> KeysView[ObjectKey]:
+        """Add the objects of one path, and return their keys.
 
         Raises:
             DuplicateError: if the path contains an object twice.
@@ -101,6 +101,7 @@ class Collection:
                 self._promising[key] = each
             elif self._promising:
                 self._promising.pop(key, None)
+        return own.keys()
 
     def _replace(self, key: ObjectKey, later: ReadObject) -> None:
         where = (str(_where(self._places[key])), str(_where(later.rough)))

@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from topospread.api.devices import DEVICE_KINDS
-from topospread.api.inventory import ABSENT, Inventory
+from topospread.api.inventory import ABSENT, Inventory, ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.storage import default_classes
 from topospread.errors import DecodeError, DuplicateError, InputError, Place, UsageError
@@ -98,6 +98,7 @@ class ReadFrom(msgspec.Struct, frozen=True):
         live: whether a live cluster was read, too.
         taken: time of the first snapshot, RFC 3339; "" without a snapshot.
         applied: see `load`.
+        own: kind, namespace and name of each object that the paths apply to a cluster; empty without a cluster.
     """
 
     paths: tuple[str, ...]
@@ -107,6 +108,7 @@ class ReadFrom(msgspec.Struct, frozen=True):
     live: bool = False
     taken: str = ""
     applied: int = 0
+    own: frozenset[ObjectKey] = frozenset()
 
 
 def load(  # noqa: PLR0913 - keyword arguments
@@ -179,15 +181,17 @@ def load(  # noqa: PLR0913 - keyword arguments
                 collection.add_path(live.objects)
                 reader.snapshots.insert(0, (live.facts, live.place))
             _add_synthetic(collection, cluster)
-            empty = []
-            for path, objects in zip(paths_read, read, strict=True):
+            empty, own = [], set[ObjectKey]()
+            for number, (path, objects) in enumerate(zip(paths_read, read, strict=True)):
                 begun = iter(objects)
                 first = next(begun, None)
                 if first is None:
                     empty.append(path)
                 else:
                     whole = chain([first], begun)
-                    collection.add_path(whole if with_hooks else hooks.without(whole))
+                    keys = collection.add_path(whole if with_hooks else hooks.without(whole))
+                    if has_cluster and number >= state:
+                        own |= keys
             # With a cluster, too, manifests without an object are a mistake.
             judged = list(paths) or paths_read
             if judged and not allow_empty and set(judged) <= set(empty):
@@ -197,9 +201,16 @@ def load(  # noqa: PLR0913 - keyword arguments
                 break
             # Policies in CEL read every field of new pods: read all once more, and keep them.
             rules = msgspec.structs.replace(rules, parameters=_parameter_kinds(inventory))
-        taken = next((facts.taken for facts, _ in reader.snapshots), "")
-        how = rendering or Rendering()
-        inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, how, live is not None, taken, applied)
+        inventory.read_from = ReadFrom(
+            tuple(paths),
+            cluster,
+            namespace,
+            rendering or Rendering(),
+            live=live is not None,
+            taken=next((facts.taken for facts, _ in reader.snapshots), ""),
+            applied=applied,
+            own=frozenset(own),
+        )
         inventory.parameters += reader.parameters
         inventory.warnings += [warning for each in found for warning in each.warnings]
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
