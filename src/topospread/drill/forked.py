@@ -26,7 +26,11 @@ _TRIES = 2
 
 
 def can_fork() -> bool:
-    """Return whether this process can fork. A `HeldProcess` cannot, because it may be killed at any time."""
+    """Return whether this process can fork.
+
+    Workers and a `HeldProcess` cannot: they are daemon processes, since they may be killed at any time, and Python lets
+    no daemon process start children.
+    """
     return "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
 
 

@@ -65,7 +65,7 @@ class AlikeStates:
         return str(self._kinds[row]), tuple(sorted(there.items()))
 
     def zone(self, row: int) -> object:
-        """Return the key of the node's zone, which interchangeable zones share."""
+        """Return the node's zone. Equal nodes are interchangeable within a zone."""
         node = self._cluster.nodes.nodes[row]
         return None if node is None else node.labels.get(ZONE)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the engine is imported on demand: without nodes it is not n
     from topospread.simulation.result import PendingGroup
 
 _MOST_CONSTRAINTS = 16
-"""Maximum hard constraints of a workload to simulate without each of them. The cost grows with their cube."""
+"""Up to this many hard constraints, a workload is simulated without each of them. The cost grows with the cube."""
 
 
 def _deadlocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -71,7 +71,7 @@ def _pending(
         try:
             pending = _kept_by(plugin, simulated(given, each.pods.item))
         except InputError:
-            continue  # Validation reports it.
+            continue  # The rule `validation` reports the error.
         if pending:
             yield each, pending
 
@@ -137,7 +137,7 @@ def _too_many(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         try:
             guilty = not simulated(given, without_apart(template.pods.item))
         except InputError:
-            continue  # Validation reports it.
+            continue  # The rule `validation` reports the error.
         if guilty:
             field, term = candidates[id(template)][0]
             still = f"{pending} of {template.pods.replicas} pods stay" if template.pods.replicas else f"{pending} stay"
