@@ -81,7 +81,8 @@ def _as_they_come(ask: Callable[[Item], Answer], items: Sequence[Item], workers:
                 answer: tuple[Answer, Exception | None] | None = _received(ready)
                 process.join()
                 if answer is None and attempt == _TRIES:
-                    raise ChildProcessError(f"the process for {items[number]} died twice")
+                    how = f"signal {-code}" if (code := process.exitcode or 0) < 0 else f"exit code {code}"
+                    raise ChildProcessError(f"the process for {items[number]} died twice ({how})")
                 if answer is None:
                     waiting.append((number, attempt + 1))
                     continue
