@@ -221,7 +221,10 @@ def test_as_many_as_are_asked_for_have_to_fit_after_each_loss_too() -> None:
     shop = [*nodes("a", "b", "c"), workload("Deployment", replicas=10)]
     assert verdict(asked(shop, each_zone=True, more="100%")) == "yes"
     found = capacity_answer(asked(shop, each_zone=True, more="101%"))
-    assert (found.verdict, found.says) == ("no", "20 more replicas of shop/web fit besides its 10, 10 of 11 after the loss of a")
+    assert (found.verdict, found.says) == (
+        "no",
+        "20 more replicas of shop/web fit besides its 10, 10 of 11 after the loss of a",
+    )
     assert verdict(asked(shop, more="200%")) == "yes"
     assert verdict(asked(shop, more="200.1%")) == "no"
     assert verdict(asked(shop, more=20)) == "yes"
