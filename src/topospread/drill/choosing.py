@@ -41,7 +41,7 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
 
 
 def _short(value: str, nodes: Sequence[Node], step: str) -> list[str]:
-    """Return the node whose name, up to its first dot, is the value; empty if no node has it.
+    """Return the one node whose name up to its first dot is `value`; empty if no node matches.
 
     Raises:
         UsageError: if several nodes have it.
@@ -53,7 +53,7 @@ def _short(value: str, nodes: Sequence[Node], step: str) -> list[str]:
 
 
 def _valued(value: str, nodes: Sequence[Node], step: str) -> list[str]:
-    """Return the nodes whose name or label has a value.
+    """Return the names of the nodes whose name or any label has this value.
 
     Raises:
         UsageError: if no node has it, or if several labels have it on different nodes.
