@@ -413,7 +413,7 @@ class _Comparison:
     def _lost_alone(
         self, undecided: Sequence[PromiseChange], loss: str, replicas: tuple[int, int]
     ) -> Iterator[PromiseChange]:
-        """Yield counts after a loss. If other workloads may take the room, a count is worse if it is worse without them."""
+        """Yield undecided counts after a loss, or the counts without other workloads if those are worse."""
         before, after = (
             side.judge(self.key, only_workload(side.inventory, self.key)) for side in (self.before, self.after)
         )
