@@ -62,7 +62,9 @@ _CREATORS = (
 
 def only_workload(inventory: Inventory, key: ObjectKey) -> Inventory:
     """Return the inventory without all pods, and without all workloads but one."""
-    made = replace(inventory, **{each: [] for each in _CREATORS})
+    made = replace(inventory)
+    for each in _CREATORS:
+        setattr(made, each, [])
     setattr(made, LISTS[key[0]], [workload_of(inventory, key)])
     return made
 
