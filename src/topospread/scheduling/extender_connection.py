@@ -41,7 +41,7 @@ def response_of(
         except Exception as error:
             arrived.put(error)
 
-    # The timeout of a socket is for each of its bytes.
+    # A socket's timeout restarts with each received byte, so a thread enforces the total time.
     Thread(target=ask, daemon=True).start()
     try:
         found = arrived.get(timeout=seconds)
