@@ -27,7 +27,7 @@ _EXCEEDED, _MISSING, _ERROR, _NOT_INSTALLED = 1, 2, 3, 4
 class NodeVolumeLimits:
     """Rejects nodes where the pod's new volumes exceed a driver's limit.
 
-    A volume is not new if another pod on the node uses it. A driver without a limit on the node is not limited.
+    A volume is not new if a pod on the node already uses it.
     """
 
     name = "NodeVolumeLimits"
@@ -48,7 +48,7 @@ class NodeVolumeLimits:
         return Prepared(filter=limits if limits.has_say else None)
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return events of CSINodes, deleted pods with volumes, the pod's claims, and deleted VolumeAttachments."""
+        """Register for CSINodes, deleted pods with volumes, the pod's claims, and deleted VolumeAttachments."""
         hints, counts_nominated = self._rules.hints_on_changes, self._rules.nominated_pods_take_room
         detached = _after_volume_attachment_deleted if hints else always
         return (
@@ -119,12 +119,12 @@ class _Limits:
 
     @property
     def has_say(self) -> bool:
-        """True if the filter may reject any node; otherwise the plugin is skipped."""
+        """Whether the filter may reject any node; if not, the plugin is skipped."""
         return bool(self._volumes or self._problem)
 
     @property
     def may_fail(self) -> bool:
-        """True if the plugin currently fails on a node."""
+        """Whether the plugin currently fails on a node."""
         self._attached.refresh()
         return bool(self._problem and not self._missing) or bool(self._attached.failed)
 
@@ -153,7 +153,7 @@ class _Limits:
     def _find_missing_drivers(self, codes: Ints, rows: Rows) -> None:
         """Reject nodes that lack a driver which the volumes require (``checkCSIDriverOnNode``).
 
-        kube-scheduler names any missing driver; this names the first by name.
+        kube-scheduler's message names any missing driver; here it is the first by name.
         """
         names, csi_nodes = self._cluster.nodes.names, self._cluster.objects.csi_nodes
         for position, driver in reversed(list(enumerate(self._needed))):
