@@ -52,7 +52,7 @@ class Bounds(Base, frozen=True, kw_only=True):
 
     @property
     def known(self) -> bool:
-        """Whether only one number is possible."""
+        """True if only one number is possible."""
         return self.least == self.most
 
     def __add__(self, other: Bounds) -> Bounds:

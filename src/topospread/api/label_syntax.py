@@ -49,7 +49,7 @@ _ESCAPES = {
 
 
 def label_key_problems(key: str) -> list[str]:
-    """Return the problems of a label key, an optional subdomain and ``/`` before a name (``content.IsLabelKey``)."""
+    """Return the problems of a label key: a name, after an optional subdomain and ``/`` (``content.IsLabelKey``)."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         return [

@@ -1,4 +1,4 @@
-"""A label selector as it is typed, ``app=web,tier in (front, back),!canary`` → the compiled selector.
+"""Parse the text of a label selector, such as ``app=web,tier in (front, back),!canary``.
 
 Source: apimachinery pkg/labels/selector.go, ``Parse``: requirements are separated by commas and must all hold; Gt and
 Lt are written ``>`` and ``<``.

@@ -54,7 +54,7 @@ class _Loader(yaml.CSafeLoader):
 
 
 class _Dumper(yaml.CSafeDumper):
-    """PyYAML's safe dumper; quotes what PyYAML or Kubernetes would read as something other than a string."""
+    """PyYAML's safe dumper, which quotes texts that PyYAML or Kubernetes would not read as a string."""
 
     def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
         """Return the tag that a YAML reader infers for a node."""
@@ -94,7 +94,7 @@ def parse_yaml(text: str | bytes, place: Place | None = None) -> object:
         DuplicateError: if a mapping has a duplicate key.
     """
     try:
-        # Deep nesting would overflow the stack of libyaml's composer, which calls itself for every level.
+        # Limit the nesting: libyaml's composer is recursive, so deep nesting overflows its stack.
         depth = 0
         for event in yaml.parse(text, _Loader):
             if isinstance(event, CollectionStartEvent):

@@ -108,7 +108,7 @@ class Journal:
 
     @property
     def is_marked(self) -> bool:
-        """Whether a mark is set, so new changes may be taken back."""
+        """True if a mark is set, so new changes may be taken back."""
         return bool(self._marks)
 
     def append(self, change: PodChange) -> None:

@@ -36,7 +36,7 @@ class Conversion:
 
     @property
     def scoring_is_legacy(self) -> bool:
-        """Whether in the target version separate plugins score node resources, and NodeResourcesFit only filters."""
+        """True if in the target version separate plugins score node resources, and NodeResourcesFit only filters."""
         return self.target.rank < API_VERSIONS["v1beta2"].rank
 
     def compared(self, plugin: str, point: str) -> bool:

@@ -35,7 +35,7 @@ class RolloutStatus(msgspec.Struct, frozen=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether the update is complete."""
+        """True if the update is complete."""
         return not self.old and self.new_available == self.replicas
 
 

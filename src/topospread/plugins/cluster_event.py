@@ -53,7 +53,7 @@ class ClusterEvent(NamedTuple):
 
     @property
     def wildcard(self) -> bool:
-        """Whether the event retries pods independent of the plugins that rejected them: a flush or an activation."""
+        """True if the event retries pods independent of the plugins that rejected them: a flush or an activation."""
         return self.resource == "*" and self.action == ALL
 
     def covers(self, incoming: ClusterEvent) -> bool:

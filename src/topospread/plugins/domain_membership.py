@@ -101,7 +101,7 @@ class Membership:
 
     @property
     def is_of_all_nodes(self) -> bool:
-        """Whether every node has the key and is included."""
+        """True if every node has the key and is included."""
         return int(self.nodes.sum()) == len(self._table)
 
     def moved_since(self, row: int, position: int) -> bool:

@@ -32,7 +32,7 @@ class GroupColumn(Protocol):
 
     @property
     def is_fixed(self) -> bool:
-        """Whether a node's value changes only with the node itself, not with pods."""
+        """True if a node's value changes only with the node itself, not with pods."""
 
     def values(self, rows: Rows) -> Ints:
         """Return the values of nodes, int64[rows]."""
@@ -51,7 +51,7 @@ class CountColumn(GroupColumn, Protocol):
 
     @property
     def whole_domains(self) -> bool:
-        """Whether a node's value also changes with pods on other nodes of its domain."""
+        """True if a node's value also changes with pods on other nodes of its domain."""
 
     def counted(self) -> Mapping[int, int]:
         """Return row → value for all nodes whose value is neither 0 nor `MISSING`; do not change it."""

@@ -73,7 +73,7 @@ class _ImageScore:
 
     @property
     def depends_on_other_nodes(self) -> bool:
-        """Whether a change of one node changes the scores of other nodes."""
+        """True if a change of one node changes the scores of other nodes."""
         return any(self._cluster.nodes.images.get(image) is not None for image in self._images)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:

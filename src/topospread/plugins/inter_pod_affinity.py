@@ -164,7 +164,7 @@ class Affinities:
 
     @property
     def no_pod_matches(self) -> bool:
-        """Whether no existing pod matches the required affinity. Then a pod that matches its own terms is accepted."""
+        """True if no existing pod matches the required affinity. Then a pod that matches its own terms is accepted."""
         return not any(tally.domains for tally in self.affinity.values())
 
     def begin_dry_run(self) -> None:
@@ -267,7 +267,7 @@ class _AffinityFilter:
 
     @property
     def idle(self) -> bool:
-        """Whether currently every node passes."""
+        """True if currently every node passes."""
         state = self._affinities
         return not (state.existing or state.affinity or state.anti_affinity)
 
@@ -317,7 +317,7 @@ class _AffinityScore:
 
     @property
     def idle(self) -> bool:
-        """Whether currently every node scores 0."""
+        """True if currently every node scores 0."""
         return not self._affinities.preference
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:

@@ -151,7 +151,7 @@ class CanBeIdle(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether currently every node passes, or every node scores 0."""
+        """True if currently every node passes, or every node scores 0."""
 
 
 @runtime_checkable
@@ -160,7 +160,7 @@ class CanFail(Protocol):
 
     @property
     def may_fail(self) -> bool:
-        """Whether the filter may currently fail on a node."""
+        """True if the filter may currently fail on a node."""
 
 
 @runtime_checkable
@@ -169,7 +169,7 @@ class CrossNodeScore(Protocol):
 
     @property
     def depends_on_other_nodes(self) -> bool:
-        """Whether the score currently depends on other nodes."""
+        """True if the score currently depends on other nodes."""
 
 
 @runtime_checkable

@@ -119,12 +119,12 @@ class _Limits:
 
     @property
     def has_say(self) -> bool:
-        """Whether the filter may reject any node; if not, the plugin is skipped."""
+        """True if the filter may reject any node; if not, the plugin is skipped."""
         return bool(self._volumes or self._problem)
 
     @property
     def may_fail(self) -> bool:
-        """Whether the plugin currently fails on a node."""
+        """True if the plugin currently fails on a node."""
         self._attached.refresh()
         return bool(self._problem and not self._missing) or bool(self._attached.failed)
 

@@ -267,7 +267,7 @@ class SoftConstraints:
 
     scope = Scope.CLUSTER
     on_bare_nodes = False
-    """Whether hostname constraints count no pods, because an extender returned node objects, which have no pods."""
+    """True if hostname constraints count no pods, because an extender returned node objects, which have no pods."""
 
     def __init__(self, spread: Spread) -> None:
         self.spread = spread

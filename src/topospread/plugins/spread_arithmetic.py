@@ -166,7 +166,7 @@ class ConstraintArithmetic:
 
     @property
     def hard(self) -> bool:
-        """Whether the constraint is DoNotSchedule."""
+        """True if the constraint is DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
     @property
@@ -178,7 +178,7 @@ class ConstraintArithmetic:
 
     @property
     def lacks_domains(self) -> bool:
-        """Whether there are fewer domains than ``min_domains``, so that the global minimum is 0."""
+        """True if there are fewer domains than ``min_domains``, so that the global minimum is 0."""
         return lacks_domains(len(self.domains) + self.tainted_domains, self.min_domains)
 
     @cached_property

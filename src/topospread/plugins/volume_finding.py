@@ -133,18 +133,18 @@ class FindVolumes:
 
     @property
     def may_bind(self) -> bool:
-        """Whether there are volumes that a claim could be bound to."""
+        """True if there are volumes that a claim could be bound to."""
         return any(each.volumes for each in self._candidates)
 
     @property
     def may_score(self) -> bool:
-        """Whether Score can differ from 0: there are volumes to choose, or there is published capacity."""
+        """True if Score can differ from 0: there are volumes to choose, or there is published capacity."""
         published = any(each.capacity is not None for each in self._provisions.values())
         return self.may_bind or (self._rules.scores_capacity and published)
 
     @property
     def may_fail(self) -> bool:
-        """Whether the plugin has failed so far, on a claim or on a node."""
+        """True if the plugin has failed so far, on a claim or on a node."""
         return bool(self._errors)
 
     def filter(self, rows: Rows) -> Ints:

@@ -175,7 +175,7 @@ class Batch:
 
     @property
     def may_be_over(self) -> bool:
-        """Whether, without a clock, so many pods got hints that kube-scheduler's batch may have expired."""
+        """True if, without a clock, so many pods got hints that kube-scheduler's batch may have expired."""
         return self.clock is None and self._hints > _SURE
 
     def hint(self, view: View, incoming: Incoming, attempt: int) -> Hint | None:

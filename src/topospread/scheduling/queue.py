@@ -268,7 +268,7 @@ class SchedulingQueue:
 
     @property
     def listens(self) -> bool:
-        """Whether any pod is unschedulable or in flight, so that an event may help it."""
+        """True if any pod is unschedulable or in flight, so that an event may help it."""
         return len(self.unschedulable) > 0 or len(self._in_flight) > 0
 
     def assigned_pod_added(self, pod: Pod, alike: Hashable = None) -> None:

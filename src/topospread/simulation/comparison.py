@@ -91,7 +91,7 @@ class PlacementChange:
 
     @property
     def moved(self) -> bool:
-        """Whether the node differs, or only one simulation has the pod."""
+        """True if the node differs, or only one simulation has the pod."""
         return self.before is None or self.after is None or self.before.node != self.after.node
 
 

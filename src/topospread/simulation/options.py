@@ -68,7 +68,7 @@ class SimulationOptions:
 
     @property
     def lets_compare(self) -> bool:
-        """Whether the API server allows the operators Lt and Gt in tolerations."""
+        """True if the API server allows the operators Lt and Gt in tolerations."""
         return self.in_force[1].enabled("TaintTolerationComparisonOperators")
 
     @property

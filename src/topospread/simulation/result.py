@@ -172,12 +172,12 @@ class WorkloadSpread(msgspec.Struct, frozen=True):
 
     @property
     def hard(self) -> bool:
-        """Whether the constraint is DoNotSchedule."""
+        """True if the constraint is DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether the skew is more than maxSkew."""
+        """True if the skew is more than maxSkew."""
         return self.skew > self.max_skew
 
     @property
@@ -213,7 +213,7 @@ class WorkloadResult(msgspec.Struct, frozen=True):
 
     @property
     def is_skewed(self) -> bool:
-        """Whether the skew of any constraint is more than its maxSkew."""
+        """True if the skew of any constraint is more than its maxSkew."""
         return any(each.is_exceeded for each in self.spread)
 
 

@@ -65,7 +65,7 @@ class PodOutcome(msgspec.Struct):
 
     @property
     def pending(self) -> bool:
-        """Whether the pod has no node."""
+        """True if the pod has no node."""
         return self.placement.node is None
 
     def message_of(self, pod: str) -> str:
@@ -75,7 +75,7 @@ class PodOutcome(msgspec.Struct):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the pod found no node, was not evicted, and no pod was evicted for it."""
+        """True if the pod found no node, was not evicted, and no pod was evicted for it."""
         return self.placement.node is None and not (self.evicted or self.nominated or self.preempted)
 
 

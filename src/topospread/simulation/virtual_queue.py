@@ -156,7 +156,7 @@ class VirtualQueue:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no pod waits except the current pod, also no pod that its StatefulSet has yet to create."""
+        """True if no pod waits except the current pod, also no pod that its StatefulSet has yet to create."""
         return not len(self) and self.queue.is_empty and not self._held
 
     def pass_over(self) -> int:
@@ -296,12 +296,12 @@ class VirtualQueue:
 
     @cached_property
     def _hints_read_taints_alone(self) -> bool:
-        """Whether the hints for changed taints read only data of a node that `taints_changed` covers."""
+        """True if the hints for changed taints read only data of a node that `taints_changed` covers."""
         return self._hinting(ClusterEvent("Node", NODE_TAINT)) <= _READ_TAINTS
 
     @cached_property
     def _hints_read_updates(self) -> bool:
-        """Whether a hint may read a pod that was updated."""
+        """True if a hint may read a pod that was updated."""
         return not self._rules.hints or bool(self._hinting(_ASSIGNED_POD_UPDATE))
 
     def _hinting(self, event: ClusterEvent) -> frozenset[str]:

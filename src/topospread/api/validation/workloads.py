@@ -66,7 +66,7 @@ def check_replica_set(workload: Json, *, options: Options) -> Iterator[FieldErro
 
 
 def check_replication_controller(workload: Json, *, options: Options) -> Iterator[FieldError]:
-    """Check a ReplicationController: its selector is a map, by default the template's labels."""
+    """Check a ReplicationController, whose selector is a map; by default the template's labels."""
     spec = workload["spec"]
     yield from check_metadata(workload["metadata"], _long_name, prefix_too=False)
     template: Json | None = spec.get("template")
@@ -137,7 +137,7 @@ def check_stateful_set(workload: Json, *, options: Options) -> Iterator[FieldErr
 
 
 def _with_claims(spec: Json) -> Json:
-    """Return the template after the controller's changes: identity overwritten, claims mounted as volumes."""
+    """Return the template with the StatefulSet controller's changes: hostname and subdomain set, claims as volumes."""
     template: Json = spec["template"]
     pod = {name: value for name, value in template["spec"].items() if name not in ("hostname", "subdomain")}
     claims = [claim.get("metadata", {}).get("name", "") for claim in spec.get("volumeClaimTemplates", ())]
@@ -197,7 +197,7 @@ def _strategy_as_printed(strategy: Json, *fields: str) -> Json:
 
 
 def _check_always_runs(spec: Json, kind: str) -> Iterator[FieldError]:
-    """Yield the errors for a template whose pods must run forever: other restart policies, activeDeadlineSeconds."""
+    """Yield errors for a template whose pods must run forever: restartPolicy not Always, or activeDeadlineSeconds."""
     if spec["restartPolicy"] != "Always":
         yield not_supported("spec.template.spec.restartPolicy", Named(spec["restartPolicy"]), ("Always",))
     if "activeDeadlineSeconds" in spec:

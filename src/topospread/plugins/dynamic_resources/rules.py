@@ -39,5 +39,5 @@ class DynamicResourcesRules:
 
     @property
     def binds_by_conditions(self) -> bool:
-        """Whether devices with binding conditions may be allocated."""
+        """True if devices with binding conditions may be allocated."""
         return self.binding_conditions and self.device_status

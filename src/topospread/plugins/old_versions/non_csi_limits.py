@@ -189,7 +189,7 @@ class _DiskLimits:
 
     @property
     def may_fail(self) -> bool:
-        """Whether `filter` has failed on a node so far, or fails on every node."""
+        """True if `filter` has failed on a node so far, or fails on every node."""
         return self.problem is not None or bool(self._failures)
 
     def filter(self, rows: Rows) -> Ints:
