@@ -1,4 +1,4 @@
-"""Check new pods against the bounds of the LimitRanges in their namespace.
+"""The bounds that LimitRanges set for new pods of their namespace.
 
 `pod_admission` applies the defaults of LimitRanges. Source: plugin/pkg/admission/limitranger/admission.go.
 """

@@ -349,7 +349,7 @@ def _check_types(value: Any, expected: str | None) -> str:
     """Return the API server's message if an object's type does not match its field; "" if every type matches.
 
     ``expected``: required type of ``value`` itself; None accepts any type. A mismatch inside the value raises
-        PatchError.
+    PatchError.
     """
     found: list[str] = []
 
@@ -378,9 +378,8 @@ def _check_types(value: Any, expected: str | None) -> str:
 def _plain(value: Any, parts: Collection[int]) -> Any:
     """Return a CEL value as JSON.
 
-    ``parts``: `id` of each list and map of the policy's object. In Go these have other types than new lists and maps,
-        so
-    a patch that contains one cannot be evaluated.
+    ``parts``: `id` of each list and map of the policy's object. In Go, these have other types than new lists and maps,
+    so a patch that contains one of them cannot be evaluated.
     """
     if isinstance(value, Unknown):
         raise CannotEvaluateError(f"not known: {value.what}")

@@ -77,7 +77,7 @@ class Annotations(KubeStruct):
 
     @property
     def declares(self) -> bool:
-        """True if a promise or quorum annotation is set, even to an empty or invalid value."""
+        """True if an annotation for promises is set, even with a misspelt key."""
         return bool(self.promise or self.quorum or self.misspelt)
 
 

@@ -18,10 +18,7 @@ About = Literal["zone-loss", "node-loss", "drain", "rollout", "skew", "quorum", 
 GRAMMAR = "zone-loss>=4 node-loss>=66% drain>=4 rollout>=80% skew<=1 quorum never-waits"
 _FORM = re.compile(r"(?P<about>[a-z-]+)(?:(?P<sign>>=|<=)(?P<number>\d{1,9})(?P<percent>%?))?")
 _LOSSES = ("zone-loss", "node-loss", "quorum")
-"""Promises in which a promise includes the later ones with an equal or lower number.
-
-The loss of a zone includes the loss of each of its nodes.
-"""
+"""Promises that a zone-loss or quorum promise includes if their numbers are not higher."""
 _QUORUM = re.compile(r"\d{1,9}%?")
 _SIGNS: dict[str, str] = {"zone-loss": ">=", "node-loss": ">=", "drain": ">=", "rollout": ">=", "skew": "<="}
 

@@ -40,8 +40,8 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
     default value. Values are not validated, so an invalid manifest can be stored and shown.
 
     Attributes:
-        max_skew: ``maxSkew``, the number of pods that a domain may have above the global minimum (DoNotSchedule), or a
-            tolerance that scoring adds (ScheduleAnyway). At least 1. Required.
+        max_skew: ``maxSkew``, the number of pods that a domain may have above the global minimum. With ScheduleAnyway,
+            a higher value reduces the constraint's influence on the score. At least 1. Required.
         topology_key: ``topologyKey``, the node label whose values are the domains. Required.
         when_unsatisfiable: ``whenUnsatisfiable``, DoNotSchedule (a node that violates the constraint is rejected) or
             ScheduleAnyway (nodes with a lower skew get a higher score). Required.

@@ -31,7 +31,7 @@ ELSEWHERE: PodChange = (NO_ROW, None, 0)
 _KEPT, _DROPPED = 1 << 17, 1 << 14
 """Maximum number of changes kept, and number of oldest changes that are dropped at once."""
 _LATEST = 8
-"""Number of newest shared readers that the journal references, so they live until their first user does."""
+"""Number of newest shared readers that the journal keeps alive, until other objects reference them."""
 _NONE = -1
 """Position of a change that does not exist."""
 

@@ -51,7 +51,7 @@ class CountColumn(GroupColumn, Protocol):
 
     @property
     def whole_domains(self) -> bool:
-        """True if a node's value also changes with pods on other nodes of its domain."""
+        """True if a node's value also depends on pods on other nodes of its domain."""
 
     def counted(self) -> Mapping[int, int]:
         """Return row → value for all nodes whose value is neither 0 nor `MISSING`; do not change it."""

@@ -96,7 +96,7 @@ def underscore_subdomain(name: str) -> Reasons:
 
 
 def name_prefix(name: str) -> str:
-    """Return the text to check for a generateName: its trailing dash is replaced, so that it is a valid end."""
+    """Return a generateName in the form to check: ``a`` replaces a trailing dash and the character before it."""
     return name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name
 
 

@@ -137,7 +137,7 @@ def check_stateful_set(workload: Json, *, options: Options) -> Iterator[FieldErr
 
 
 def _with_claims(spec: Json) -> Json:
-    """Return the template with the StatefulSet controller's changes: hostname and subdomain set, claims as volumes."""
+    """Return the template without hostname and subdomain, which the controller sets, and with claims as volumes."""
     template: Json = spec["template"]
     pod = {name: value for name, value in template["spec"].items() if name not in ("hostname", "subdomain")}
     claims = [claim.get("metadata", {}).get("name", "") for claim in spec.get("volumeClaimTemplates", ())]

@@ -113,9 +113,8 @@ def _with_share_ids(allocation: AllocationResult, seed: str) -> AllocationResult
 def release_elsewhere(objects: ClusterObjects, unavailable: list[PodDeviceClaim], uid: str) -> ResourceClaim | None:
     """Deallocate a claim that only the pending pod reserves. Return it; ``None`` if there is no such claim.
 
-    ``unavailable``: the pod's claims that are allocated elsewhere. kube-scheduler deallocates any of them; here it is
-        the
-    first.
+    ``unavailable``: the pod's claims that are allocated elsewhere. Of several suitable claims, the first is
+    deallocated; kube-scheduler's choice is random.
     """
     for known in unavailable:
         if is_releasable(known.claim, uid):
