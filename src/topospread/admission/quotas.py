@@ -38,8 +38,6 @@ _IMPLICIT = "requests.deviceclass.resource.kubernetes.io/"
 
 
 class _Quota:
-    """A quota and its current usage."""
-
     def __init__(self, quota: ResourceQuota) -> None:
         self.name = quota.name
         self.hard = {name: amount for name, amount in quantities(quota.spec.hard).items() if _is_of_pods(name)}

@@ -281,13 +281,11 @@ def _text(item: KubeObject, what: str) -> str:
 
 
 def _whole(item: KubeObject) -> Json:
-    """Return a workload with all fields of its stored text."""
     found = _parsed(_text(item, "workload"))
     return found | {"metadata": {**found.get("metadata", {}), "namespace": item.namespace or "default"}}
 
 
 def _parsed(text: str) -> Json:
-    """Return a stored text as plain data."""
     try:
         found = json.loads(text)
         metadata = found.setdefault("metadata", {})

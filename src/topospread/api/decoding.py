@@ -135,7 +135,6 @@ def _is_a(value: object, types: tuple[type, ...]) -> bool:
 
 
 def _named(value: object) -> str:
-    """Return the name of a value's type for errors."""
     if value is None:
         return "null"
     if isinstance(value, bool):

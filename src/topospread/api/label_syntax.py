@@ -84,7 +84,6 @@ def subdomain_problems(name: str) -> list[str]:
 
 
 def _too_long(text: str, limit: int, subject: str = "") -> list[str]:
-    """Return an error if a text exceeds a limit in bytes."""
     too_long = len(text.encode("utf-8", "surrogatepass")) > limit
     return [f"{subject}must be no more than {limit} bytes"] if too_long else []
 

@@ -293,7 +293,6 @@ def _power_of_ten(exponent: int) -> int:
 
 
 def _shift_away_from_zero(unscaled: int, places: int) -> int:
-    """Return ``unscaled / 10**places``, rounded away from zero."""
     if places > len(str(unscaled)):
         return (unscaled > 0) - (unscaled < 0)
     quotient = -(-abs(unscaled) // _power_of_ten(places))
@@ -355,7 +354,6 @@ def _canonical(quantity: Quantity) -> str:
 
 
 def _whole_units(quantity: Quantity) -> int | None:
-    """Return the amount if it is a whole number, else None."""
     if quantity.exponent >= 0:
         return quantity.unscaled * _power_of_ten(quantity.exponent)
     whole, rest = divmod(quantity.unscaled, _power_of_ten(-quantity.exponent))

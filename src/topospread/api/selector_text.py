@@ -38,8 +38,6 @@ def nothing_selected(selector: Selector) -> UsageError:
 
 
 class _SelectorParser:
-    """Reads one text from left to right."""
-
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = [*_TOKEN.findall(text.strip()), _END]
         self._at = 0

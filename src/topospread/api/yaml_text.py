@@ -25,7 +25,6 @@ _TAGS = {bool: f"{_TAG}bool", int: f"{_TAG}int", float: f"{_TAG}float", type(Non
 
 
 def _resolved(text: str) -> str:
-    """Return the tag of an unquoted scalar."""
     return f"{_TAG}merge" if text == "<<" else _TAGS.get(type(plain_scalar(text)), f"{_TAG}str")
 
 
@@ -33,7 +32,6 @@ class _Loader(yaml.CSafeLoader):
     """PyYAML's safe loader with Kubernetes' scalars in place of its own."""
 
     def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
-        """Return the tag of an untagged node."""
         if kind is ScalarNode and implicit[0]:
             return _resolved(value or "")
         return str(super().resolve(kind, value, (False, False) if kind is ScalarNode else implicit))  # type: ignore[no-untyped-call]

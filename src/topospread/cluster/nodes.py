@@ -320,7 +320,6 @@ class NodeTable:
         self.shape[row] = self._shapes.setdefault(self.allocatable[row].tobytes(), len(self._shapes))
 
     def _forget_images(self, row: int) -> Node | None:
-        """Remove the images of a row's node. Return the node."""
         node = self.nodes[row]
         if node is not None:
             self.images.remove(row, node)

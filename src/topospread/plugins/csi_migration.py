@@ -231,6 +231,5 @@ def _ebs_handle(volume_id: str) -> str:
 
 
 def _check_azure_kind(kind: str) -> None:
-    """Raise an error for an unknown kind; "" is allowed."""
     if kind and kind.lower() != "managed":
         raise TranslationError(f"kind({kind}) is not supported in csi migration")

@@ -267,7 +267,6 @@ class _AffinityFilter:
 
     @property
     def idle(self) -> bool:
-        """True if currently every node passes."""
         state = self._affinities
         return not (state.existing or state.affinity or state.anti_affinity)
 
@@ -289,7 +288,6 @@ class _AffinityFilter:
         return result
 
     def filter_each(self, rows: Sequence[int]) -> list[int]:
-        """Return the codes of `filter`, computed node by node."""
         state = self._affinities
         if state.skipped:
             return [0] * len(rows)
@@ -317,7 +315,6 @@ class _AffinityScore:
 
     @property
     def idle(self) -> bool:
-        """True if currently every node scores 0."""
         return not self._affinities.preference
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:

@@ -74,7 +74,6 @@ def _counts(node: CSINode) -> dict[str, int]:
 
 
 def _has_counted(pod: Pod) -> bool:
-    """Return whether a pod has volumes that may count."""
     return any(ref.source in (CLAIM, EPHEMERAL) or inline_plugin(ref) is not None for ref in volume_refs(pod))
 
 
@@ -124,7 +123,6 @@ class _Limits:
 
     @property
     def may_fail(self) -> bool:
-        """True if the plugin currently fails on a node."""
         self._attached.refresh()
         return bool(self._problem and not self._missing) or bool(self._attached.failed)
 
@@ -189,5 +187,4 @@ def _has_to_be_there(driver: str, objects: ClusterObjects, rules: NodeVolumeLimi
 
 
 def _lists(csi_node: CSINode | None, driver: str) -> bool:
-    """Return whether a driver runs on a node."""
     return csi_node is not None and any(each.name == driver for each in csi_node.spec.drivers or ())

@@ -155,7 +155,6 @@ class PodTopologySpread:
 
 
 def _distinct(codes: Codes) -> int:
-    """Return the number of distinct codes."""
     if len(codes) <= _FEW:  # a set is faster than an array for a few codes
         return len(set(codes.tolist()))
     return int(np.count_nonzero(np.bincount(codes + 1)))

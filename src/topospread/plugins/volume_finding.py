@@ -190,7 +190,6 @@ class FindVolumes:
         return Status(UNRESOLVABLE, tuple(reason for bit, reason in words if code & bit))
 
     def _error(self, words: str) -> int:
-        """Return the code for an error message."""
         if words not in self._errors:
             self._errors.append(words)
         return _ERROR * (self._errors.index(words) + 1)

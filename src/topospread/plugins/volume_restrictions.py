@@ -188,7 +188,6 @@ class _Exclusive:
         self.skipped = unused and self._rules.skips
 
     def end_dry_run(self) -> None:
-        """Stop skipping the pod."""
         self.skipped = False
 
     def status(self, code: int) -> Status:
@@ -207,7 +206,6 @@ class _Exclusive:
         return bool(named)
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether pods of a class use any volumes."""
         return bool(pod_class.volumes)
 
     def on_nodes(self, rows: Collection[int]) -> None:

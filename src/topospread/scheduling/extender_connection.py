@@ -58,7 +58,6 @@ class _Named(ssl.SSLContext):
     server_name = ""
 
     def wrap_socket(self, sock: Any, *args: Any, **more: Any) -> ssl.SSLSocket:
-        """Wrap a socket in TLS."""
         if self.server_name:
             more["server_hostname"] = self.server_name
         return super().wrap_socket(sock, *args, **more)

@@ -360,7 +360,6 @@ def _write_the_same(cluster: Cluster, first: MemberResult, later: MemberResult) 
 
 
 def _unbound(cluster: Cluster, pod: Pod) -> frozenset[str]:
-    """Return the names of the pod's unbound PersistentVolumeClaims."""
     found = [each.claim for each in pod_claims(pod, cluster.objects)] if pod.spec.volumes else []
     return frozenset(each.name for each in found if each is not None and not is_bound(each))
 
@@ -433,7 +432,6 @@ class _Trial(msgspec.Struct):
 
     @property
     def found(self) -> list[MemberResult]:
-        """The pods that found nodes."""
         return [each for each in self.results if each.row >= 0]
 
 
@@ -458,7 +456,6 @@ class _Cycle(msgspec.Struct):
 
     @property
     def key(self) -> Key:
-        """Namespace and name of the group."""
         return self.group.namespace, self.group.name
 
     def run(self) -> _Trial:
@@ -698,7 +695,6 @@ def _post_filter(cycle: _Cycle, results: Sequence[MemberResult]) -> _Preemption:
 
 
 def _preempted(cycle: _Cycle, units: Sequence[Unit]) -> _Preemption:
-    """Find the victims among `units` for a group."""
     scheduler, cluster = cycle.scheduler, cycle.scheduler.cluster
     with cluster.objects.devices.kept(), cluster.savepoint():
         for key, _, _ in (pod for unit in units for pod in unit.pods):

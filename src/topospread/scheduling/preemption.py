@@ -302,7 +302,6 @@ class PreemptionSearch:
         return known.found
 
     def _tried(self, node: str, row: int) -> NodeResult:
-        """Run a dry run on a node."""
         potential = self._most_important_first(self._potential_victims(row))
         pods = tuple([(each.key, each.pod_class) for each in potential])
         violating = self._budgets.violating(pods)

@@ -339,7 +339,6 @@ def _lasting_reads(plugins: PreparedPlugins) -> Iterable[Subject | ObjectKey]:
 
 
 def _without(names: Collection[str], plugins: PreparedPlugins) -> dict[str, Prepared]:
-    """Return the prepared plugins except ``names``."""
     return {name: each for name, each in plugins.prepared.items() if name not in names}
 
 

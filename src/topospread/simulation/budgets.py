@@ -94,7 +94,6 @@ class _PodsThere:
         return found
 
     def selected(self, budget: PodDisruptionBudget) -> list[Pod]:
-        """Return the pods that a budget selects."""
         selector = budget_selector(budget)
         return [] if selector is None else self._by_labels.selected(budget.namespace, selector)
 
@@ -138,7 +137,6 @@ class _Standing(msgspec.Struct):
     pods: int = 0
 
     def on_nodes(self) -> int:
-        """Return the current number of its pods on nodes."""
         if self.selection is None:
             return 0
         return sum(self.selection.on_node.values())

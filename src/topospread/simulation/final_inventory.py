@@ -66,7 +66,6 @@ def inventory_with(run: Run, pods: Iterable[Pod]) -> Inventory:
 
 
 def _scaled(kind: str, item: Object, replicas: dict[tuple[str, str, str], int]) -> Object:
-    """Return a workload with the simulated replicas."""
     wanted = replicas.get((kind, item.namespace, item.name))
     if wanted is None or not isinstance(item, _HAVE_REPLICAS):
         return item
@@ -74,7 +73,6 @@ def _scaled(kind: str, item: Object, replicas: dict[tuple[str, str, str], int]) 
 
 
 def _stored(kind: str, item: Object) -> Object:
-    """Return the object with a uid."""
     if item.metadata.uid:
         return item
     uid = generated_uid(kind, item.namespace, item.name)

@@ -172,7 +172,6 @@ def try_more(run: Run, pods: Sequence[QueuedPod], *, all_exist: bool) -> list[Po
 
 
 def _outcome(run: Run, attempt: GroupAttempt, result: MemberResult) -> PodOutcome:
-    """Return the outcome of one pod after the attempt."""
     key, cluster = result.member.key, run.cluster
     if result.row >= 0:
         return PodOutcome(Placement(key, cluster.nodes.names[result.row], result.score), stamp=cluster.journal.stamp)

@@ -191,7 +191,6 @@ class _Tally:
 
     @classmethod
     def of_simulation(cls, result: Simulation, namespace: str | None) -> _Tally:
-        """Return the numbers of a simulation."""
         return cls(
             sum(each.pending for each in result.workloads if namespace in (None, each.namespace)),
             len(result.evictions),

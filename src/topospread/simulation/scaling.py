@@ -192,7 +192,6 @@ def _helps_group(
 
 
 def _daemon_pods(workloads: Sequence[Workload], node: Node) -> Iterator[tuple[Workload, Pod]]:
-    """Yield the DaemonSet pods of a new node."""
     nodes = DaemonNodes([node], comparison_operators=True)
     for row in workloads:
         if row.kind == "DaemonSet" and row.template is not None and nodes.for_pods_of(row.template.spec)[0]:

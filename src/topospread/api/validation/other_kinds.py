@@ -188,7 +188,6 @@ def _check(kind: str, made: Json) -> Iterator[FieldError]:
 
 
 def _check_priority(made: Json) -> Iterator[FieldError]:
-    """Check a PriorityClass (ValidatePriorityClass)."""
     name, value = made["metadata"].get("name", ""), made.get("value", 0)
     if name.startswith(_SYSTEM_PREFIX):
         problem = _not_a_system_class(name, value, made.get("globalDefault", False))

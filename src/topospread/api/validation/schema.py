@@ -328,7 +328,6 @@ def _anything(value: Any) -> Any:
 
 
 def _named(value: object) -> str:
-    """Return the name of a value's type for errors."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

@@ -152,7 +152,6 @@ def _long_name(name: str) -> names.Reasons:
 
 
 def _check_replica_template(spec: Json, *, options: Options) -> Iterator[FieldError]:
-    """Check selector and template of a Deployment or ReplicaSet."""
     yield from _check_selector(spec.get("selector"), "deployment")
     compiled = compiled_selector(spec.get("selector"))
     if compiled is None:

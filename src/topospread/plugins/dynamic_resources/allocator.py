@@ -102,8 +102,6 @@ class _Request(msgspec.Struct):
 
 
 class _Chosen(msgspec.Struct):
-    """A device chosen for a request."""
-
     device: PoolDevice
     request: _Request
     share: str | None = None

@@ -112,7 +112,6 @@ class _RatioOfFree:
         self._shape = shape
 
     def __call__(self, demands: list[Demand], nodes: int) -> Ints:
-        """Return the scores for the demands on a number of nodes, int64[nodes]."""
         total = np.zeros(nodes, dtype=np.int64)
         weights = np.zeros(nodes, dtype=np.int64)
         for demand in demands:

@@ -77,17 +77,14 @@ class _SpreadScore:
         return points.astype(np.int64)
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether pods of a class count."""
         return pod_class.counted and (pod_class.label_set is None or pod_class.label_set in self._pods.sets)
 
     def on_nodes(self, rows: Collection[int]) -> None:
-        """Record the zones of changed nodes."""
         self._zones = grown(self._zones, self._nodes.capacity, _NO_ZONE)
         for row in rows:
             self._place(row)
 
     def columns(self) -> list[GroupColumn] | None:
-        """Return None: all nodes must be compared."""
         return None
 
     def _place(self, row: int) -> None:
