@@ -86,6 +86,9 @@ class PodClasses:
         self.every: dict[int, PodClass] = {}
         self.selections = Selections()
         self.made = 0
+        # By index: _idle (classes without pods, oldest first) and _with_affinity (classes with terms, ascending).
+        # _asking: namespace that terms may match, None for any → classes by index. _numbers: index → entries in _terms.
+        # _there: priority → classes with placed pods by index. _by_identity: `_key` → (signature, class).
         self._idle: dict[int, PodClass] = {}
         self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
         self._costs: dict[bytes, Cost] = {}

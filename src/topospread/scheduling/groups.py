@@ -1,8 +1,8 @@
 """Feasible nodes in groups; the best node of a group is its *head*.
 
 Pod classes that group nodes by the same columns share the groups. The nodes of a group are equal for every cluster-wide
-plugin, so only their node-local scores differ. The best head is therefore the best node. If only few nodes have pods
-that the class counts, `heads_beside` compares these nodes next to the groups of the other nodes.
+plugin, so only their node-local scores differ. Comparing all heads therefore finds the best node. If only few nodes
+have pods that the class counts, `heads_beside` compares these nodes next to the groups of the other nodes.
 docs/explanation/engine.md has a picture.
 """
 

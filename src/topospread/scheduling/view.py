@@ -95,8 +95,8 @@ class View:
         can_fail: whether a filter may fail with an error on single nodes.
         answers_node_pinned: whether the view's answer for a node also holds for a DaemonSet pod pinned to that node.
 
-    Between calls, the counts of watchers and ``node_local`` may be older than the cluster. They reflect the journal up
-    to their positions; `catch_up` must return True before any other method is called.
+    Between calls, counts and ``node_local`` may be older than the cluster. Call `catch_up` before any other method; if
+    it returns False, the view is invalid.
     """
 
     def __init__(  # noqa: PLR0913 - two are rare
