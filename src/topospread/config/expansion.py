@@ -56,7 +56,7 @@ def expand(sets: Mapping[str, PluginSet], version: KubeVersion, scheduler_name: 
 def _ordered(
     point: str, sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]
 ) -> tuple[PluginEntry, ...]:
-    """Return multiPoint plugins that the extension point also lists, other multiPoint plugins, and its other plugins."""
+    """Return multiPoint plugins that the extension point also lists, other multiPoint plugins, then its others."""
     own = sets.get(EXTENSION_POINTS[point], _NONE)
     listed = {entry.name: entry for entry in own.enabled}
     multi_point = [
