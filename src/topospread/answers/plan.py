@@ -133,7 +133,7 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     blocks: Annotated[
         bool, Meta(description="Whether budgets let no pod be evicted, unlike before, so a drain does not end.")
     ] = False
-    lines: Annotated[tuple[ChangedField, ...], Meta(description="Changed fields that make it worse.")]
+    lines: Annotated[tuple[ChangedField, ...], Meta(description="Changed fields that make the result worse.")]
 
 
 class MoveCause(Base, frozen=True, kw_only=True):
@@ -221,8 +221,8 @@ class Plan(Answer, frozen=True, kw_only=True):
     rules: Annotated[
         tuple[str, ...],
         Meta(
-            description="For two versions: the feature gates and rules, with their version, that move pods, oldest "
-            "first. A gate is proved alone; rules are those of the plugins that moved pods."
+            description="For two versions: feature gates and rules that move pods, with their versions, oldest first. "
+            "A gate alone restores the placement; rules belong to the plugins that moved pods."
         ),
     ] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about only one of the states.")] = ()
