@@ -211,9 +211,7 @@ class Scheduler:
         return next(filter(None, [each.bind() if binds else each.assume() for each in reserved]), "")
 
     def _reserve_devices(self, pod_class: PodClass, row: int, key: PodKey, uid: str, *, names_claims: bool) -> None:
-        """Run Reserve and PreBind of DynamicResources: allocate and reserve the claims of a pod that was just
-        placed.
-        """
+        """Run Reserve and PreBind of DynamicResources: allocate and reserve the claims of a placed pod."""
         devices = self.framework_of(pod_class).devices
         found = devices.filter_of(pod_class, self.cluster) if devices is not None else None
         if found is not None:

@@ -190,9 +190,7 @@ class CachedRejections:
             self._listening[key] = basis
 
     def of(self, pod_class: PodClass) -> PodOutcome | None:
-        """Return the cached outcome for a pod of the class, with the current stamp; ``None`` if it must be
-        scheduled.
-        """
+        """Return the cached outcome of the class, with the current stamp; ``None`` if the pod must be scheduled."""
         self.catch_up()
         key, stamp = self.equivalence_class(pod_class), self._cluster.journal.stamp
         outcome, basis = self._known.get(key, (None, None))

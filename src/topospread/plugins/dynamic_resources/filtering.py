@@ -83,8 +83,7 @@ class NodeAllocations:
         self._rows_of: dict[PoolID, set[int]] = {}
 
     def catch_up(self) -> bool:
-        """Drop the answers for nodes whose devices or labels changed. Return False if all answers must be
-        recomputed."""
+        """Drop the answers for changed nodes. Return False if all answers must be recomputed."""
         cluster = self._cluster
         if self._numbering != cluster.nodes.numbering or self._read != _stamps(cluster):
             return False
