@@ -176,7 +176,7 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "StorageCapacityScoring": (_SCHEDULER, "VolumeBinding scores nodes by storage capacity"),
     "VolumeAttributesClass": (
         _BOTH,
-        "volumeAttributesClassName of claims and volumes is stored and must match; if off, claims that name a class fail",
+        "volumeAttributesClassName of claims and volumes is stored and must match; if off, claims with a class fail",
     ),
     "VolumeLimitScaling": (_SCHEDULER, "a node without its CSI driver takes no pod that needs the driver"),
     "DynamicResourceAllocation": (_BOTH, "resourceClaims is stored; DynamicResources is in the default profile"),
