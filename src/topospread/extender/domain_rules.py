@@ -37,7 +37,7 @@ class RuleVerdict(NamedTuple):
 
     Attributes:
         against: reason of a rejection; "" without a rejection.
-        wish: preference; higher is better. Values are only comparable between nodes of the same rule.
+        wish: preference; higher is better. Only values of the same rule are comparable.
     """
 
     against: str
@@ -155,7 +155,7 @@ def _by_hierarchy(rule: DomainHierarchy, around: PodSurroundings) -> NodeJudge:
 
 
 def _paths(node: Node, keys: list[str]) -> list[tuple[str, ...]]:
-    """Return the nested domains of a node, as far as it has the keys. Each includes its parent domains."""
+    """Return a node's domain for each key, up to the first key that it lacks, as (widest parent, …, domain)."""
     found: list[tuple[str, ...]] = []
     labels: Mapping[str, str] = node.labels
     for key in keys:

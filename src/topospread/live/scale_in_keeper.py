@@ -67,7 +67,7 @@ class ScaleInKeeper:
                 state = self._followed.state
                 if end.is_set() or not (self.allowed() and state.ready and state.behind_since is None):
                     break
-                if key in self._plans.changed:  # a previous write may have taken long enough for it to be deleted
+                if key in self._plans.changed:  # else it was deleted during an earlier write
                     self._plans.changed.discard(key)
                     await self._keep(key)
 

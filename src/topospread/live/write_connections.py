@@ -1,7 +1,7 @@
 """A pool of HTTP/1.1 connections for writes.
 
-A binding takes a third of aiohttp's CPU time. Only the needed parts of HTTP are supported. Responses are parsed as
-bytes arrive, without a task per response, and one timer watches all connections.
+A binding takes a third as much CPU time as with aiohttp. Only the needed parts of HTTP are supported. Responses are
+parsed as bytes arrive, without a task per response, and one timer watches all connections.
 
 A connection has one request at a time, or several pipelined requests (RFC 9112, 9.3.2) for writes that can be repeated.
 Pipelining takes less than half the CPU time.

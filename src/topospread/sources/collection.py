@@ -57,7 +57,7 @@ class _Origins:
         self._positions.append(-1 if read.position is None else read.position)
 
     def of(self, number: int, item: KubeObject) -> ReadObject:
-        """Return the object that was added after ``number`` others, with its origin."""
+        """Return `item` with the origin of the object with index `number`, from 0."""
         position = self._positions[number]
         first = self._firsts[bisect_right(self._starts, number) - 1]
         return first._replace(item=item, position=None if position < 0 else position)
@@ -128,7 +128,7 @@ class Collection:
 
 
 def applied(earlier: Inventory, later: Inventory) -> Inventory:
-    """Return the inventory with manifests applied. Fields that ``kubectl apply`` keeps are kept."""
+    """Return `earlier` with the objects of `later` applied like by ``kubectl apply`` (`inherit`)."""
     collection = Collection()
     for inventory in (earlier, later):
         collection.add_path(

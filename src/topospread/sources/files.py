@@ -45,7 +45,7 @@ BYTES_PER_VALUE: Final = 8
 """Minimum bytes per value, on average, of texts with more than `MAX_VALUES` values. Objects have about 15."""
 
 MAX_RENDERING: Final = 600.0
-"""Maximum seconds for the charts and kustomizations of a path together, with reading what they print."""
+"""Seconds after the first chart or kustomization of a path, until which another one may be rendered."""
 
 MAX_DEPTH: Final = 200
 """Maximum depth of folders: each step through a path costs time in proportion to its length."""
@@ -101,7 +101,7 @@ class SkippedFiles(msgspec.Struct):
 
     Attributes:
         hidden: folders whose names begin with a dot, except ``.git``.
-        otherwise: files that kubectl does not read, because their endings have capitals or, in a repository, are .gz.
+        otherwise: files that kubectl does not read: with capitals in their endings, or .gz files in a repository.
         outside: links whose targets are outside the folder's root.
         dangling: links whose targets do not exist.
     """
@@ -223,7 +223,7 @@ def in_time(sources: Iterable[Source]) -> Iterator[Source]:
     """Yield the sources.
 
     Raises:
-        InputError: before a chart or kustomization, `MAX_RENDERING` after the first.
+        InputError: if a chart or kustomization is due more than `MAX_RENDERING` seconds after the first one.
     """
     begun = math.inf
     for source in sources:

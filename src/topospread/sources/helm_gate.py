@@ -103,8 +103,8 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
 
     Args:
         words: the arguments of ``helm``.
-        roots: real paths of the folders for values. Charts and their links must be in the first folder: in the others,
-            a remote base could place a chart among Helm's own files.
+        roots: real paths of the folders for values. Charts and their links must be in the first folder. The other
+            folders are temporary, and a remote base could write a chart into them.
         network: whether charts may be fetched.
 
     Raises:
@@ -148,7 +148,8 @@ def _check_value(option: str, value: str, roots: Sequence[str]) -> None:
     if option == "--untardir" and not is_within(value, roots[0]):
         raise _outside(value, roots)
     if option == "--name-template" and "{{" in value:
-        # Unlike in charts, its functions read the environment, which would show that topospread renders, and use DNS.
+        # Unlike in a chart, functions of a name template read the environment and use DNS. So its result could depend
+        # on whether topospread renders it.
         raise UsageError(f"nameTemplate: {NO_TEMPLATE}")
 
 

@@ -62,7 +62,7 @@ class Kustomization:
 
     @property
     def reached(self) -> frozenset[str]:
-        """Its file and its files, and those of the kustomizations in the folders that it refers to."""
+        """Its own file and its `files`, and those of all kustomizations that it refers to, directly or indirectly."""
         found, folders, waiting = set[str](), {self.folder}, [self]
         while waiting:
             each = waiting.pop()
@@ -112,7 +112,7 @@ def file_in(folder: str) -> str | None:
 
 
 def is_kustomization(value: dict[str, Any]) -> bool:
-    """Return whether a file of this name is kustomize's. Flux's Kustomization often has the same file name."""
+    """Return whether a kustomization.yaml is for kustomize. Flux's Kustomization often has this file name, too."""
     versions = _given(value, "apiversion")
     version = versions[0] if len(versions) == 1 else None
     return not isinstance(version, str) or not version or version.startswith(_GROUP)
@@ -220,7 +220,7 @@ _PLAIN_DATA: Final = frozenset(
 )
 """Fields, in lower case, whose texts kustomize does not read as paths. `helm_gate` checks `repo`."""
 _NO_PATHS: Final = frozenset({"patch", "jsonop", "delimiter", "fieldpath", "fieldpaths", "fieldspecs", "confighome"})
-"""More such fields, in lower case, which may contain slashes. `helm_gate` replaces `configHome`."""
+"""Fields, in lower case, whose texts are no paths but may contain slashes. `helm_gate` replaces `configHome`."""
 _NAMES: Final = frozenset({"name", "chartname"})
 """Fields with chart names. kustomize writes chart values to a temporary file with this name."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
@@ -252,7 +252,7 @@ def check_reach(folder: str, root: str, *, network: bool, checked: Reached | Non
         checked: results for the same root, which are used again. New results are added.
 
     Raises:
-        InputError: if it reads there, or a kustomization cannot be read. The place is the kustomization's file.
+        InputError: if the kustomization is rejected or a kustomization cannot be read. The place is its file.
     """
     checked = {} if checked is None else checked
     visited: set[str] = set()

@@ -278,7 +278,7 @@ def _count(key: str, value: str) -> int:
 
 
 def _where(value: str) -> tuple[str, str]:
-    """Split ``zone-c:REST`` into the zone or node and the rest; "" if the value starts with its key."""
+    """Split ``WHERE:REST`` into the zone or node and the rest; WHERE is "" if the value has none."""
     where, colon, rest = value.partition(":")
     return (where, rest) if colon and "=" not in where and rest not in _EFFECTS else ("", value)
 

@@ -41,7 +41,7 @@ MAX_SIZE: Final = 64 << 20
 MAX_VALUES: Final = 1_000_000
 """Maximum number of scalars, lists and mappings in a text, without aliases. A small gzip file can contain many."""
 _MOST_ITEMS, _BYTES_PER_ITEM = 100_000, 64
-"""Maximum items of a list, unless they have at least so many bytes on average."""
+"""A list with more than `_MOST_ITEMS` items needs at least `_BYTES_PER_ITEM` bytes per item on average."""
 
 BYTE_ORDER_MARK: Final = "\ufeff".encode()
 
@@ -255,7 +255,7 @@ class _DocumentReader:
         self._count(event)
         text: str = event.value
         if not text and not event.style and (event.tag is not None or not any(event.implicit)):
-            # libyaml ends a tag at a comma, and go-yaml takes the comma and what follows for its name.
+            # libyaml ends a tag at a comma. In go-yaml, the comma and the following text are part of the tag's name.
             raise DecodeError("a tag without a value; remove it", self._place(event))
         if event.tag is not None:
             value = self._tagged(event)

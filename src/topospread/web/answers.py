@@ -307,9 +307,9 @@ class Answers:
         return {"html": self._pages.page("findings.html", findings=found)}
 
     def _placed(self, asked: PageQuestion, target: str = "") -> PageQuestion:
-        """Return the question about frame 1 in place of frame 0, for a pod that waits in both, or for all of them.
+        """Return the question for frame 1 instead of 0 if no pod has a node as read, and the pod is pending in both.
 
-        Only where no pod has a node as read: to place every pod again takes long, and changes nothing.
+        In frame 1 all pods are placed already. An answer for frame 0 would place them again, with the same result.
         """
         found, at = self.timeline(asked)
         waiting = {f"{each.namespace}/{name}" for each in found.frames[1].pending for name in each.pods}

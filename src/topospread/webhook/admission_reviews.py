@@ -287,7 +287,7 @@ def _allowed(request: Json, warnings: Sequence[str] = ()) -> Json:
 
 
 def _words(finding: Finding) -> str:
-    """Return a finding as kubectl prints it, perhaps in a pipeline."""
+    """Return a finding as text for kubectl's output, with commands to CI pipelines escaped."""
     field = finding.place.field
     return escape_all(f"{finding.rule}: {field}: {finding.message}" if field else f"{finding.rule}: {finding.message}")
 
