@@ -54,7 +54,7 @@ Examples:
     help="Seconds to search for nodes to add (10).",
 )
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=10_000, metavar="N", help="Stop after N replicas or rounds (10000)."
+    "--limit", type=click.IntRange(min=1), default=10_000, metavar="N", help="Stop after N replicas per TARGET (10000)."
 )
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Number of processes (one per core).")
 @click.option("--seed", type=int, metavar="N", help="Seed of the choice between nodes with equal scores.")

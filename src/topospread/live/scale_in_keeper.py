@@ -76,7 +76,7 @@ class ScaleInKeeper:
         self._planned[key] = plan
         named = "/".join(key)
         if plan.problem and (before is None or before.problem != plan.problem):
-            log.warning("No order for a scale-in", extra=facts(replicaSet=named, why=plan.problem))
+            log.warning("Cannot order the pods for a scale-in", extra=facts(replicaSet=named, why=plan.problem))
         failed = False
         for cost in plan.costs:
             failed |= not await self._write(cost, named)

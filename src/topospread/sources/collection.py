@@ -186,7 +186,7 @@ def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
     if len(built) == 2 and built[0] is not built[1]:
         words = f"{built[0].name} and {built[1].name} in one path both make this object: name one of them"
         return DuplicateError(words, second.exact_place())
-    return DuplicateError(f"this object is given twice in one path, first at {where}", second.exact_place())
+    return DuplicateError(f"this object is given twice in one path, first at {where}; remove one", second.exact_place())
 
 
 def _where(place: Place) -> Place:

@@ -163,7 +163,7 @@ def parse_kinds(value: Any, place: Place) -> Kinds:
         if each.as_ not in _BUILT_IN:
             raise ConfigError(f"kinds: {each.kind}: as: {each.as_}: use one of {', '.join(_BUILT_IN)}", place)
         if not each.template and not each.spec:
-            raise ConfigError(f"kinds: {each.kind}: template or spec is missing", place)
+            raise ConfigError(f"kinds: {each.kind}: add template or spec", place)
         found.setdefault((each.group, each.kind), []).append(each)
     return found
 

@@ -88,12 +88,12 @@ def _fetch(helm: str, words: Sequence[str], folder: str, environment: Mapping[st
     with tempfile.TemporaryDirectory(dir=folder) as fetched:
         code = subprocess.call([helm, *before, fetched, *after[1:]], env=dict(environment))
         if any(is_of_git(name) for _, folders, files in os.walk(fetched) for name in (*folders, *files)):
-            raise UsageError("the fetched chart contains a file of git's")
+            raise UsageError("the fetched chart contains a file of git's; use another version of it")
         os.makedirs(after[0], exist_ok=True)
         for name in os.listdir(fetched):
             wanted = os.path.join(after[0], name)
             if os.path.lexists(wanted):
-                raise UsageError(f"{shown_path(wanted)} exists already, and the fetched chart has the same name")
+                raise UsageError(f"{shown_path(wanted)} exists, and the fetched chart has the same name; remove it")
             shutil.move(os.path.join(fetched, name), wanted)
     return code
 

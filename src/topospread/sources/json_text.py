@@ -76,7 +76,7 @@ def _split_stream(text: Text) -> list[tuple[int, int]]:
             _, at = decoder.raw_decode(whole, begin)
             spans.append((start, start := start + len(whole[begin:at].encode())))
             if len(spans) > _MOST_DOCUMENTS:
-                raise DecodeError(f"the text has more than {_MOST_DOCUMENTS:,} documents", Place(text.name))
+                raise DecodeError(f"more than {_MOST_DOCUMENTS:,} documents; split them into files", Place(text.name))
     except json.JSONDecodeError as error:
         raise _malformed(text, error) from None
     except RecursionError:
@@ -185,7 +185,7 @@ def _duplicate(text: Text, start: int, end: int, key: str) -> DuplicateError:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise _NumberError(f"{text} is no number that JSON can hold")
+    raise _NumberError(f"{text} is not a number in JSON; write a string or a finite number")
 
 
 def _integer(text: str) -> int:

@@ -377,7 +377,7 @@ class _ReachCheck:
             self._check_slashes(document.value)
             self._check_texts(document.value, may_be_path=field != "configurations")
             if is_inline and not (isinstance(document.value, dict) and isinstance(document.value.get("kind"), str)):
-                raise InputError("a configuration of kustomize has no kind", self._place)
+                raise InputError("a configuration of kustomize has no kind; add it", self._place)
         _check_syntax(data, self._place, merges=False)
 
     def _check_slashes(self, value: Any) -> None:

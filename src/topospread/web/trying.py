@@ -143,7 +143,7 @@ class PlayedTrials:
                 return job.done.result(_LOOK)
             except TimeoutError:
                 if asker.is_set():
-                    raise AbandonedError("the trial was cancelled") from None
+                    raise AbandonedError("the simulation was stopped, because no page waits for it any more") from None
 
     def ask(
         self,
@@ -241,7 +241,7 @@ class PlayedTrials:
         job.says = "waiting for other trials"
         while not self._room.acquire(timeout=_LOOK):
             if job.is_over():
-                raise AbandonedError("the trial was cancelled")
+                raise AbandonedError("the simulation was stopped, because no page waits for it any more")
         try:
             with self._listing:
                 own = [

@@ -119,7 +119,7 @@ class TestOrder:
             load([str(tmp_path / "all")])
         assert str(caught.value) == (
             f"{tmp_path}/all/2.yaml:1:1: document 1: Pod default/a: this object is given twice in one path, "
-            f"first at {tmp_path}/all/1.yaml:9:1: document 2"
+            f"first at {tmp_path}/all/1.yaml:9:1: document 2; remove one"
         )
 
     def test_one_name_may_be_used_by_several_kinds_and_namespaces(self, write):
