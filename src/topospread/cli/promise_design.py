@@ -56,7 +56,7 @@ Examples:
     "--of", "replicas", type=click.IntRange(min=1), metavar="COUNT", help="Replicas; by default the workload's."
 )
 @click.option(
-    "--lose-node-unnoticed", "unnoticed", is_flag=True, help="A node loss takes at most one pod, which is replaced."
+    "--lose-node-unnoticed", "unnoticed", is_flag=True, help="A node loss takes at most one, replaceable pod."
 )
 @click.option("--tries", type=click.IntRange(min=1), default=60, show_default=True, metavar="COUNT",
               help="Maximum number of designs to check.")  # fmt: skip

@@ -110,7 +110,7 @@ def test_a_fetched_chart_takes_no_other_files_place(root: Path) -> None:
     (root / "new").mkdir()
     (root / "new" / "web").symlink_to("../..")
     done = fetch(root, "web/templates/a.yaml")
-    assert (done.returncode, "exists already" in done.stderr) == (1, True)
+    assert (done.returncode, "exists, and the fetched chart has the same name" in done.stderr) == (1, True)
     assert not (root.parent / "templates").exists()
 
 
