@@ -115,7 +115,7 @@ class Collection:
         ]
 
     def fill(self, inventory: Inventory) -> None:
-        """Add all objects to an inventory, with their places. Unnamed objects are found by their generateName."""
+        """Add all objects to an inventory, with their places. The key of an unnamed object has its generateName."""
         lists = {kind: getattr(inventory, how.attribute) for kind, how in KINDS.items()}
         for key, item in self.objects.items():
             lists[key[0]].append(item)

@@ -190,7 +190,7 @@ def find_kinds(folder: str = ".") -> Kinds:
 
 
 def made_of(value: Mapping[str, Any], how: CustomKind, namespace: str) -> Iterator[dict[str, Any]]:
-    """Yield built-in objects that create a custom resource's pods; nothing without a template.
+    """Yield built-in objects that create a custom resource's pods; none if it has no pod template.
 
     Args:
         value: the custom resource.
@@ -302,7 +302,7 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
     for name, word in words.items():
         placeholder = f"{{{name}}}"
         if text.count(placeholder) * len(word) > _LONGEST_TEXT:
-            raise ConfigError(f"kinds: a text with {placeholder} becomes longer than {_LONGEST_TEXT} characters")
+            raise ConfigError(f"kinds: a text with {placeholder} is longer than {_LONGEST_TEXT} characters; cut it")
         text = text.replace(placeholder, word)
     return text
 

@@ -415,6 +415,6 @@ def _too_large(source: Source, limit: int) -> InputError:
 
 
 def unreadable(error: OSError, path: str) -> InputError:
-    """Return the operating system's error for a path, or for one below it."""
+    """Return the error for the path that an OSError names, or else for `path`."""
     culprit = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else path
     return InputError(f"cannot be read: {error.strerror or error}", _at(culprit))

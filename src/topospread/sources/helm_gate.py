@@ -154,4 +154,4 @@ def _check_value(option: str, value: str, roots: Sequence[str]) -> None:
 
 
 def _outside(path: str, roots: Sequence[str]) -> UsageError:
-    return UsageError(f"{shown_path(path)} is outside {shown_path(roots[0])}")
+    return UsageError(f"{shown_path(path)} is outside {shown_path(roots[0])}; copy it there")

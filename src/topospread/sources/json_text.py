@@ -181,7 +181,7 @@ def _duplicate(text: Text, start: int, end: int, key: str) -> DuplicateError:
         return DuplicateError(error.message, replace(error.place, document=None, line=line))
     except DecodeError:
         pass
-    return DuplicateError(f"{shown_key(text, key)} occurs twice in one object", place)
+    return DuplicateError(f"{shown_key(text, key)} occurs twice in one object; remove one", place)
 
 
 def _no_number(text: str) -> NoReturn:

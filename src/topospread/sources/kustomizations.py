@@ -382,7 +382,7 @@ class _ReachCheck:
 
     def _check_slashes(self, value: Any) -> None:
         if _slashes(value) > _MOST_SLASHES:
-            raise InputError(f"its texts have more than {_MOST_SLASHES:,} slashes", self._place)
+            raise InputError(f"its texts have more than {_MOST_SLASHES:,} slashes; split it", self._place)
 
     def _check_texts(self, value: Any, *, may_be_path: bool = True) -> None:
         """Reject URLs, files in ``.git`` or outside the root, and charts elsewhere, at any depth.

@@ -263,7 +263,7 @@ def _without_objects(paths: Sequence[str], reader: ObjectReader) -> InputError:
     """Return the error for paths without any object that topospread reads."""
     if reader.misspelt:
         (kind, similar), place = next(iter(reader.misspelt.items()))
-        return InputError(f"kind {kind} is unknown; {similar}?", place)
+        return InputError(f"kind {kind} is unknown; did you mean {similar}?", place)
     if reader.configurations:
         _, place = reader.configurations[0]
         return InputError("a KubeSchedulerConfiguration is not applied; give it with --config", place)
@@ -440,7 +440,7 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
         inventory.configurations.append(configuration)
         inventory.notes.append(f"{place}: this KubeSchedulerConfiguration is not applied; give it with --config")
     for (kind, similar), place in reader.misspelt.items():
-        inventory.warnings.append(f"{place}: kind {kind} is unknown, its objects are skipped; {similar}?")
+        inventory.warnings.append(f"{place}: kind {kind} is unknown, its objects are skipped; did you mean {similar}?")
     for facts, place in reader.snapshots:
         inventory.notes.append(f"{place}: {note_of(facts)}")
         inventory.warnings += [

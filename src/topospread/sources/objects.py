@@ -133,7 +133,7 @@ class ObjectReader:
         more_dropped: number of further such fields.
         parameters: objects with parameters of admission policies, as plain data.
         foreign: paths of other programs' files in folders.
-        placed: keys of objects without a namespace, with the assigned namespace; without placed pods.
+        placed: keys, with the assigned namespace, of objects that name no namespace; without placed pods.
     """
 
     def __init__(self, rules: Rules, earlier: Mapping[ObjectKey, KubeObject] | None = None) -> None:

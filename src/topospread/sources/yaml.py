@@ -308,7 +308,7 @@ class _DocumentReader:
         if known is None:
             raise DecodeError("unknown anchor referenced", self._place(event))
         if known.nodes == _UNFINISHED:
-            raise DecodeError("the value of this anchor contains itself", self._place(event))
+            raise DecodeError("the value of this anchor contains itself; write it out", self._place(event))
         self.nodes += 1 + known.nodes
         self.aliased += known.nodes
         if self.aliased > 100 and self.nodes > 1000 and self.aliased / self.nodes > _allowed_alias_share(self.nodes):
@@ -362,7 +362,7 @@ class _DocumentReader:
     def _repeat(self, key: str, place: Place) -> None:
         words = f"{shown_key(self.text, key)} occurs twice in one mapping"
         if self.text.origins is None:
-            raise DuplicateError(words, place)
+            raise DuplicateError(f"{words}; remove one", place)
         place = self.text.origins.place(self.number, (), place)
         self.text.repeats[f"{place}: {words}; the last one counts, as for kubectl and Helm"] = None
 

@@ -73,7 +73,7 @@ class TestDuplicates:
     def test_are_placed(self):
         with pytest.raises(DuplicateError) as caught:
             documents(b'{"a": 1}\n{"b": {"c": 1,\n       "c": 2}}')
-        assert str(caught.value) == "a.json:3:8: a key of 1 character occurs twice in one mapping"
+        assert str(caught.value) == "a.json:3:8: a key of 1 character occurs twice in one mapping; remove one"
 
     def test_are_named_even_where_yaml_cannot_read_the_text(self):
         text = json.dumps({"pair": "😀"})[:-1].encode() + b', "x": 1, "x": 2}'

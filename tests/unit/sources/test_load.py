@@ -217,7 +217,7 @@ class TestLeftOut:
         nodes, path = write("nodes.yaml", NODE), write("bad.yaml", {**deployment(), "kind": "Deploymnet"})
         with pytest.raises(InputError) as caught:
             load([path], cluster=nodes)
-        assert str(caught.value) == f"{path}:1: kind Deploymnet is unknown; Deployment?"
+        assert str(caught.value) == f"{path}:1: kind Deploymnet is unknown; did you mean Deployment?"
 
     def test_another_programs_json_in_a_folder_is_noted(self, write, tmp_path):
         write("deploy/web.yaml", deployment())
