@@ -54,7 +54,7 @@ GATES = click.option(
     "--feature-gates",
     default="",
     metavar="A=true,…",
-    help="Feature gates; write apiserver:A=true for one program's gate.",
+    help="Feature gates; apiserver:A=true sets only the API server's.",
 )
 
 CALL_EXTENDERS = click.option("--call-extenders", is_flag=True, help="Call the extenders of --config over the network.")

@@ -173,7 +173,7 @@ def _named(state: State, paths: Sequence[str]) -> list[str]:
 
 
 def _from_old(given: dict[str, Any], old: State, new: State) -> tuple[dict[str, Any], dict[str, bool]]:
-    """Replace files of the repository that --config and --on name by OLD's copies, because NEW may be a stranger's.
+    """Use OLD's copies of the repository's files that --config and --on name: a stranger may have written NEW.
 
     Returns:
         The options, and file → whether it is the configuration, for each such file that differs in NEW.
@@ -334,7 +334,7 @@ def _linted(
 ) -> tuple[list[Finding], Read, tuple[str, ...], Sequence[Finding]]:
     """Return lint's findings, the manifests as read, the workloads that lint did not place, and the ignored findings.
 
-    Paths in findings are those that the user knows.
+    Findings have the paths that the user knows, not those of temporary folders.
 
     Args:
         given: the options for the state.

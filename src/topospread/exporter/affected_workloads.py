@@ -1,6 +1,6 @@
 """Find the workloads that a change affects: they count a pod, repel it, or share its node.
 
-It may return too many workloads, but never too few, because only these are evaluated again.
+The result may have too many workloads, but never too few, because no other workload is evaluated again.
 """
 
 from __future__ import annotations

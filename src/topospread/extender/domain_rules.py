@@ -1,9 +1,10 @@
 """Apply declared rules to nodes: rejections and scores.
 
-* A cap rejects a domain with its maximum number of pods. * Shares reject a domain with ``ceil(n · share)`` of ``n``
-pods, including this one. Some domain always has fewer, so that shares never reject all nodes unless resources are
-missing. * A hierarchy rejects a domain that would exceed the least of its siblings by more than the skew, at each
-level. A rack is compared with the racks of its own zone, while a second spread constraint would compare all racks.
+* A cap rejects a domain with its maximum number of pods.
+* Shares reject a domain with ``ceil(n · share)`` of ``n`` pods, including this one. Some domain always has fewer, so
+  shares never reject all nodes unless resources are missing.
+* A hierarchy rejects a domain whose count would exceed its emptiest sibling's by more than the skew, at each level. A
+  rack is compared with the racks of its own zone, while a second spread constraint would compare all racks.
 """
 
 from __future__ import annotations

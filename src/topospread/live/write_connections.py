@@ -272,7 +272,7 @@ def _answer(came: bytearray, *, ended: bool) -> tuple[Answer, int] | None:
 
 
 def _joined(came: bytearray, place: int) -> tuple[bytes, int] | None:
-    """Return the chunks from a position on, and their end; None while the last chunk is missing."""
+    """Join the chunks that start at a position. Return them and their end; None while the last chunk is missing."""
     parts: list[bytes] = []
     while True:
         end = came.find(b"\r\n", place)

@@ -223,7 +223,7 @@ def in_time(sources: Iterable[Source]) -> Iterator[Source]:
     """Yield the sources.
 
     Raises:
-        InputError: if a chart or kustomization is due more than `MAX_RENDERING` seconds after the first one.
+        InputError: if the next source is a chart or kustomization, `MAX_RENDERING` seconds or more after the first one.
     """
     begun = math.inf
     for source in sources:

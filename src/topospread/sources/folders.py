@@ -718,7 +718,7 @@ def _has_workload(path: str) -> bool:
 
 
 def _is_workload(value: dict[str, Any]) -> bool:
-    """Return whether an object has the required fields of a pod or of a workload, which a patch leaves out."""
+    """Return whether an object has the required fields of a pod or workload. A patch does not have all of them."""
     kind, spec = value.get("kind"), value.get("spec")
     items = value.get("items")
     if isinstance(items, list) and any(isinstance(each, dict) and _is_workload(each) for each in items):

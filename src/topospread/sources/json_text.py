@@ -65,7 +65,7 @@ def split_documents(text: Text) -> list[tuple[int, int]]:
 
 
 def _split_stream(text: Text) -> list[tuple[int, int]]:
-    """Return the documents of a text with any number of them."""
+    """Return the byte range of each document in a text with several documents."""
     whole = text.data.decode()
     decoder = json.JSONDecoder(parse_constant=_no_number, parse_int=_integer, parse_float=_float)
     spans: list[tuple[int, int]] = []
@@ -243,7 +243,7 @@ class JsonList:
         """Return the list at a location; None for another value.
 
         Raises:
-            DecodeError: if it has more items than objects fit in its bytes.
+            DecodeError: if it has so many and so small items that they cannot be objects.
         """
         try:
             envelope = _ENVELOPE.decode(location.text.data[location.start : location.end])

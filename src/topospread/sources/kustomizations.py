@@ -42,11 +42,11 @@ class Kustomization:
         folder: its folder.
         root: real path of its root.
         file: the file itself.
-        component: whether it is only usable in others (``kind: Component``).
+        component: whether it can only be built as a part of another one (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
         files: the files that it has as resources, patches, generators and the like.
-        patches: those of its files that it has only as patches.
-        mentioned: files that its other texts name, such as contents of a ConfigMap.
+        patches: the `files` that it uses only as patches.
+        mentioned: further files that its texts name, such as contents of a ConfigMap.
         charts: the folders of the charts that Helm renders for it.
     """
 
@@ -187,7 +187,7 @@ def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield all texts of a kustomization, and the files in those like ``key=file``."""
+    """Yield all texts of a kustomization, and also FILE of a text ``KEY=FILE``."""
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _texts(each)

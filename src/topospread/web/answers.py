@@ -163,7 +163,7 @@ class Answers:
         drill = replace(found.drill, steps=tuple(it.outcome for it in found.frames[1 : max(at, 1) + 1] if it.outcome))
         newly = " newly" if drill.steps[0].pending else ""
         told |= {"began": _waiting(found.frames[1]), "verdict": drill.verdict if at > 1 else ""}
-        # Lost pods are named even where they are no harm; so is skew, which is no part of the verdict.
+        # The page also shows lost pods and grown skew that do not affect the verdict.
         harm = structs.replace(drill.harm, lost=drill.steps[-1].lost)
         told["harm"] = [*harm_words(harm, drill.verdict, newly)] if at > 1 else []
         told["skews"] = [*grown_skews(found.frames[1].snapshot.spreads, frame.snapshot.spreads)] if at > 1 else []

@@ -213,7 +213,7 @@ class PlayedTrials:
         return HeldProcess(held, lambda: replace(held, timeline=begin(held.inventory, self._served.options), ready={}))
 
     def _forget_oldest(self, kept: Key) -> None:
-        """Forget the oldest trials. Of the others only one keeps an idle process, since each takes much memory."""
+        """Forget the oldest trials. Only one kept trial keeps its idle process, because processes take much memory."""
         ended = [key for key, each in self._jobs.items() if each.done.done() and key[1] and key != kept]
         for key in ended[: max(0, len(self._jobs) - _KEPT)]:
             self._jobs.pop(key).end()

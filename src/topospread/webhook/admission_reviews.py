@@ -168,7 +168,7 @@ class AdmissionJudge:
         findings = report.findings
         denied = self._denying(request["object"], request, findings)
         if self._policy.deny and not denied and (report.read.broken or (findings and not report.given.manifests)):
-            # The API server reads more than the linter: an object that no rule saw is not judged.
+            # The API server accepts more objects than the linter can read. No rule has judged such an object.
             raise ValueError(_words(findings[0]) if findings else "the object cannot be read")
         if denied and request.get("oldObject"):
             before = {_sameness(each) for each in self._denying(request["oldObject"], request)}

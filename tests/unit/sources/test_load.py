@@ -210,7 +210,7 @@ class TestLeftOut:
     def test_a_misspelt_kind_is_warned_about(self, write):
         inventory = load([write("a.yaml", NODE, {**deployment(), "kind": "Deploymnet"})])
         assert inventory.warnings[0].endswith(
-            "a.yaml:9: kind Deploymnet is unknown, its objects are skipped; Deployment?"
+            "a.yaml:9: kind Deploymnet is unknown, its objects are skipped; did you mean Deployment?"
         )
 
     def test_a_misspelt_kind_alone_is_an_error_beside_a_cluster_too(self, write):
