@@ -504,7 +504,7 @@ class Session:
         """Return how many more pods fit, the limit, and the nodes that would help.
 
         Args:
-            targets: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
+            targets: ``deploy/web``, or several with weights: ``deploy/web=2``, ``deploy/api=1``.
             more: required additional replicas, as a number or a share of today's replicas, ``20%``.
             each_zone: require that they also fit after the loss of any one zone.
             pod: file with a pod, instead of targets.

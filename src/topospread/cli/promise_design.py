@@ -47,7 +47,7 @@ Examples:
 @access_options
 @click.option("--want", default="", metavar="PROMISES", help="Wanted promises: zone-loss>=4 drain>=66% skew<=1 …")
 @click.option(
-    "--survive", multiple=True, metavar="zone|node|KEY", help="Domains of which any one may be lost; with --left."
+    "--survive", multiple=True, metavar="zone|node|KEY", help="Kind of domain whose loss pods survive; with --left."
 )
 @click.option(
     "--left", multiple=True, type=int, metavar="COUNT", help="Pods that must remain; once for each --survive."
@@ -56,7 +56,7 @@ Examples:
     "--of", "replicas", type=click.IntRange(min=1), metavar="COUNT", help="Replicas; by default the workload's."
 )
 @click.option(
-    "--lose-node-unnoticed", "unnoticed", is_flag=True, help="Lose at most one pod with any node, and replace it."
+    "--lose-node-unnoticed", "unnoticed", is_flag=True, help="A node loss takes at most one, replaceable pod."
 )
 @click.option("--tries", type=click.IntRange(min=1), default=60, show_default=True, metavar="COUNT",
               help="Maximum number of designs to check.")  # fmt: skip

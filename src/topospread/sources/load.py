@@ -132,7 +132,8 @@ def load(  # noqa: PLR0913 - keyword arguments
     """Read all input into an inventory. Workloads have no pods yet.
 
     Args:
-        paths: files, folders and ``-``, applied in this order after ``cluster``. Without a cluster they are its state.
+        paths: files, folders and ``-``, applied in this order after ``cluster``. Without a cluster, they are the
+            cluster's state.
         cluster: a synthetic cluster (`synthetic_cluster.GRAMMAR`), or a path of files.
         stdin: input for the path ``-``.
         strict: reject unknown fields, like ``kubectl --validate=strict``.
@@ -147,7 +148,8 @@ def load(  # noqa: PLR0913 - keyword arguments
         allow_empty: accept paths without any object.
         progress: receives the number of processed bytes.
         keeps_whole: keep all fields of pods and templates, for policies that are not in the paths.
-        applied: without a cluster, number of last paths that are applied to the state which the other paths give.
+        applied: if there is no cluster: number of paths, from the end, that are applied to the state in the other
+            paths.
 
     Raises:
         InputError: if a file cannot be read or used, or no path contains an object.
@@ -272,7 +274,7 @@ def _without_objects(paths: Sequence[str], reader: ObjectReader) -> InputError:
     """Return the error for paths without any object that topospread reads."""
     if reader.misspelt:
         (kind, similar), place = next(iter(reader.misspelt.items()))
-        return InputError(f"kind {kind} is unknown; {similar}?", place)
+        return InputError(f"kind {kind} is unknown; did you mean {similar}?", place)
     if reader.configurations:
         _, place = reader.configurations[0]
         return InputError("a KubeSchedulerConfiguration is not applied; give it with --config", place)
@@ -449,7 +451,7 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
         inventory.configurations.append(configuration)
         inventory.notes.append(f"{place}: this KubeSchedulerConfiguration is not applied; give it with --config")
     for (kind, similar), place in reader.misspelt.items():
-        inventory.warnings.append(f"{place}: kind {kind} is unknown, its objects are skipped; {similar}?")
+        inventory.warnings.append(f"{place}: kind {kind} is unknown, its objects are skipped; did you mean {similar}?")
     for facts, place in reader.snapshots:
         inventory.notes.append(f"{place}: {note_of(facts)}")
         inventory.warnings += [

@@ -98,7 +98,7 @@ def _marks(answer: PromiseShow, rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fa
 
 
 def _open_reason(answer: PromiseShow) -> str:
-    """Return why numbers are open: unjudged pods of these workloads or of others, or the end of the search."""
+    """Return why some counts are unknown: pods are unjudged, or the search ended early."""
     parts = [each for each in answer.unjudged if each.what != "budget"]
     opened = [
         each for each in answer.workloads if any(one.when != "more" and one.ground == "none" for one in each.events)
