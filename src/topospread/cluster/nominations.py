@@ -1,5 +1,4 @@
-"""Nodes that preemption nominated for pending pods, by name. A nomination survives if the node is deleted and
-recreated.
+"""Nodes that preemption nominated for pending pods, by node name, so a nomination outlives its node's recreation.
 
 Source: pkg/scheduler/backend/queue/nominator.go.
 """

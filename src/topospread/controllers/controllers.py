@@ -53,7 +53,7 @@ class Controller(msgspec.Struct, eq=False):
     Attributes:
         kind: Deployment, ReplicaSet, ReplicationController, StatefulSet, DaemonSet or Job.
         object: the object of the input, with defaults.
-        selector: selector of its pods; for a Deployment, of its ReplicaSets.
+        selector: selector of its pods. A Deployment also selects its ReplicaSets by it.
         template: template of its pods.
         place: position in the input.
         pods: its pods, including finished pods, in input order.

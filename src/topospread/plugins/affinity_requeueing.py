@@ -1,6 +1,6 @@
 """InterPodAffinity's queueing hints: the events that may make a rejected pod schedulable.
 
-kube-scheduler evaluates namespace selectors without the namespaces' labels here; this copies that.
+kube-scheduler's hints evaluate namespace selectors without the namespaces' labels; this module copies that.
 Source: plugins/interpodaffinity/plugin.go (``EventsToRegister``, ``isSchedulableAfter…``) of 1.32 to 1.37.
 """
 
@@ -48,7 +48,7 @@ class AffinityHintRules:
 
 
 def affinity_registrations(cluster: Cluster, rules: AffinityHintRules) -> Sequence[Registration]:
-    """Return the events of assigned pods and nodes, and of the pending pod's own labels."""
+    """Return the registrations for events of assigned pods and nodes, and of the pending pod's own labels."""
     hints = _Hints(cluster, rules)
     own_labels = (Registration(ClusterEvent("TargetPod", POD_LABEL)),) if rules.hears_of_both_sides else ()
     return (
