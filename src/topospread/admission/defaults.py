@@ -24,9 +24,7 @@ _CONTAINERS_ONLY = RequestRules(pod_level=False)
 
 
 def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
-    """Return the spec with default restartPolicy and schedulerName, with requests from limits, and with the host ports
-    of hostNetwork.
-    """
+    """Return the spec with default restartPolicy, schedulerName, requests (limits) and hostNetwork's host ports."""
     containers = _each(spec.containers, spec.host_network)
     init_containers = _each(spec.init_containers, spec.host_network)
     overhead = rounded(spec.overhead)

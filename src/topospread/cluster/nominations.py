@@ -1,4 +1,4 @@
-"""Nodes that preemption nominated for pending pods, by node name, so a nomination outlives its node's recreation.
+"""Nodes that preemption nominated for pending pods. A nomination survives if its node is deleted and recreated.
 
 Source: pkg/scheduler/backend/queue/nominator.go.
 """

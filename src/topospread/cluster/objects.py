@@ -351,9 +351,7 @@ class Reading:
 
 
 def _named_volume(item: KubeObject | None) -> tuple[type[KubeObject], str] | None:
-    """Return the kind of a claim or VolumeAttachment, and the PersistentVolume that it names; ``None`` for other
-    objects.
-    """
+    """Return (kind, PersistentVolume named) of a claim or VolumeAttachment; ``None`` for other objects."""
     name: str | None = None
     if isinstance(item, PersistentVolumeClaim):
         name = item.spec.volume_name

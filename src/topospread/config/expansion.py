@@ -56,9 +56,7 @@ def expand(sets: Mapping[str, PluginSet], version: KubeVersion, scheduler_name: 
 def _ordered(
     point: str, sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]
 ) -> tuple[PluginEntry, ...]:
-    """Return an extension point's plugins in order: first multiPoint plugins that it also lists, then other multiPoint
-    plugins, then its remaining plugins.
-    """
+    """Return multiPoint plugins that the extension point also lists, other multiPoint plugins, then its others."""
     own = sets.get(EXTENSION_POINTS[point], _NONE)
     listed = {entry.name: entry for entry in own.enabled}
     multi_point = [

@@ -82,9 +82,7 @@ class Controller(msgspec.Struct, eq=False):
         return self.object.namespace
 
     def new_pod(self, labels: Mapping[str, str] | None = None) -> Pod:
-        """Return a pod of the template without a name (``GetPodFromTemplate``); ``labels`` are added to the
-        template's.
-        """
+        """Return a pod of the template, with added labels and without a name (``GetPodFromTemplate``)."""
         metadata = self.template.metadata
         return Pod(
             api_version="v1",

@@ -59,9 +59,7 @@ def affinity_registrations(cluster: Cluster, rules: AffinityHintRules) -> Sequen
 
 
 def wants_near(pod: Pod, other: Pod, cluster: Cluster) -> bool:
-    """Return whether any required affinity term matches another pod
-    (``getUnschedulablePodsWithMatchingAffinityTerm``).
-    """
+    """Return whether a required term matches the other pod (``getUnschedulablePodsWithMatchingAffinityTerm``)."""
     namespace = cluster.objects.namespaces.get(other.namespace)
     labels = (namespace.metadata.labels or {}) if namespace is not None else NO_LABELS
     return any(term.matches(other, labels) for term in terms_of(cluster.shared_class(pod)).affinity)

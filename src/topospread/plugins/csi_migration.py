@@ -112,9 +112,7 @@ def handle(volume: PersistentVolume) -> str:
 
 
 def counts_as_csi(plugin: InTree, csi_node: CSINode | None, minor: int) -> bool:
-    """Return whether a node's volumes of a plugin count as its driver's (nodevolumelimits/utils.go,
-    ``isCSIMigrationOn``).
-    """
+    """Return whether a plugin's volumes on a node count as its driver's (``isCSIMigrationOn``)."""
     if minor < plugin.complete:
         return has_moved(plugin, csi_node, minor)
     return csi_node is not None

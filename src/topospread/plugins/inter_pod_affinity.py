@@ -223,9 +223,7 @@ class Affinities:
         return tally
 
     def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return the classes with at least index ``since`` whose pods match the pod's terms, or whose terms may
-        match the pod.
-        """
+        """Return the classes from index ``since`` on that the pod's terms match, or whose terms may match the pod."""
         if since:
             return self._cluster.classes_since(since, asking_only=not self._asks)[0]
         return list(self._found_at_first) or self._concerned()

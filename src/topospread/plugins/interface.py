@@ -361,9 +361,7 @@ def numbers(rows: Rows) -> Ints:
 
 
 def normalize_by_maximum(raw: Ints, *, reverse: bool = False) -> Ints:
-    """Return scores relative to the highest raw score (plugins/helper/normalize_score.go,
-    ``DefaultNormalizeScore``).
-    """
+    """Return scores relative to the highest raw score (``DefaultNormalizeScore``)."""
     highest = int(raw.max(initial=0))
     if highest == 0:
         return np.full(len(raw), MAX_NODE_SCORE, dtype=np.int64) if reverse else raw

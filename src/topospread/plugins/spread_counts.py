@@ -197,8 +197,7 @@ class CountedConstraint:
 
     @property
     def tainted_domains(self) -> int:
-        """Number of domains that count for minDomains although the pod tolerates none of their nodes (KEP-5980,
-        preview).
+        """Number of domains that count for minDomains though the pod tolerates none of their nodes (KEP-5980 preview).
 
         Such a domain must have a matching pod, which may be terminating. The number is 0 if other domains meet
         minDomains.

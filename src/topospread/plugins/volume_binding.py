@@ -144,9 +144,7 @@ def _waits(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
 
 
 def _named_nodes(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjects) -> frozenset[str] | None:
-    """Return the nodes that all local volumes have in common; ``None`` without local volumes
-    (``GetEligibleNodes``).
-    """
+    """Return the nodes common to all local volumes; ``None`` without local volumes (``GetEligibleNodes``)."""
     eligible: frozenset[str] | None = None
     for claim in claims:
         volume = objects.persistent_volumes.get(claim.spec.volume_name or "")

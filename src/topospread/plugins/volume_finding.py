@@ -292,8 +292,7 @@ class Provision(msgspec.Struct, frozen=True):
     capacity: EnoughCapacity | None = None
 
     def codes(self, rows: Rows) -> Ints:
-        """Return 0 for nodes where a volume can be provisioned, else the reason code, int64[rows]
-        (``checkVolumeProvisions``)."""
+        """Return 0 for nodes where a volume can be provisioned, else a code (``checkVolumeProvisions``)."""
         codes = np.zeros(length(rows), dtype=np.int64)
         if self.allowed is not None:
             codes[~self.allowed(rows)] = _NONE

@@ -103,7 +103,7 @@ def _one_of(key: str, values: list[str]) -> NodeSelectorRequirement:
 def _topology_keys(
     allowed: Sequence[TopologySelectorTerm], driver: str, objects: ClusterObjects, node: Node
 ) -> Sequence[str]:
-    """Return the label keys of which nodes must have this node's values to reach a volume created for it."""
+    """Return the keys of the labels that a node must share with ``node`` to reach a volume created for it."""
     csi_node = objects.csi_nodes.get(node.name)
     for each in (csi_node.spec.drivers or ()) if csi_node is not None else ():
         if each.name == driver:

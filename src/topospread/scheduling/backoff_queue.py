@@ -27,7 +27,7 @@ class BackoffSettings(msgspec.Struct, frozen=True):
     Attributes:
         initial: duration after the first attempt (``podInitialBackoffSeconds``).
         maximum: longest duration (``podMaxBackoffSeconds``); 0 disables backoff.
-        pops_early: whether pods are popped before the end of their wait if no pod is active (SchedulerPopFromBackoffQ).
+        pops_early: whether pods are popped before their backoff ends if no pod is active (SchedulerPopFromBackoffQ).
     """
 
     initial: int = SECOND
@@ -40,9 +40,7 @@ DEFAULT_BACKOFF = BackoffSettings()
 
 
 class BackoffQueue:
-    """Pods in backoff in two heaps, ordered by the end of their backoff: pods that plugins rejected, and pods whose
-    attempt ended with an error.
-    """
+    """Two heaps by the end of backoff: pods that plugins rejected, and pods whose attempt ended with an error."""
 
     def __init__(self, clock: Callable[[], int], settings: BackoffSettings, undo: UndoLog) -> None:
         self.settings = settings
@@ -116,7 +114,7 @@ class BackoffQueue:
         return completed
 
     def is_backing_off(self, info: QueuedPodInfo) -> bool:
-        """Return whether the pod's backoff is not over. A pod is still in backoff at the moment of its expiration."""
+        """Return whether the pod's backoff is not over. It includes the second in which it expires, if aligned."""
         return self.expiration(info) >= self._aligned(self._clock())
 
     def expiration(self, info: QueuedPodInfo) -> int:

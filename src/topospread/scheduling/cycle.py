@@ -151,7 +151,6 @@ class Scheduler:
         """Choose a node for a pod and bind the pod to it.
 
         Args:
-            pod: the pod.
             name: the pod's name, if replicas share the pod object.
             nominated: the pod's nominated node; by default from its status.
             binds: whether to bind the pod's claims to volumes; otherwise the volumes are only assumed.
@@ -211,9 +210,7 @@ class Scheduler:
         return next(filter(None, [each.bind() if binds else each.assume() for each in reserved]), "")
 
     def _reserve_devices(self, pod_class: PodClass, row: int, key: PodKey, uid: str, *, names_claims: bool) -> None:
-        """Run Reserve and PreBind of DynamicResources: allocate and reserve the claims of a pod that was just
-        placed.
-        """
+        """Run Reserve and PreBind of DynamicResources: allocate and reserve the claims of a placed pod."""
         devices = self.framework_of(pod_class).devices
         found = devices.filter_of(pod_class, self.cluster) if devices is not None else None
         if found is not None:

@@ -107,7 +107,7 @@ class AllowedDisruptions:
         return tuple([self._breaks(key, pod_class, counted) for key, pod_class in victims])
 
     def _breaks(self, victim: PodKey, pod_class: PodClass, counted: dict[Key, int]) -> bool:
-        """Count a victim against its budgets. Return whether it breaks one."""
+        """Count a victim as an eviction of its budgets. Return whether any of them does not allow it."""
         name = victim.partition("/")[2]
         broken = False
         # Budgets that select pods of the class, by name. A pod without labels has none.

@@ -46,9 +46,7 @@ class EquivalenceClasses:
         self._selected: dict[str, tuple[tuple[int, ...], bool]] = {}
 
     def of(self, pod_class: PodClass) -> EquivalenceClass | None:
-        """Return the equivalence class; ``None`` if the pods have no own labels or claims, or if a selector reads the
-        labels.
-        """
+        """Return the equivalence class; ``None`` if there is none, or if a selector may distinguish its pods."""
         equivalence_class = pod_class.equivalence_class
         if equivalence_class is None:
             equivalence_class = pod_class.equivalence_class = self._found(pod_class) or False

@@ -67,9 +67,7 @@ class WeightedScore(msgspec.Struct, frozen=True):
     normalized: Normalized | None
 
     def points(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """Return the weighted score of feasible rows, int64[rows]; ``nodes`` as in `Score.score`
-        (``RunScorePlugins``).
-        """
+        """Return the weighted score of feasible rows, int64[rows]; ``nodes`` as in `Score.score`."""
         raw = self.score.score(rows, nodes)
         return self.weight * (raw if self.normalized is None else self.normalized.normalize(raw, numbers(rows)))
 
@@ -85,7 +83,7 @@ class PreparedPlugins(msgspec.Struct):
         narrowing: plugins whose PreFilter excluded nodes.
         names_left_out: whether kube-scheduler's message has a reason for the nodes that PreFilter excluded.
         reads: objects other than nodes and pods that the answers depend on.
-        unjudged: parts of the pod that topospread does not model. With them, fewer nodes may be feasible.
+        unjudged: parts of the pod that topospread does not model. They may make further nodes infeasible.
     """
 
     filters: list[NamedFilter] = []
@@ -146,8 +144,6 @@ class Framework:
     """The plugins of a profile (pkg/scheduler/framework/runtime/framework.go).
 
     Args:
-        profile: the profile.
-        gates: kube-scheduler's feature gates.
         assumes_unjudged: whether to assume that filters that topospread does not model accept every node.
         tries_groups: whether pods of a PodGroup are scheduled together (`pod_groups`).
 
@@ -198,7 +194,7 @@ class Framework:
         return [each.reserve(pod_class, cluster, row) for each in self._reserving] if pod_class.volumes else []
 
     def extenders(self, pod_class: PodClass, *verbs: str) -> tuple[NotJudgedError, ...]:
-        """Return an error for each extender with one of these verbs that would be called but may not."""
+        """Return an error for each extender with one of these verbs that topospread does not call."""
         found = []
         for each in () if self.assumes_unjudged else self.interested(pod_class):
             does = " and ".join(each.decides[verb] for verb in verbs if verb in each.decides)

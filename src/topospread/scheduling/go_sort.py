@@ -167,9 +167,7 @@ class _Run(Generic[Element]):
         return False
 
     def _partition(self, start: int, end: int, pivot: int) -> tuple[int, bool]:
-        """Move smaller elements before the pivot. Return its new index, and whether the range was partitioned
-        already.
-        """
+        """Move smaller elements before the pivot. Return its new index, and whether they already were there."""
         self._swap(start, pivot)
         i, j, untouched = start + 1, end - 1, True
         while True:

@@ -1,7 +1,7 @@
 """Preemption for a pod group: the pods to evict anywhere in the cluster so that the group fits.
 
-All possible victims are removed and the group is placed once. Then as many victims as possible come back, the most
-important first, as long as every pod of the group still passes the filters on its node. A group with the disruption
+All possible victims are removed and the group is placed once. Then victims are added back, the most important first, if
+every pod of the group still passes the filters on its node. A group with the disruption
 mode ``all`` is one victim.
 
 Source: pkg/scheduler/framework/preemption/{podgrouppreemption,types,util}.go of Kubernetes 1.37.

@@ -31,9 +31,7 @@ from topospread.plugins.cluster_event import (
 
 
 def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
-    """Return the events of a node's update in kube-scheduler's order; empty if nothing changed that scheduling
-    reads.
-    """
+    """Return the events of a node's update in kube-scheduler's order; empty if scheduling reads no changed field."""
     changed = {
         NODE_TAINT: bool(old.spec.unschedulable) and not new.spec.unschedulable,
         NODE_ALLOCATABLE: quantities(old.status.allocatable) != quantities(new.status.allocatable),

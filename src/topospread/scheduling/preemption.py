@@ -290,9 +290,7 @@ class PreemptionSearch:
         return is_tried or rejection.code == UNSCHEDULABLE
 
     def _on_node(self, node: str) -> Candidate | Rejection:
-        """Return the fewest victims that make room on a node, or why evictions do not help
-        (``SelectVictimsOnNode``).
-        """
+        """Return the fewest victims on a node, or why evictions do not help (``SelectVictimsOnNode``)."""
         row = self._cluster.nodes.row_of[node]
         known = self._known.get(row) if self._known is not None else None
         if known is None or known.violating != self._budgets.violating(known.potential):

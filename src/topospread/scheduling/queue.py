@@ -67,7 +67,6 @@ class SchedulingQueue:
     Args:
         clock: returns the current time in nanoseconds.
         requeueing_of: returns the queueing hints of a pod's profile; ``None`` if its profile does not exist.
-        settings: backoff durations.
         rules: rules to compute pod requests, used to detect an update that lowers them.
         undo: undo log. If it is the cluster's log, the cluster's savepoints also restore the queue.
     """
@@ -122,9 +121,7 @@ class SchedulingQueue:
         return info
 
     def take(self, pod: Pod, key: PodKey, kind: Hashable, since: int) -> QueuedPodInfo:
-        """Add a new pod and pop it immediately. The caller ensures that no PreEnqueue plugin holds the pod and that
-        it is first in the queue.
-        """
+        """Add a new pod and pop it. The caller ensures that no PreEnqueue plugin holds it and that it is first."""
         info = QueuedPodInfo(pod, key, pod.metadata.uid or key, since, kind, attempts=1, first_in_active=since)
         self._fly(info)
         return info
@@ -178,7 +175,6 @@ class SchedulingQueue:
         """Return a rejected pod to the queue (``AddUnschedulablePodIfNotPresent``).
 
         Args:
-            info: the popped pod.
             unschedulable: plugins that rejected the pod. If this and ``pending`` are empty, the attempt ended with an
                 error.
             pending: plugins that rejected the pod and wait for an action that they started themselves. Their hints
@@ -352,9 +348,7 @@ class SchedulingQueue:
     # The part of the queue that a pod moves to.
 
     def _answer(self, group: Group, pod: Pod, happened: EventWithObjects) -> QueueingStrategy:
-        """Return the strategy of an event for a group of pods. For gated pods, only events of the gating plugin
-        count.
-        """
+        """Return an event's strategy for a group of pods. For gated pods, only the gating plugin's events count."""
         event = happened.event
         if group.gating and not event.wildcard:
             requeueing = self._requeueing_of(pod)

@@ -72,7 +72,7 @@ def drawn(source: random.Random, ranks: Sequence[int]) -> AmongEquals:
 
 
 def top_of_heap(rows: Ints, best: Ints) -> int:
-    """Return the row at the top of kube-scheduler's heap of totals: the best row that is first by `_way_from_root`.
+    """Return the row at the top of kube-scheduler's heap of totals: of the best rows, the first by `_way_from_root`.
 
     Go's ``heap.Init`` moves a child up only if it is better than its parent, and the right child only if it is better
     than the left.

@@ -90,7 +90,6 @@ class _Basis(msgspec.Struct, eq=False):
 
     Attributes:
         priority: priority of the class.
-        verdict: the verdict.
         view: view of the class, which may be dropped.
         reading: other objects that were read.
         blame: row → index of the rejection, −1 for a row without a node, int64[rows].
@@ -190,9 +189,7 @@ class CachedRejections:
             self._listening[key] = basis
 
     def of(self, pod_class: PodClass) -> PodOutcome | None:
-        """Return the cached outcome for a pod of the class, with the current stamp; ``None`` if it must be
-        scheduled.
-        """
+        """Return the cached outcome of the class, with the current stamp; ``None`` if the pod must be scheduled."""
         self.catch_up()
         key, stamp = self.equivalence_class(pod_class), self._cluster.journal.stamp
         outcome, basis = self._known.get(key, (None, None))

@@ -356,7 +356,7 @@ def _placement_changes(
 def _paired(
     ours: Sequence[Item], theirs: Sequence[Item], identity: Callable[[Item], object]
 ) -> tuple[list[tuple[Item, Item]], list[Item], list[Item]]:
-    """Return pairs of items with equal identity, in order, and the unpaired items of each side."""
+    """Return pairs of items with equal identity, in order, and each side's unpaired items."""
     waiting: dict[object, deque[int]] = {}
     for position, each in enumerate(theirs):
         waiting.setdefault(identity(each), deque()).append(position)

@@ -84,9 +84,7 @@ class PodOwners:
         return _OwnFirst(name, found)
 
     def _count_all(self, namespace: str, selector: Selector, takes_part: Bools) -> dict[str, int]:
-        """Return owner → number of its counted pods, most pods first. Workloads with equal selectors share the
-        result.
-        """
+        """Return owner → number of its counted pods, highest first; cached for workloads with equal selectors."""
         key = (namespace, selector, takes_part.tobytes())
         found = self._latest.get(key)
         if found is None:

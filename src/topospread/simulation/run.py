@@ -260,9 +260,7 @@ def cluster_of(planned: Plan, gates: Gates) -> Cluster:
 
 
 def as_served(node: Node) -> Node:
-    """Return the node as the API server would store it: capacity is the default of allocatable
-    (``SetDefaults_NodeStatus``).
-    """
+    """Return the node as the API server stores it: a missing allocatable is capacity (``SetDefaults_NodeStatus``)."""
     if node.status.allocatable is not None or node.status.capacity is None:
         return node
     return msgspec.structs.replace(node, status=msgspec.structs.replace(node.status, allocatable=node.status.capacity))

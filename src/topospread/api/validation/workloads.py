@@ -176,7 +176,7 @@ def _is_empty(selector: Json) -> bool:
 
 
 def compiled_selector(selector: Json | None) -> Selector | None:
-    """Return a decoded label selector in compiled form; None if Kubernetes refuses it."""
+    """Return a decoded label selector in compiled form; None if it is invalid."""
     try:
         return Selector.from_label_selector(None if selector is None else msgspec.convert(selector, LabelSelector))
     except InvalidSelectorError:

@@ -64,7 +64,6 @@ class NodeAllocations:
     Args:
         cluster: the cluster's nodes, claims and slices.
         wanted: the claims of one of these pods.
-        rules: feature gates.
     """
 
     def __init__(self, cluster: Cluster, wanted: ClaimsWanted, rules: DynamicResourcesRules) -> None:
@@ -83,8 +82,7 @@ class NodeAllocations:
         self._rows_of: dict[PoolID, set[int]] = {}
 
     def catch_up(self) -> bool:
-        """Drop the answers for nodes whose devices or labels changed. Return False if all answers must be
-        recomputed."""
+        """Drop the answers for changed nodes. Return False if all answers must be recomputed."""
         cluster = self._cluster
         if self._numbering != cluster.nodes.numbering or self._read != _stamps(cluster):
             return False
@@ -262,9 +260,7 @@ class DeviceFilter:
     """The filter of a pod class. It is also its watcher.
 
     Args:
-        cluster: the cluster.
         wanted: the claims of the class.
-        rules: gates.
     """
 
     scope = Scope.CLUSTER

@@ -64,8 +64,7 @@ class _SpreadScore:
         return pods_on(self._pods, rows)
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """Return 100 for no pod and 0 for the most pods, int64[rows]; a node's zone has two thirds of the weight
-        (``NormalizeScore``)."""
+        """Return 100 for no pod and 0 for the most pods; the zone has two thirds of the weight (``NormalizeScore``)."""
         points = _fewer(raw)
         zones = self._zones[rows]
         in_zone = zones != _NO_ZONE
