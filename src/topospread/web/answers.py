@@ -271,7 +271,8 @@ class Answers:
         # A namespace of a snapshot may begin as an option does.
         about = [*words, "--", target] if target.startswith("-") else [target, *words]
         namespace, _, name = target.partition("/")
-        alike = [each for each in self._served.reading.inventory.pods if each.metadata.name == name]
+        is_named = found["why"]["name"] == name
+        alike = [each for each in self._served.reading.inventory.pods if is_named and each.metadata.name == name]
         found["since"] = next((since(each) for each in alike if each.namespace == namespace), "")
         return found | {"command": shell_line(["topospread", "why", *about])}
 

@@ -189,6 +189,19 @@ def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedClu
     assert own["message"].replace("'", "&#39;").replace('"', "&#34;") in found["html"]
 
 
+def test_of_many_domains_the_page_computes_only_the_sums_that_it_shows(tmp_path: Any) -> None:
+    web = deployment("web", 2)
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["topologyKey"] = "kubernetes.io/hostname"
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps(web))
+    served = ServedCluster.begin(topospread.load(file, cluster="zones=2,nodes=120"), SimulationOptions(), InputWords("x"))
+    answers, question = Answers(served, Pages(served)), asked(target="shop/deploy/web")
+
+    (told,) = answers._explained(question, suggest=False)["why"]["constraints"]
+    assert (len(told["domains"]), told["number"]) == (100, 120)
+    assert "The first 100 of 120 domains." in answers.why(question)["html"]
+
+
 def test_pending_pods_are_grouped_by_cause_with_the_first_fix(answers: Answers) -> None:
     found = answers.pending(asked())["html"]
 
