@@ -1,7 +1,7 @@
 """Write a git revision into a temporary folder, without changing the repository or running its programs.
 
-A repository's configuration may name programs (hooks, filters, fsmonitor, textconv). Reading files as blobs, instead of
-``git checkout`` or ``git archive``, starts none of them.
+A repository's configuration may name programs (hooks, filters, fsmonitor, textconv) and other files, so git does not
+read it (`git_folders`). Files are read as blobs, without ``git checkout`` and ``git archive``, which run filters.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from typing import IO, Final
 from topospread.errors import InputError, Place, UsageError
 
 from .files import ENDINGS, MAX_DEPTH
+from .git_folders import link_parts, parts_of, write_settings
 from .kustomizations import KUSTOMIZATIONS
 from .renderers import search_path
 from .rendering import CHART
-from .roots import GIT, check_inside_repository, leaves, lies_in, repository_of
+from .roots import GIT, check_inside_repository, lies_in, repository_of
 from .text import shown_path
 
 PATH: Final = "path:"
@@ -32,21 +33,15 @@ REVISION: Final = "rev:"
 
 _TIMEOUT: Final = 300.0
 _MISSING: Final = "this may be a git revision, but git is not on the PATH"
-_NO_PROGRAMS: Final = (
-    *("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-pager"),
-    # A pull request may add a folder that looks like a bare repository, which git would use instead of the real one.
-    *("-c", "safe.bareRepository=explicit"),
-)
 _ENVIRONMENT: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     # In a partial clone, git would fetch missing objects with a program from its configuration.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
 }
-_NOT_OWN: Final = "fatal: detected dubious ownership"
-"""git's error for a repository of another user."""
 _LINK: Final = "120000"
 _FILES: Final = ("100644", "100664", "100755")
 _SUBMODULE: Final = "160000"
@@ -151,7 +146,8 @@ def _is_revision(name: str) -> bool:
     if repository is None:
         return False
     try:
-        _git(name, repository).commit(name)
+        with _git(name, repository) as git:
+            git.commit(name)
     except _UnknownRevisionError:
         return False
     except InputError as error:
@@ -172,19 +168,24 @@ def _check_out(revision: str, folder: str, only: Collection[str]) -> tuple[str, 
     if repository is None:
         missing = "not a file or folder, and not a revision, because this folder is not in a git repository"
         raise InputError(missing, Place(shown_path(revision)))
-    git = _git(revision, repository)
-    commit, prefix = git.commit(revision), git.run("rev-parse", "--show-prefix").rstrip("\n/")
-    return prefix, git.write_files(commit, folder, only)
+    prefix = os.path.relpath(os.path.realpath(os.curdir), repository)
+    with _git(revision, repository) as git:
+        return "" if prefix == os.curdir else prefix, git.write_files(git.commit(revision), folder, only)
 
 
-def _git(revision: str, repository: str) -> _Git:
+@contextmanager
+def _git(revision: str, repository: str) -> Iterator[_Git]:
     program = shutil.which("git", path=search_path())
     place = Place(shown_path(revision))
     if program is None:
         raise InputError(_MISSING, place)
-    if not lies_in(own := os.path.join(repository, GIT), repository):
-        raise leaves(os.path.relpath(own), repository)
-    return _Git(program, place)
+    folder, shared = parts_of(repository, place)
+    with tempfile.TemporaryDirectory(prefix="topospread-") as private, _reported(place):
+        link_parts(folder, shared, private)
+        git = _Git(program, place, private)
+        if os.path.lexists(settings := os.path.join(shared, "config")):
+            write_settings(private, git.run("config", "--file", settings, "--no-includes", "--list", "--null"))
+        yield git
 
 
 class _UnknownRevisionError(InputError):
@@ -193,10 +194,20 @@ class _UnknownRevisionError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class _Git:
-    """Runs git commands for a revision."""
+    """Runs git commands for a revision.
+
+    Attributes:
+        program: path of git.
+        place: place for errors.
+        folder: a git folder without settings (`git_folders`).
+    """
 
     program: str
     place: Place
+    folder: str
+
+    def _command(self, *words: str) -> list[str]:
+        return [self.program, "--no-pager", f"--git-dir={self.folder}", *words]
 
     def commit(self, revision: str) -> str:
         return self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").strip()
@@ -205,7 +216,7 @@ class _Git:
         """Return git's output for an input."""
         try:
             done = subprocess.run(
-                [self.program, *_NO_PROGRAMS, *words],
+                self._command(*words),
                 input=given,
                 capture_output=True,
                 check=False,
@@ -216,19 +227,16 @@ class _Git:
             raise InputError(f"git did not end within {_TIMEOUT:.0f} seconds", self.place) from None
         except OSError as error:
             raise InputError(f"git cannot be run: {error.strerror or error}", self.place) from error
+        if done.returncode == 1 and words[0] == "rev-parse":
+            raise _UnknownRevisionError("neither a path nor a revision of this repository", self.place)
         if done.returncode:
-            said = " ".join(os.fsdecode(done.stderr).split())
-            if not said:
-                raise _UnknownRevisionError("neither a path nor a revision of this repository", self.place)
-            if not said.startswith(_NOT_OWN):
-                # git's message may quote any file that the repository's configuration includes.
-                said = f"`git {words[0]}` ends with exit code {done.returncode}; `git status` may say why"
-            raise InputError(f"git: {said}", self.place)
+            # git's message may quote parts of the git folder, which may contain a token.
+            raise InputError(f"`git {words[0]}` fails; `git status` may say why", self.place)
         return os.fsdecode(done.stdout)
 
     def _listed(self, commit: str) -> list[str]:
         """Return the lines of ``git ls-tree``. A few nested trees can produce an unlimited number of lines."""
-        command = [self.program, *_NO_PROGRAMS, "ls-tree", "-r", "-z", "--full-tree", commit]
+        command = self._command("ls-tree", "-r", "-z", "--full-tree", commit)
         null = subprocess.DEVNULL
         with (
             _reported(self.place),
@@ -259,7 +267,7 @@ class _Git:
         with tempfile.TemporaryFile() as names, tempfile.TemporaryFile() as errors:
             names.write("".join(f"{each.id}\n" for each in blobs).encode())
             names.seek(0)
-            command = [self.program, *_NO_PROGRAMS, "cat-file", "--batch"]
+            command = self._command("cat-file", "--batch")
             with subprocess.Popen(
                 command, stdin=names, stdout=subprocess.PIPE, stderr=errors, env=_environment()
             ) as process:
@@ -315,11 +323,8 @@ class _Git:
                 raise InputError(f"{shown_path(each)}: {_MAY_CHANGE}", self.place)
         read = dict(_may_be_read(folder, blobs))
         asked = b"".join(os.fsencode(each) + b"\0" for each in read)
-        with tempfile.TemporaryDirectory(prefix="topospread-") as empty:
-            # The attributes of the user and of .git/info are not those of another checkout.
-            self.run("init", "--quiet", "--template=", empty)
-            at = ("-C", folder, f"--git-dir={empty}/{GIT}", "--work-tree=.", "-c", f"core.attributesFile={os.devnull}")
-            found = self.run(*at, "check-attr", "-z", "--stdin", *_CONVERTING, given=asked)
+        at = ("-C", folder, "--work-tree=.", "-c", f"core.attributesFile={os.devnull}")
+        found = self.run(*at, "check-attr", "-z", "--stdin", *_CONVERTING, given=asked)
         parts = iter(found.split("\0"))
         values = {(path, name): value for path, name, value in zip(parts, parts, parts, strict=False)}
         for (path, name), value in values.items():

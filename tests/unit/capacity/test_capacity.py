@@ -95,7 +95,7 @@ def test_the_limit_is_said() -> None:
     assert found.capacity.pending is None
     assert not found.purchases
     answer = capacity_answer(found)
-    assert (answer.verdict, answer.says) == ("yes", "at least 2 more replicas of shop/web fit")
+    assert (answer.verdict, answer.says) == ("yes", "at least 2 more replicas of shop/web fit besides its 3")
 
 
 def test_the_limit_is_at_least_what_is_asked_for() -> None:
@@ -221,11 +221,14 @@ def test_as_many_as_are_asked_for_have_to_fit_after_each_loss_too() -> None:
     shop = [*nodes("a", "b", "c"), workload("Deployment", replicas=10)]
     assert verdict(asked(shop, each_zone=True, more="100%")) == "yes"
     found = capacity_answer(asked(shop, each_zone=True, more="101%"))
-    assert (found.verdict, found.says) == ("no", "20 more replicas of shop/web fit, 10 of 11 after the loss of a")
+    assert (found.verdict, found.says) == (
+        "no",
+        "20 more replicas of shop/web fit besides its 10, 10 of 11 after the loss of a",
+    )
     assert verdict(asked(shop, more="200%")) == "yes"
     assert verdict(asked(shop, more="200.1%")) == "no"
     assert verdict(asked(shop, more=20)) == "yes"
-    assert capacity_answer(asked(shop, more=21)).says == "20 of 21 more replicas of shop/web fit"
+    assert capacity_answer(asked(shop, more=21)).says == "20 of 21 more replicas of shop/web fit besides its 10"
 
 
 def test_a_node_that_is_enough_is_the_fix() -> None:
@@ -240,7 +243,7 @@ def test_a_node_that_is_enough_is_the_fix() -> None:
 def test_several_nodes_like_those_that_exist_are_the_fix_if_one_is_too_few() -> None:
     short = capacity_answer(asked([*nodes("a"), workload("Deployment")], more=20, seconds=300.0))
     assert (short.says, short.purchases[0].gain) == (
-        "7 of 20 more replicas of shop/web fit; 2 more nodes are enough",
+        "7 of 20 more replicas of shop/web fit besides its 3; 2 more nodes are enough",
         10,
     )
     assert [(each.says, each.tried.places) for each in short.remedies] == [("+2 like a1 (a)", 23)]
@@ -254,7 +257,7 @@ CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}
 
 def test_more_of_what_cannot_be_judged_is_between_none_and_what_other_filters_admit() -> None:
     found = capacity_answer(asked([*nodes("a", "b"), workload("Deployment", spec=CLAIMS)]))
-    assert (found.verdict, found.says) == ("unknown", "0–17 more replicas of shop/web fit")
+    assert (found.verdict, found.says) == ("unknown", "0–17 more replicas of shop/web fit besides its 3")
     assert [each.what for each in found.unjudged] == ["resourceClaims"]
     assert (found.remedies, found.purchases, found.causes) == ((), (), ())
     crowded = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "11"}}}]
@@ -265,7 +268,7 @@ def test_more_of_what_cannot_be_judged_is_between_none_and_what_other_filters_ad
 def test_neighbours_that_cannot_be_judged_are_bracketed() -> None:
     shop = [*nodes("a"), workload("Deployment"), workload("Deployment", "gpu", 4, CLAIMS)]
     found = capacity_answer(asked(shop))
-    assert (found.verdict, found.says) == ("yes", "3–7 more replicas of shop/web fit")
+    assert (found.verdict, found.says) == ("yes", "3–7 more replicas of shop/web fit besides its 3")
     assert found.assumed
     assert capacity_answer(asked(shop, more=7)).verdict == "unknown"
     assert capacity_answer(asked(shop, more=8)).verdict == "no"
@@ -390,7 +393,7 @@ def test_no_node_is_bought_in_a_zone_without_a_node_that_is_reachable() -> None:
     assert {each.zone for each in found.purchases} == {"a", "b"}
     answer = capacity_answer(found)
     assert [each.code for each in answer.remedies] == ["nodeTaintsPolicy"], "nodes do not help"
-    assert answer.says == "0 more replicas of shop/web fit; no set of such nodes is enough"
+    assert answer.says == "0 more replicas of shop/web fit besides its 2; no set of such nodes is enough"
     all_dead = asked([dead, workload("Deployment", replicas=2, spec=SPREAD)])
     assert {each.zone for each in all_dead.purchases} == {"c"}
 

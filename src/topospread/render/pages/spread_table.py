@@ -77,7 +77,8 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
             else (_range(each),)
         )
         cells += (Span(str(each.skew), "bad") if over else each.skew,)
-        limit = f"{each.max_skew}" if hard else f"{each.max_skew} soft"
+        word = "" if hard else " default" if each.origin == "system" else " soft"
+        limit = f"{each.max_skew}{word}"
         table.append((*cells, f"{limit}  {says}" if says else limit))
     found_heads = ("WORKLOAD", *heads, *(names if few else ["PODS BY DOMAIN"]), "SKEW", "MAX")
     # With several counts, drop the skew first to keep the domains.

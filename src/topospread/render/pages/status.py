@@ -120,7 +120,10 @@ def _matrix(answer: Status) -> Table:
         if not columns:
             by_domain = [_fullest(found)]
         skew: tuple[Cell, ...] = ("", "") if constraint is None else (constraint.skew, constraint.max_skew)
-        remark = _remark(each, key, _other_counts(constraint, found, columns))
+        counted = _other_counts(constraint, found, columns)
+        if constraint is not None and constraint.origin == "system":
+            counted = f"default maxSkew{counted and '; '}{counted}"
+        remark = _remark(each, key, counted)
         rows.append((f"{each.namespace}/{each.name}", _pods(each, answer), *by_domain, *skew, remark))
     heads = ("WORKLOAD", "READY" if answer.on.pods else "PODS", *(columns or ("FULLEST",)), "SKEW", "MAX", "")
     return Table(heads, tuple(rows), more="workloads")

@@ -122,7 +122,7 @@ def test_a_soft_constraint_says_why_it_exceeds_maxskew() -> None:
 yes: all 5 pods find nodes (9 nodes)
 
 WORKLOAD  PLACED  zone-a  zone-b  SKEW  MAX
-shop/web     5/5       4       1     3  2 soft
+shop/web     5/5       4       1     3  2 default
 
 shop/web  topology.kubernetes.io/zone · ScheduleAnyway · maxSkew 2 · selects
   app=web · skew 3 · built-in default
