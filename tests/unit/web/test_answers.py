@@ -194,7 +194,8 @@ def test_of_many_domains_the_page_computes_only_the_sums_that_it_shows(tmp_path:
     web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["topologyKey"] = "kubernetes.io/hostname"
     file = tmp_path / "app.json"
     file.write_text(json.dumps(web))
-    served = ServedCluster.begin(topospread.load(file, cluster="zones=2,nodes=120"), SimulationOptions(), InputWords("x"))
+    inventory = topospread.load(file, cluster="zones=2,nodes=120")
+    served = ServedCluster.begin(inventory, SimulationOptions(), InputWords("x"))
     answers, question = Answers(served, Pages(served)), asked(target="shop/deploy/web")
 
     (told,) = answers._explained(question, suggest=False)["why"]["constraints"]
