@@ -309,7 +309,7 @@ def _json_patched(target: Target, value: Any) -> Json:
         if not all(isinstance(text, str) for text in texts):
             raise CannotEvaluateError("a path or an operation in its patch is unknown")
         if '"' in "".join(texts) or "\\" in "".join(texts) or not "".join(texts).isprintable():
-            raise CannotEvaluateError("a path in its patch has special characters, which topospread does not evaluate")
+            raise CannotEvaluateError("a path in its patch has special characters, which topospread cannot evaluate")
         for path in texts[1:]:
             _check_known(target, steps_of(path))
         operation = dict(zip(("op", "path", "from"), texts, strict=True))
@@ -386,14 +386,14 @@ def _plain(value: Any, parts: Collection[int]) -> Any:
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, dict | list) and id(value) in parts:
-        raise CannotEvaluateError("its patch copies a part of the object, which topospread does not evaluate")
+        raise CannotEvaluateError("its patch copies a part of the object, which topospread cannot evaluate")
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {key: _plain(each, parts) for key, each in value.items()}
     if isinstance(value, list):
         return [_plain(each, parts) for each in value]
     if isinstance(value, Uint | int | float) and abs(value) < _EXACT:
         return int(value) if value == int(value) else value
-    raise CannotEvaluateError("its patch has a value that topospread does not evaluate")
+    raise CannotEvaluateError("its patch has a value that topospread cannot evaluate")
 
 
 def _parts(value: Any) -> set[int]:
@@ -406,7 +406,7 @@ def _parts(value: Any) -> set[int]:
 def _check_known(target: Target, steps: Sequence[str]) -> None:
     """Raise CannotEvaluateError if a path leads through an unknown part of the object."""
     if steps[:1] == ["metadata"] and steps[1:2] not in (["labels"], ["annotations"]):
-        raise CannotEvaluateError("its patch changes metadata, which topospread does not evaluate")
+        raise CannotEvaluateError("its patch changes metadata, which topospread cannot evaluate")
     if tuple(steps[:2]) in target.partly_known:
         raise CannotEvaluateError(f"not known: {'.'.join(steps[:2])}")
     value: Any = target.seen
@@ -457,7 +457,7 @@ def _typed_pod(pod: Pod, plain: Json) -> Pod:
     metadata, spec = plain["metadata"], without_token(plain["spec"])
     annotations = metadata.get("annotations") or {}
     if any(_PROFILES.match(key) for key in annotations):
-        raise CannotEvaluateError("it sets a seccomp or AppArmor annotation, which topospread does not evaluate")
+        raise CannotEvaluateError("it sets a seccomp or AppArmor annotation, which topospread cannot evaluate")
     kept = {name: metadata[name] for name in ("labels", "annotations") if name in metadata}
     text = _SORTED.encode({"metadata": kept, "spec": spec}).decode()
     made: Json = {"metadata": {**kept, "annotations": {**annotations, WHOLE: text}}, "spec": spec}

@@ -112,7 +112,7 @@ class Parameters:
         if reference is None:
             return None
         if not reference.name:
-            raise CannotEvaluateError("its binding selects parameters by label, which topospread does not evaluate")
+            raise CannotEvaluateError("its binding selects parameters by label, which topospread cannot evaluate")
         namespace = reference.namespace or request.get("namespace", "")
         for where in dict.fromkeys((namespace, "")):
             found = self._parameters.get((kind.api_version, kind.kind, where, reference.name))

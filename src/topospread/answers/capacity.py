@@ -337,7 +337,7 @@ def _verdict(report: result.CapacityReport, rooms: list[Room]) -> Word:
         "no" if target.missing else target.more.at_least(target.asked) for room in rooms for target in room.targets
     ]
     found = worst(words)
-    # Pods that are not judged leave a quota that ends the room as it is.
+    # A verdict of no stays if a quota denies the next pod: a quota does not depend on parts that are not judged.
     last = report.capacity.pending
     is_denied = last is not None and is_refusal(last.message) and not all(map(_enough, rooms[0].targets))
     if found == "no" and report.may_change and not is_denied:

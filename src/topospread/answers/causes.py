@@ -50,7 +50,7 @@ def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
     verdict = group.verdict
     if verdict is None or verdict.error or not verdict.nodes or verdict.pre_filter:
         return _without_filters(group.message, verdict)
-    if group.unmatched:  # kube-scheduler names the first plugin that rejects each node, such as a taint
+    if group.unmatched:  # kube-scheduler names only the first plugin that rejects a node, for example a taint
         says = f"no node has {joined(group.unmatched)}"
         return (Cause(code="label-missing", says=says, nodes=len(verdict.nodes)),)
     reason = next((each.reasons for each in verdict.rejections if each.plugin == SPREAD), ())
@@ -139,7 +139,7 @@ def _core_words(each: CoreObstacle) -> str:
 
 def why_words(causes: Sequence[Cause]) -> str:
     """Return causes as one sentence without a full stop."""
-    # A count of nodes that spread excludes is one of several kinds of rejected nodes.
+    # Causes of spread lead. A full domain with a number of nodes is listed with the other rejected nodes instead.
     leading = [each.code in _OF_SPREAD and (each.code, each.nodes is None) != (_FULL, False) for each in causes]
     spread = [each.says for each, leads in zip(causes, leading, strict=True) if leads]
     nodes = [each.says for each, leads in zip(causes, leading, strict=True) if not leads]
@@ -262,7 +262,7 @@ def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict:
         key = (code_of(plugin, (reason,)), _many(plugin, (reason,)))
         found.setdefault(key, []).append(reason)
         nodes_of[key] = nodes_of.get(key, 0) + nodes
-    # A domain of a constraint counts fewer nodes than it has, so that its number is that of all only of a single kind.
+    # A constraint may not count all nodes of a domain. So "all nodes" is only said if there is one kind of rejection.
     if len(found) > 1 and all(len(each.reasons) == 1 for each in verdict.rejections):
         scope = 0
     for (code, many), reasons in sorted(found.items(), key=lambda each: -nodes_of[each[0]]):
@@ -285,7 +285,7 @@ def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[C
     """
     kinds = _kinds(found, every=True)
     large = next((each.details for each in found.plugins if each.plugin == _RESOURCES), ())
-    if large:  # no room that is freed on a node suffices
+    if large:  # the request exceeds every node, so freed room does not help: merge the kinds of shortages
         of_fit = [kind for kind, members in kinds.items() if members[0][1].plugin == _RESOURCES]
         kinds[of_fit[0][0], ""] = [one for kind in of_fit for one in kinds.pop(kind)]
     named = scope <= _NAMES and len(found.admitted) == scope
@@ -449,7 +449,7 @@ def _narrowing(table: ConstraintTable) -> Iterator[Cause]:
 
 
 def _uneven(table: ConstraintTable, state: str) -> Iterator[Cause]:
-    """Yield whether the constraint or the scores put two pods more into a domain than into another."""
+    """Yield why a domain has at least two more pods than another: the constraint, the filters or the scores."""
     arithmetic, hard = table.arithmetic, table.arithmetic.hard
     counts = {each.name: each.matching + arithmetic.counts_itself * (each.name == table.own) for each in table.domains}
     taking = [counts[each.name] for each in table.domains if each.open or counts[each.name]]

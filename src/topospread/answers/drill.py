@@ -306,7 +306,7 @@ def harm_words(harm: Harm, verdict: Word, newly: str) -> Iterator[str]:
 def grown_skews(before: Spreads, after: Spreads) -> Iterator[str]:
     """Yield each hard constraint over its maxSkew whose skew is larger than before, the largest first.
 
-    Skew is no harm: nothing is pending because of it until the next pod comes.
+    Skew is not harm: it keeps no pod pending until the next pod is created.
     """
     over = [(key, it) for key, found in after.items() for it in found if it.hard and it.skew > it.max_skew]
     for key, each in sorted(over, key=lambda it: -it[1].skew):
@@ -346,7 +346,7 @@ def guarding(
 def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     """Return the verdict's sentence: the harm, or the ready pods without harm."""
     end, newly = drill.steps[-1], " newly" if drill.steps[0].pending else ""
-    # Pods that stay lost are named even where they are no harm.
+    # Name the lost pods that are not replaced even if they are not harm.
     parts = [*harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
     pods = {pod for each in open_parts for pod in each.pods}
     unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})

@@ -66,7 +66,7 @@ def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[Obj
 _LIMIT: Final = re.compile(r"maxSkew \d+")
 _AMOUNTS: Final = re.compile(r" \([^()]* missing\)|(?<=lacks )[\d.]+\w* ")
 _TOO_LARGE: Final = re.compile(r"the pod requests .*\((?:the largest node has [^()]*|no node has any)\)")
-"""Amounts that a node lacks, and requests, which differ between workloads of one cause."""
+"""Requests that exceed every node. Like `_AMOUNTS`, they differ between workloads with the same cause."""
 
 Fixes = tuple[tuple[Remedy, ...], int, bool, dict[str, tuple[Cause, ...]]]
 """First working fix for each cause of pending pods; number of causes with untried changes; whether changes were tried;

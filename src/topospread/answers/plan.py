@@ -73,7 +73,7 @@ _DECIDING = (
     *ADMISSION_POLICIES,
     *("HorizontalPodAutoscaler", "PodDisruptionBudget"),
 )
-"""Kinds that may make up for a weaker workload."""
+"""Kinds of which a new object may change the number of a workload's pods or their evictions."""
 EVENT_WORDS: Mapping[Event, str] = {
     "zone-loss": "losing a zone leaves",
     "zone-rolled": "losing a zone after a rollout leaves",
@@ -336,7 +336,7 @@ def problems_of(answer: Plan) -> Iterator[Problem]:
         says += f"; breaks the promise {each.declared}" if each.declared else ""
         file = field.file.removeprefix(revision)
         line = field.line
-        if file != field.file:  # NEW has no such line
+        if file != field.file:  # the field is only in OLD
             says, line = f"{says} ({field.file}:{field.line})", lines.get((name, file))
         yield Problem(level="error", rule="keeps-less", says=says, file=file, line=line, object=name)
     yield from answer.new_findings
@@ -447,7 +447,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     made = [*_made(old, new, _WRITTEN_BY_NODES)]
     told = [*_told(review, gone, [*made, *_made(old, new, _DECIDING, changed=False)])]
     told += [*_told_of_input(old, new, ignored, changed or {}), *rollouts.told]
-    nodes = bool(made) and lines is not None  # a session changes its own cluster
+    nodes = bool(made) and lines is not None  # without manifests, a session itself changed the nodes
     unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values())), *rollouts.unjudged]
     answer = plan_answer(
         review, changes, lines=lines, is_same_input=is_same, told=told, dropped=dropped, unjudged=unjudged
@@ -579,7 +579,7 @@ def _changed(old: Inventory, new: Inventory) -> Iterator[str]:
 
 
 def _is_set(sides: tuple[SimulationOptions, SimulationOptions]) -> bool:
-    """Return whether the versions are equal, or not the version alone decides."""
+    """Return whether the versions are equal, or a configuration or feature gates are also set."""
     return sides[0].kube_version == sides[1].kube_version or any(
         each.config is not None or each.in_force[0].overridden or each.in_force[0].preview for each in sides
     )
@@ -733,7 +733,7 @@ def _causes(
             objects |= {f"{kind} {each.key[1]}/{name}" for kind, name in _named(each)}
     faults = [lint_finding(each) for each in review.new if each.severity != "hint"]
     own = [each for each in faults if each.object in objects]
-    for found in own:  # for example, a misspelt field leaves fewer pods
+    for found in own:  # the finding may be the reason for fewer pods, for example a misspelt field
         yield Cause(code="new-finding", says=f"{found.where} {found.rule}: {found.says}", objects=(found.object,))
     ranked = [(rank, key, each) for key, words in worse.items() for rank, each in enumerate(words)]
     same: dict[str, list[str]] = {}

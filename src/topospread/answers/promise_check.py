@@ -257,7 +257,7 @@ def wants_of_item(
     of_pods: Mapping[str, str],
     declared: Sequence[DeclaredPromise],
 ) -> Mapping[Want, Place]:
-    """Return the same for a workload's object and the labels of its pods.
+    """Return promise → place of its declaration, like `declared_wants`, without a check for unread annotations.
 
     Raises:
         UsageError: if a declared promise is not valid.

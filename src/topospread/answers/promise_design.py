@@ -147,7 +147,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             max(least, losses.pop(LOSSES.get(each, each), 0)) for each, least in zip(survive, left, strict=False)
         ]
         asked = tuple(f"a loss leaves {least} of {number}" for least in losses.values() if least >= number)
-        # A domain that has a pod takes it.
+        # The loss of a domain with a pod takes at least this pod.
         unmet = tuple(f"the loss of a domain with a pod leaves {number - 1} of {number} at most" for _ in asked[:1])
         blocked = [str(each) for each in others if each.about == "drain" and each.least(number) >= number]
         if asked or blocked:

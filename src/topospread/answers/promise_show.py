@@ -145,7 +145,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         options: the control plane, and how pods are placed.
         namespace: namespace of targets without one.
         selector: without targets, workloads whose pods have these labels, as for ``kubectl get -l``.
-        declared: promises in the project's settings (`topospread.find_settings`); annotations override them.
+        declared: promises in the project's settings (`topospread.find_settings`), which apply besides annotations.
         most: number of domains and nodes per workload that are drilled, fullest first; by default 20 for a single
             workload, else 1.
         states: maximum number of cluster states searched for each count.

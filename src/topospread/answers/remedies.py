@@ -33,7 +33,7 @@ def remedy_of(tried: Suggestion) -> Remedy:
     """Return a change that was simulated as a remedy."""
     command = _command(tried, of_spec=tried.means in _BY_PATCH or tried.kind == "strategy")
     of_others = [_command(each) for each in tried.further]
-    if not all(of_others):  # Half of a change looks like the whole if it is a command.
+    if not all(of_others):  # If a part has no command, give none: a part's command would look like the whole change.
         command, of_others = (), [() for _ in of_others]
     return Remedy(
         code=tried.kind,

@@ -40,7 +40,7 @@ def undeclared(
         new: the objects of the new state and the cluster.
         wants_of: gives promise → place of its declaration.
         gone: workloads without pods in the new state, which are left out.
-        unreadable: receives the annotations of OLD and of unchanged workloads that are not promises.
+        unreadable: receives the error of each invalid promise of OLD, and of workloads with unchanged annotations.
 
     Raises:
         UsageError: if a changed or new workload declares a promise that is not valid.

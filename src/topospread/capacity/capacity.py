@@ -33,7 +33,7 @@ from .result import Capacity, CapacityReport, ZoneLoss
 from .sizing import sizing
 from .wanted import pods_asked, read_more, read_shares, the_pod
 
-# For each zone, a drill simulates its loss; then the remaining cluster is filled.
+# Capacity after each zone's loss: a drill simulates the loss, then replicas fill the remaining cluster.
 
 
 def after_losses(inventory: Inventory, question: CapacityQuestion, work: ParallelRun) -> list[ZoneLoss]:
@@ -145,7 +145,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
 
     Args:
         inventory: the input, which is not changed.
-        of: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
+        of: ``deploy/web``, or several workloads with their replicas per round: ``deploy/web=2``, ``deploy/api=1``.
         options: the control plane and placement options; more replicas evict nothing. If too few replicas fit, the
             cheapest set of pool nodes is searched.
         pod: file with a pod, instead of workloads.
@@ -206,7 +206,7 @@ def answer(
     """
     run = prepare(inventory, replace(question.options, one_of_many=True), with_spreads=False)
     place_all(run, progress)
-    # Unmodelled parts that alone keep the inventory's own pods pending.
+    # Parts that topospread does not model and that alone keep current pods pending.
     outcomes = ((each, run.outcomes[id(each)]) for each in run.queue)
     open_pods = [(each, one) for each, one in outcomes if one.verdict is not None and one.verdict.unjudged]
     unjudged = unjudged_parts(pending_group(each.workload, (each.name,), one, run.cluster) for each, one in open_pods)
@@ -242,7 +242,7 @@ def answer(
                 report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))
                 if besides.is_short(found) and all(each.rounds < number for each in report.purchases):
                     pools = () if besides.each_zone else as_pools(settled.nodes, found, besides.shapes)
-            # Whatever nodes there are, a quota may deny the pods.
+            # If a quota denies the pods, no set of nodes helps.
             if pools and (found.created is None or found.created >= number):
                 wider = replace(question, options=replace(question.options, pools=pools))
                 report = replace(report, sizing=sizing(settled, wider, number, besides.seconds))

@@ -46,7 +46,7 @@ class CapacityQuestion:
     """The replicas to fit into a cluster, as it is and after losses.
 
     Attributes:
-        shares: workloads in a ratio; empty if `pod` is set.
+        shares: workloads with their replicas per round; empty if `pod` is set.
         pod: the pod to fit repeatedly.
         limit: maximum number of rounds; a round is the pod, or all shares once.
         options: the simulation options.
@@ -125,7 +125,7 @@ class _TargetPods:
 
 @dataclass(slots=True)
 class FilledCluster:
-    """A simulation that is being filled. Its queue has the pods of other workloads.
+    """A simulation to which replicas are added. Its queue has only pods of other workloads.
 
     Attributes:
         rounds: complete rounds beyond the missing pods.
@@ -201,7 +201,7 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
         probe = prepare(settled, options, with_spreads=False)
         rows = {key_of(each): each for each in probe.plan.workloads if each.template is not None}
         keys = check_shares(question.shares, rows)
-        # Surge pods of an unfinished rollout exist beyond the replicas: a round is for pods beyond them.
+        # During a rollout, surge pods exist in addition to the replicas. Rounds count pods in addition to both.
         there = {share: max(rows[key].replicas, len(rows[key].existing)) for share, key in keys.items()}
         admitted, denied = within_quotas(probe.plan, [(rows[key], share.number) for share, key in keys.items()], rounds)
         more = {share: there[share] + number for share, number in zip(keys, admitted, strict=True)}

@@ -1,4 +1,4 @@
-"""A change that buys nothing: hard constraints of the targets that count no nodes with taints (nodeTaintsPolicy)."""
+"""A change that needs no new node: nodeTaintsPolicy Honor in the targets' hard constraints."""
 
 from __future__ import annotations
 

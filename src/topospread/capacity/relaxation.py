@@ -1,4 +1,4 @@
-"""A lower bound on the price of nodes to add, from resources, hard constraints, labels and taints.
+"""Lower bounds on the price of nodes to add, from resources, hard constraints, labels and taints.
 
 Ignored rules (inter-pod affinity, volumes, scores) can only reduce the capacity. A set of nodes that is too small here
 is therefore too small in the cluster. For each possible global minimum, the least price is a knapsack problem in each
@@ -41,7 +41,7 @@ class Cover(Protocol):
 
     @property
     def pools(self) -> Sequence[PoolPart]:
-        """The pools as this requirement sees them."""
+        """The properties of each pool that matter for this requirement."""
 
     def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
         """Return the least price of more nodes that meet the requirement; infinite if impossible.
@@ -56,7 +56,7 @@ class Cover(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PoolPart:
-    """A pool as one requirement sees it.
+    """The properties of a pool that matter for one requirement.
 
     Attributes:
         domain: index of its nodes' domain; −1 without a domain.

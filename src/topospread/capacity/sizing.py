@@ -140,7 +140,7 @@ class _Search:
     def _further(
         self, counts: Counts, first: int, prices: Sequence[int], most: Sequence[int] | None = None
     ) -> int | None:
-        """Return the least price of more nodes, rounded up; None if impossible."""
+        """Return a lower bound on the price of nodes to add to `counts`, rounded up; None if no nodes suffice."""
         found = max((each.price(counts, first, prices, most or self.most) for each in self.covers), default=0.0)
         return None if math.isinf(found) else math.ceil(found - _ROUNDING)
 

@@ -1,4 +1,4 @@
-"""Parse the pods to add: workloads in a ratio, or a pod's manifest."""
+"""Parse the pods to add: workloads with their replicas per round, or a pod's manifest."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def copies(queued: QueuedPod, number: int, plan: Plan) -> list[QueuedPod]:
     row, made = queued.workload, []
     for each in range(0 if queued.refused else number):
         name = f"{queued.name}-{each}"
-        # What the plan's own pod takes is taken already.
+        # The quotas are already charged with the plan's own pod.
         words = plan.quotas.refusal(queued.pod) if each and plan.quotas is not None else ""
         if words:
             denied = f'pods "{name}" is forbidden: {words}'
@@ -152,7 +152,7 @@ def copies(queued: QueuedPod, number: int, plan: Plan) -> list[QueuedPod]:
 def within_quotas(
     plan: Plan, targets: Sequence[tuple[Workload, int]], rounds: int
 ) -> tuple[list[int], QueuedPod | None]:
-    """Return the further pods of each target that ResourceQuotas admit in at most ``rounds``, and the first denied one.
+    """Return how many additional pods of each target quotas admit in at most `rounds`; also the first denied pod.
 
     Args:
         plan: the plan without further pods; its quotas are charged with them.

@@ -35,7 +35,7 @@ _OTHERS: Final = frozenset(
     getHostname getPort getQuery getScheme format.named validate includes flatten lists.range reverse slice
     strings.quote first last sortBy transformMapEntry""".split()  # noqa: SIM905
 )
-"""Functions and macros of the API server that `evaluation` does not evaluate."""
+"""Functions and macros of the API server that `evaluation` cannot evaluate."""
 _PREFIXES: Final = ("format.", "google.", "kubernetes.", "net.")
 
 
@@ -52,7 +52,7 @@ def problem_of(expression: str, names: Mapping[str, str], wanted: str = _ANY) ->
     except _ProblemError as error:
         return str(error), _ANY
     except (CannotEvaluateError, ValueError, ArithmeticError, RecursionError):
-        return "", _ANY  # evaluating it has the reason
+        return "", _ANY  # `evaluate` reports the reason
     return ("", found) if _agree(found, wanted) else (f"it is of type {found}, not {wanted}", _ANY)
 
 

@@ -1,7 +1,7 @@
 """Evaluate parsed CEL: operators, macros and the order of errors as in cel-go, within a budget of steps.
 
 Kubernetes' API server ends an expression at a cost of 1,000,000. A step here costs one or a few of its units. An
-expression beyond the budget is not evaluated, so no answer depends on the API server's limit. Source:
+expression beyond the budget cannot be evaluated, so no answer depends on the API server's limit. Source:
 github.com/google/cel-go interpreter/interpretable.go, interpreter/attributes.go, common/types.
 """
 
@@ -136,7 +136,7 @@ class _Evaluation:
             return self._names[name]
         if name in TYPE_NAMES:
             return Type(name)
-        raise CannotEvaluateError(f"{name} is not evaluated")
+        raise CannotEvaluateError(f"{name} cannot be evaluated")
 
     def _if(self, condition: Node, then: Node, otherwise: Node) -> Value:
         decided = self.value(condition)
@@ -194,7 +194,7 @@ class _Evaluation:
 
     def _message(self, name: str, fields: list[tuple[str, Node, bool]]) -> Value:
         if name != PATCH and name.partition(".")[0] != OBJECT:
-            raise CannotEvaluateError(f"{name} is not evaluated")
+            raise CannotEvaluateError(f"{name} cannot be evaluated")
         found = Message(name)
         for field, node, optional in fields:
             value = self.value(node)
@@ -231,11 +231,11 @@ class _Evaluation:
             return _is_in(*given)
         function = FUNCTIONS.get(name) or OPERATORS.get(name)
         if function is None:
-            raise CannotEvaluateError(f"{name}() is not evaluated")
+            raise CannotEvaluateError(f"{name}() cannot be evaluated")
         try:
             made = function(*given)
         except (TypeError, AttributeError):
-            raise CannotEvaluateError(f"{name}() is not evaluated for these arguments") from None
+            raise CannotEvaluateError(f"{name}() cannot be evaluated for these arguments") from None
         self._budget.spend(_size(made) // 10)
         return made
 
@@ -365,7 +365,7 @@ def _looked_up(holder: Value, key: Value, *, present_only: bool) -> Value:
     if present_only:
         return _MISSING
     if isinstance(holder, Message):
-        raise CannotEvaluateError(f"a field that {holder.name} lacks is not evaluated")
+        raise CannotEvaluateError(f"a field that {holder.name} lacks cannot be evaluated")
     raise CelError(f"no such key: {key}")
 
 
@@ -427,7 +427,7 @@ def _divided(left: Value, right: Value) -> Value:
     if isinstance(left, float):
         if right:
             return left / right
-        raise CannotEvaluateError("a division of a double by zero is not evaluated")
+        raise CannotEvaluateError("a division of a double by zero cannot be evaluated")
     if right == 0:
         raise CelError("division by zero")
     amount = abs(left) // abs(right)

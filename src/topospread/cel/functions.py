@@ -45,13 +45,13 @@ _LONGEST_VERSION: Final = 1_000
 
 def _text(value: Value) -> str:
     if not isinstance(value, str):
-        raise CannotEvaluateError("a function is not evaluated for an argument that is no string")
+        raise TypeError("an argument is not a string")  # the caller names the function
     return value
 
 
 def _list(value: Value) -> list[Value]:
     if not isinstance(value, list):
-        raise CannotEvaluateError("a function is not evaluated for an argument that is no list")
+        raise TypeError("an argument is not a list")  # the caller names the function
     if any(isinstance(each, Unknown) for each in value):
         raise CannotEvaluateError("a list has an item that is not known")
     return value
@@ -86,7 +86,7 @@ def _int(value: Value) -> int:
             raise _failed(value, "int")
         return int(value)
     if not is_number(value):
-        raise CannotEvaluateError("int() is not evaluated for this argument")
+        raise CannotEvaluateError("int() cannot be evaluated for this argument")
     if isinstance(value, float) and not -(2.0**63) < value < 2.0**63:
         raise CelError("integer overflow")
     return whole(int(value))
@@ -94,13 +94,13 @@ def _int(value: Value) -> int:
 
 def _uint(value: Value) -> Uint:
     if not is_number(value) or not 0 <= value < 2**64:
-        raise CannotEvaluateError("uint() is not evaluated for this argument")
+        raise CannotEvaluateError("uint() cannot be evaluated for this argument")
     return Uint(value)
 
 
 def _double(value: Value) -> float:
     if not is_number(value):
-        raise CannotEvaluateError("double() is not evaluated for this argument")
+        raise CannotEvaluateError("double() cannot be evaluated for this argument")
     return float(value)
 
 
@@ -114,7 +114,7 @@ def _bool(value: Value) -> bool:
             return False
     if isinstance(value, str):
         raise _failed(value, "bool")
-    raise CannotEvaluateError("bool() is not evaluated for this argument")
+    raise CannotEvaluateError("bool() cannot be evaluated for this argument")
 
 
 def _string(value: Value) -> str:
@@ -124,7 +124,7 @@ def _string(value: Value) -> str:
         return str(value)
     if isinstance(value, list | Mapping) or value is None:
         raise CelError(f"no such overload: string({type_of(value)})")
-    raise CannotEvaluateError("string() is not evaluated for this argument")
+    raise CannotEvaluateError("string() cannot be evaluated for this argument")
 
 
 def _formatted(pattern: str, values: Value) -> str:
@@ -137,18 +137,18 @@ def _formatted(pattern: str, values: Value) -> str:
             return "%"
         value = next(given, missing)
         if value is missing:
-            raise CannotEvaluateError("format() is not evaluated for these arguments")
+            raise CannotEvaluateError("format() cannot be evaluated for these arguments")
         if directive == "s":
             return value if isinstance(value, str) else _shown(value)
         if directive == "d" and isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         if directive in ("x", "X", "b", "o") and type(value) is int:
             return format(value, directive)
-        raise CannotEvaluateError("format() is not evaluated for these arguments")
+        raise CannotEvaluateError("format() cannot be evaluated for these arguments")
 
     made = _DIRECTIVE.sub(one, _text(pattern))
     if "%" in _DIRECTIVE.sub("", pattern):
-        raise CannotEvaluateError("format() is not evaluated for this text")
+        raise CannotEvaluateError("format() cannot be evaluated for this text")
     return made
 
 
@@ -157,7 +157,7 @@ def _shown(value: Value) -> str:  # noqa: PLR0911 - the kinds of values
         return str(value).lower()
     if isinstance(value, str):
         if not value.isascii() or not value.isprintable() or '"' in value or "\\" in value:
-            raise CannotEvaluateError("format() is not evaluated for this text")
+            raise CannotEvaluateError("format() cannot be evaluated for this text")
         return f'"{value}"'
     if isinstance(value, int):
         return str(value)
@@ -169,7 +169,7 @@ def _shown(value: Value) -> str:  # noqa: PLR0911 - the kinds of values
         return f"{{{', '.join(sorted(f'{_shown(key)}:{_shown(each)}' for key, each in value.items()))}}}"
     if isinstance(value, Type):
         return value.name
-    raise CannotEvaluateError("format() is not evaluated for these arguments")
+    raise CannotEvaluateError("format() cannot be evaluated for these arguments")
 
 
 def _char_at(text: Value, index: Value) -> str:
@@ -214,7 +214,7 @@ def _split(text: Value, separator: Value, count: Value = -1) -> list[str]:
     if count == 0:
         return []
     if not _text(separator):
-        raise CannotEvaluateError("split() is not evaluated without a separator")
+        raise CannotEvaluateError("split() cannot be evaluated with an empty separator")
     return list(_text(text).split(separator, count - 1 if count > 0 else -1))
 
 
@@ -251,7 +251,7 @@ def _is_sorted(items: Value) -> bool:
 def _sum(items: Value) -> Value:
     found = _list(items)
     if not found or not all(type(each) is int for each in found):
-        raise CannotEvaluateError("sum() is not evaluated for these items")
+        raise CannotEvaluateError("sum() cannot be evaluated for these items")
     total = 0
     for each in found:
         total = whole(total + each)
@@ -317,7 +317,7 @@ def semantic_version(text: Value) -> SemanticVersion:
     """
     found = _SEMANTIC_VERSION.fullmatch(_text(text)) if len(_text(text)) <= _LONGEST_VERSION else None
     if found is None:
-        raise CannotEvaluateError("semver() is not evaluated for this text")
+        raise CannotEvaluateError("semver() cannot be evaluated for this text")
     major, minor, patch, before = found.groups()
     parts = before.split(".") if before else []
     return SemanticVersion(

@@ -125,7 +125,7 @@ class _Parser:
         if count == 1 and sign == "-" and self.kind == "number":
             return self._member(("literal", _number(f"-{self._taken()}")))
         node = self._member(self._primary())
-        # As in cel-go, two signs are none, whatever the operand is.
+        # Like cel-go, drop pairs of signs for an operand of any type.
         return ("call", f"{sign}_", None, [node]) if count % 2 else node
 
     def _taken(self) -> str:
@@ -248,7 +248,7 @@ def _string(text: str) -> Any:
     assert found is not None
     prefix, _, body = found.groups()
     if "b" in prefix.lower():
-        raise CannotEvaluateError("bytes are not evaluated")
+        raise CannotEvaluateError("bytes cannot be evaluated")
     return body if "r" in prefix.lower() else _ESCAPE.sub(_unescaped, body)
 
 
@@ -258,5 +258,5 @@ def _unescaped(found: re.Match[str]) -> str:
         return _PLAIN_ESCAPES.get(plain, plain)
     code = int(octal, 8) if octal else int(next(filter(None, codes)), 16)
     if 0xD800 <= code < 0xE000:
-        raise CannotEvaluateError("half of a character is not evaluated")
+        raise CannotEvaluateError("half of a character cannot be evaluated")
     return chr(code)

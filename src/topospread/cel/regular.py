@@ -19,7 +19,7 @@ _NOT_OF_RE2: Final = re.compile(
     r"\\[zZQECpPuUN]|\\[^\x00-\x7f]|\[\^?\]?[^]]*\\[b1-9]|\[:|\(\?#|\(\?[a-zA-Z]*[aLuxU]"
     r"|\{(?!\}|(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\})[0-9]*,?[0-9]*\}"
 )
-"""Syntax that Python and RE2 treat differently; such patterns are not evaluated."""
+"""Syntax that Python and RE2 treat differently; such patterns cannot be evaluated."""
 _MOST_REPEATS: Final = 1000
 """Maximum number of repetitions in RE2; nested repetitions are multiplied."""
 _FOLDED: Final = {"\u017f": "s", "\u212a": "k"}
@@ -63,7 +63,7 @@ def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
             raise CannotEvaluateError("findAll() takes too long")
         if place is None:
             break
-        # As in Go, an empty match right behind another one is none.
+        # Like Go, skip an empty match at the end of the previous match.
         if place[1] > begin or place[0] != last:
             found.append(text[slice(*place)])
         begin, last = max(place[1], begin + 1), place[1]
@@ -130,7 +130,7 @@ class _Program:
             raise CannotEvaluateError("a regular expression repeats more often than RE2 does")
         self._most_repeats //= max(count, 1)
         if not most:
-            self._sequence(inner, after, flags)  # RE2 reads it, too
+            self._sequence(inner, after, flags)  # a part with {0} adds no state, but must be valid, as in RE2
         if endless:
             split = self._add("split", None)
             begin = self._sequence(inner, split, flags)

@@ -17,7 +17,7 @@ from .steps import Autoscale
 def autoscale(state: DrillState, step: Autoscale) -> DrillAutoscaler:
     """Scale a workload from minReplicas to maxReplicas, and return the most replicas without a pending pod.
 
-    Each pod is placed before the next is created. Once a pod is pending, the remaining pods are created at once.
+    Each pod is placed before the next pod is created. Once a pod is pending, the remaining pods are created at once.
 
     Raises:
         UsageError: if the autoscaler or its target is missing.

@@ -85,7 +85,7 @@ def check_drills(
         shard: run only this shard; `merged_checks` merges shards.
 
     Raises:
-        InputError: if a drill's input is unusable. Its place names the first such drill.
+        InputError: if a drill's input is unusable. The error's place is in the first such drill.
         Interrupted: on Ctrl-C, with the finished drills.
     """
     part = mark(shard, [f"{each.text.name}#{each.document}" for each in files]) if shard is not None else None

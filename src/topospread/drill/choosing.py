@@ -41,13 +41,13 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
 
 
 def _short(value: str, nodes: Sequence[Node]) -> list[str]:
-    """Return the node whose name, up to its first dot, is the value; empty if several nodes have it."""
+    """Return the one node whose name up to its first dot is `value`; empty if no node or several nodes match."""
     found = [node.name for node in nodes if node.name.partition(".")[0] == value]
     return found if len(found) == 1 else []
 
 
 def _valued(value: str, nodes: Sequence[Node], step: str) -> list[str]:
-    """Return the nodes whose name or label has a value.
+    """Return the names of the nodes whose name or any label has this value.
 
     Raises:
         UsageError: if no node has it, or if several labels have it on different nodes.

@@ -1,4 +1,4 @@
-"""Convert a drill's current state to an inventory, which controllers read again."""
+"""Convert a drill's current state to an inventory, from which controllers plan again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def without_leaving(inventory: Inventory, down: Collection[str]) -> Inventory:
 
 
 def with_budgets_open(inventory: Inventory) -> Inventory:
-    """Return the cluster with PodDisruptionBudgets whose status the drill computes itself."""
+    """Return the cluster with budget statuses that allow no eviction yet; `Health` computes them during the drill."""
     kept = PodDisruptionBudgetStatus(disruptions_allowed=0)
     return with_fields(
         inventory, pod_disruption_budgets=[replace(each, status=kept) for each in inventory.pod_disruption_budgets]

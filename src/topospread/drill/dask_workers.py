@@ -37,7 +37,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class SharedEach:
-    """One kind of drill for every zone, node or Deployment. Every worker receives the input once."""
+    """The input of `drill_each`, which each worker receives once."""
 
     inventory: Inventory
     kind: EachKind
@@ -45,13 +45,13 @@ class SharedEach:
     version: str = __version__
 
     def play(self, shard: Shard) -> EachDrill:
-        """Run a shard of the drills."""
+        """Run the drills of a shard."""
         return drill_each(self.inventory, self.kind, self.options, 1, shard=shard)
 
 
 @dataclass(frozen=True, slots=True)
 class SharedCheck:
-    """One drill from a file."""
+    """The input of one drill from a file."""
 
     drill: ReadDrill
     version: str = __version__
@@ -62,7 +62,7 @@ class SharedCheck:
 
 
 SharedWork = SharedEach | SharedCheck
-"""The input for a worker."""
+"""The input of a part, for a worker."""
 
 
 def drill_each_on_dask(work: SharedEach, address: str, progress: Progress | None = None) -> EachDrill:
@@ -197,7 +197,7 @@ def _read(written: bytes) -> Any:
 
 
 def whole(data: bytes) -> bytes:
-    """Return the common input. Because it is a task's result, Dask computes it again if its worker dies."""
+    """Return the common input unchanged. As a task's result, Dask computes it again if its worker dies."""
     return data
 
 
@@ -226,7 +226,7 @@ def main() -> None:
 
 
 def _played(work: SharedWork, shard: Shard) -> object:
-    """Return the result of the part, or its error."""
+    """Return the result of the part, or the exception that it raised."""
     if work.version != __version__:
         return UsageError(f"--dask: the worker has topospread {__version__}, not {work.version}")
     try:

@@ -1,6 +1,6 @@
 """Drain nodes like kubectl: cordon them, then evict their pods as PodDisruptionBudgets allow.
 
-`workloads.draining` selects the pods and answers like the Eviction API. A rejected eviction is retried every five
+`workloads.draining` selects the pods and decides like the Eviction API. A rejected eviction is retried every five
 seconds. kubectl retries forever; here a drain ends when the cluster no longer changes.
 """
 
@@ -45,7 +45,7 @@ def drain(state: DrillState, names: Sequence[str], *, forced: bool = False) -> l
     """Cordon nodes and evict their pods. Return the pods that could not be evicted, with the reasons.
 
     Args:
-        forced: whether pods without a controller are deleted, too, and budgets do not count.
+        forced: whether to ignore budgets and also delete pods without a controller.
     """
     cordon(state, names)
     state.settle()

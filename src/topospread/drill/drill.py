@@ -27,7 +27,7 @@ class _InNamespace(Protocol):
 
 _Item = TypeVar("_Item", bound=_InNamespace)
 
-# Ranges over several runs that differ in random choices.
+# Results of several runs with different random choices, as ranges.
 
 
 def with_ranges(drills: Sequence[Drill]) -> Drill:
@@ -56,9 +56,10 @@ def _range(alike: Sequence[StepOutcome]) -> StepBounds:
 
 
 def within(drill: Drill, namespace: str | None) -> Drill:
-    """Return the drill as one namespace's workloads and budgets have it, with the other harm apart; all for None.
+    """Return the drill with only one namespace's workloads, budgets and harm; unchanged if `namespace` is None.
 
-    The ready and pending pods of events stay those of all namespaces.
+    `Drill.elsewhere` gets the harm in other namespaces. The numbers of ready and pending pods in events still include
+    all namespaces.
     """
     if namespace is None:
         return drill
@@ -154,7 +155,7 @@ class BegunDrill:
         options: the simulation options; the seed is for the first run.
         falls_back: whether hard constraints become soft while a domain is lost.
         placed: (workload, node) of each pod to place before all other pods; the workload is ``NAMESPACE/KIND/NAME``.
-        says_how_spread: whether to compute the spread of workloads after each step.
+        says_how_spread: whether to compute each workload's pods per domain after each step.
     """
 
     inventory: Inventory

@@ -52,7 +52,7 @@ from .steps import (
     Wait,
 )
 
-# Pools add nodes for pending pods when the cluster is stable. `scaling` has the model.
+# When the cluster is stable, pools add nodes for pending pods, like `scaling` decides.
 
 
 class PoolGrowth:
@@ -65,7 +65,7 @@ class PoolGrowth:
         self.fail(sorted(state.down))
 
     def fail(self, names: Collection[str], choice: NodeChoice | None = None) -> None:
-        """Record the zones and regions of failed nodes, and the label in ``choice``. Ignore a choice of one node."""
+        """Record the zones and regions of failed nodes, and the domain in ``choice`` unless it is a single node."""
         if choice is not None and (choice.key == "node" or [*names] == [choice.value]):
             return
         keys = {ZONE, REGION, *(choice.labels if choice is not None else ())}
@@ -86,7 +86,7 @@ class PoolGrowth:
             self._state.rest()
 
     def uses(self, keys: Collection[str]) -> tuple[PoolUse, ...]:
-        """Return each pool's use, with the domains that a new node of the pool would add."""
+        """Return the use of each pool, with the domains of `keys` that a new node of the pool would add."""
         if not self._scaler.pools:
             return ()
         nodes = [each for each in self._state.cluster.nodes.nodes if each is not None]
@@ -119,7 +119,7 @@ class DrillRun:
     """A running drill.
 
     Attributes:
-        says_how_spread: compute the spread of workloads after each step.
+        says_how_spread: compute each workload's pods per domain after each step.
         keeps_after: keep the cluster after each step (`StepOutcome.after`).
         falls_back: make hard constraints of pending pods soft while a domain is lost.
         placed: pods that are placed before all other pods, as of `BegunDrill`.
@@ -203,7 +203,7 @@ class DrillRun:
         return self._outcome("", 0.0, begins)
 
     def take(self, step: Step, following: Step | None) -> StepOutcome:
-        """Run one of several steps. If a wait follows, do not wait until the cluster is stable.
+        """Run one of several steps until the cluster is stable; without that if `step` or `following` is a wait.
 
         Raises:
             InputError: if the API server denies a manifest.
@@ -343,7 +343,7 @@ class DrillRun:
         return {key_of(each): found[id(each)] for each in self.state.run.plan.workloads if id(each) in found}
 
     def _pending(self) -> Iterator[PendingGroup]:
-        """Yield groups of pending pods with one workload and message, evaluated in the current state."""
+        """Yield the pending pods, grouped by workload and by kube-scheduler's message in the current state."""
         groups: dict[tuple[ObjectKey, str], tuple[Workload, list[str], PodOutcome]] = {}
         never_tried: dict[int, PodOutcome] = {}
         if self.state.queue.groups is not None:

@@ -82,12 +82,12 @@ class DrillSettings:
     """The settings of a drill.
 
     Attributes:
-        gates, apiserver_gates: feature gates of kube-scheduler and the API server.
+        gates, apiserver_gates: feature gates of kube-scheduler, and of the API server.
         config: kube-scheduler's configuration file.
         pools: files with node pools.
         seed, runs, preemption: see `topospread.drill`.
         any_node: whether kube-scheduler may choose any feasible node, without scores.
-        fresh: workloads, ``NAMESPACE/KIND/NAME``, whose existing pods are left out, so that all their pods are new.
+        fresh: workloads, ``NAMESPACE/KIND/NAME``, whose existing pods are dropped; all their pods are then new.
         placed: see `topospread.drill.drill.BegunDrill`.
     """
 

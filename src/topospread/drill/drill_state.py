@@ -1,7 +1,6 @@
 """The state of a drill over time: controllers replace pods, and kube-scheduler's queue places them.
 
-The modules of the steps change nodes and delete pods. This module advances the time and applies the effects. The
-planners in `controllers` name the sources for controllers.
+Other modules run the steps: they change nodes and delete pods. This module advances the time and applies the effects.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class DrillState:
     """The mutable state of a drill.
 
     Attributes:
-        began, now: start in Unix seconds, and seconds since then.
+        began, now: start of the drill in Unix seconds; seconds since the start.
         down: NotReady nodes.
         run: the current simulation, replaced when manifests change.
         pods: all pods.
@@ -87,7 +86,7 @@ class DrillState:
         """The cluster on which pods are placed."""
         return self.run.cluster
 
-    # When manifests change, everything is planned again.
+    # Planning: after a change of manifests, the whole cluster is planned again.
 
     def inventory(self) -> Inventory:
         """The current objects, as an API server would store them."""
@@ -117,7 +116,7 @@ class DrillState:
         if run.scheduler.has_groups:
             from topospread.simulation.group_attempts import take_in_groups
 
-            # A group that was given up has an unknown state from then on.
+            # A group that was not judged stays so: its state has been unknown since.
             take_in_groups(run, self.queue, {key: unjudged[key] for key in unjudged.keys() & self._groups})
             self._groups |= run.cluster.objects.whole_groups or set()
         self.pods = FollowedPods()
@@ -206,7 +205,7 @@ class DrillState:
                 return
 
     def _roll_on(self, goes_on: Callable[[], bool]) -> bool:
-        """Let a rollout take one step, or, in some runs, all possible steps before pods are placed."""
+        """Let a rollout take one step; in some runs, all possible steps before pods are placed."""
         acted = goes_on()
         while acted and self.draws.controller_goes_on() and goes_on():
             pass
@@ -324,7 +323,7 @@ class DrillState:
             if message and is_certain:
                 each.refused = refused_words(each, message)
                 continue
-            # The API server has admitted stored pods: their successors are alike.
+            # The API server admitted the workload's stored pods, so it admits their equal replacements.
             is_new = bool(rules) and not any(pod.metadata.is_stored for pod in each.workload.existing[:1])
             by = [*(rules.policies.concerning(each.pod) if rules and is_new else ()), *filter(None, [who])]
             if by:
@@ -355,7 +354,7 @@ class DrillState:
             outcome = run.outcome(pod.queued) if pod.queued is not None else None
             if outcome is None or outcome.placement.node is None:
                 continue
-            if not placed:  # failed attempts took time, too, but nothing observes it
+            if not placed:  # failed attempts take time, too, but no result depends on it
                 self.now = max(self.now, float(self.queue.now // _NANOSECONDS))
             self.pods.place(pod, outcome.placement.node)
             pod.ready_since = self.now

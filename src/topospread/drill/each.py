@@ -1,4 +1,5 @@
-"""Run the same drill for every zone, node or Deployment, and sort the results worst first."""
+"""Simulate the failure of every zone or node, or every Deployment's rollout, one at a time. Sort the results worst
+first."""
 
 from __future__ import annotations
 
@@ -127,7 +128,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         return _outcome(target, own.begin(), own.go_on(target[1]), own)
 
     def bracketed(target: tuple[str, Step], found: _Found) -> _Found:
-        """Return the outcome. Its verdict becomes no if harm remains when unmodelled filters admit every node."""
+        """Return the outcome. Its verdict becomes no if harm also results when unmodelled filters admit every node."""
         outcome, parts = found
         if not outcome.unjudged or not _has_harm(outcome):
             return found
@@ -191,7 +192,7 @@ def _terse(inventory: Inventory, options: SimulationOptions) -> DrillRun:
 
 
 def targets_of(play: DrillRun, kind: EachKind) -> list[tuple[str, Step]]:
-    """Return the objects of a kind, each with its step."""
+    """Return the name of each zone, node or Deployment, with the step that fails or rolls it out."""
     state = play.state
     nodes = [each for each in state.cluster.nodes.nodes if each is not None]
     if kind == "deploy":

@@ -44,7 +44,7 @@ class Shortfall:
     Attributes:
         path: path of the expectation in the file: ``spec.expect.ready[deploy/web]``.
         message: the actual value.
-        of: the object concerned if the expectation covers several: a constraint or a step.
+        of: the constraint or step that fails the expectation, if the expectation covers several.
     """
 
     path: str

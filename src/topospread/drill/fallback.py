@@ -1,6 +1,6 @@
 """Make hard constraints soft while a domain is lost: ``drill --fallback``.
 
-Pending pods are scheduled again with soft constraints. When the domain returns, pods that are still pending get their
+Pending pods are scheduled again with soft constraints. When the domain recovers, pods that are still pending get their
 hard constraints back.
 """
 

@@ -12,7 +12,7 @@ from topospread.sources.typed_fields import TypedFields
 
 
 def place_in(text: Text, document: int, path: str, name: str = "") -> Place:
-    """Return the place of a field; of its nearest parent if it is missing."""
+    """Return the line and column of a field; of its nearest existing parent if it is missing."""
     found = locate(text.data, document, parse_path(path))
     return Place(
         text.name,

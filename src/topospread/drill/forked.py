@@ -26,7 +26,11 @@ _TRIES = 2
 
 
 def can_fork() -> bool:
-    """Return whether this process can fork. A `HeldProcess` cannot, because it may be killed at any time."""
+    """Return whether this process can fork.
+
+    Workers and a `HeldProcess` cannot: they are daemon processes, since they may be killed at any time, and Python lets
+    no daemon process start children.
+    """
     return "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
 
 
@@ -77,7 +81,8 @@ def _as_they_come(ask: Callable[[Item], Answer], items: Sequence[Item], workers:
                 answer: tuple[Answer, Exception | None] | None = _received(ready)
                 process.join()
                 if answer is None and attempt == _TRIES:
-                    raise ChildProcessError(f"the process for {items[number]} died twice")
+                    how = f"signal {-code}" if (code := process.exitcode or 0) < 0 else f"exit code {code}"
+                    raise ChildProcessError(f"the process for {items[number]} died twice ({how})")
                 if answer is None:
                     waiting.append((number, attempt + 1))
                     continue

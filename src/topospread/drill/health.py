@@ -1,7 +1,7 @@
-"""Track the ready pods of each workload and PodDisruptionBudget during a drill, and their minimum.
+"""Count the ready pods of each workload and PodDisruptionBudget during a drill, and record the minimum counts.
 
-A pod is ready while its node is Ready, unless its condition in the input says otherwise. `simulation.budgets`
-computes how many healthy pods a budget requires.
+A pod is ready while its node is Ready, unless its condition in the input says otherwise. `simulation.budgets` computes
+how many healthy pods a budget requires.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Health:
             each.needed = desired_healthy(each.budget, expected) + (more if spec == each.budget.spec else 0)
 
     def heed(self, given: Iterable[PodDisruptionBudget]) -> None:
-        """Require more healthy pods if a budget's status in the input allows fewer evictions than the counts allow.
+        """Raise a budget's required pods if its status in the input allows fewer evictions than this class counts.
 
         The Eviction API reads the status. A status is ignored if its desiredHealthy shows that the spec has changed.
         """
@@ -145,7 +145,7 @@ class Health:
 
     def why_not_evicted(self, pod: FollowedPod, *, healthy: bool) -> str:
         """Return why the Eviction API denies evicting a pod now; "" if it allows it."""
-        if pod.is_unready and pod.pod.phase == "Pending":  # no budget guards a pod that has not started
+        if pod.is_unready and pod.pod.phase == "Pending":  # the Eviction API checks no budget for a Pending pod
             return ""
         rows = [
             (each.name, each.healthy, each.needed, each.budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow")

@@ -1,4 +1,4 @@
-"""A forked process that keeps an object, answers questions about it, and can be killed."""
+"""A forked process that keeps an object and runs functions on it, one at a time. It can be killed."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ Told = Callable[[str], None]
 
 
 class AbandonedError(UsageError):
-    """The client of a question has left."""
+    """The client of a question no longer waits for the answer."""
 
 
 class HeldProcess(Generic[Held]):
     """A forked process that answers one question at a time. On systems without fork, this process answers.
 
     Args:
-        held: the object that questions are about. They may change only the fork's copy.
+        held: the object that questions are about. Questions may change it, because the process has its own copy.
         anew: function that creates a separate object, for systems without fork.
     """
 
@@ -56,11 +56,11 @@ class HeldProcess(Generic[Held]):
 
         Args:
             question: a picklable function.
-            is_over: function that returns True once the client has left; the process is then killed.
+            is_over: function that returns True once the client no longer waits; the process is then killed.
             told: receives progress messages.
 
         Raises:
-            AbandonedError: if the client has left.
+            AbandonedError: if the client no longer waits.
             TopospreadError: if the question fails, or the process needs too much memory.
         """
         with self._lock:

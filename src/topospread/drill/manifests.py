@@ -24,7 +24,7 @@ def scale(state: DrillState, step: Scale) -> None:
     """Change a workload's replicas.
 
     Raises:
-        UsageError: if it is missing, cannot be scaled, or a scale-down is not below its current replicas.
+        UsageError: if the workload is missing or cannot be scaled, or a scale-down is not below its current replicas.
     """
     if step.down:
         key = the_workload(step.target, [key_of(each) for each in state.run.plan.workloads])

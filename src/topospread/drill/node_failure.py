@@ -40,7 +40,8 @@ class _Zones(msgspec.Struct):
     """The zones of a drill, with their NotReady nodes.
 
     Attributes:
-        run: the simulation with these nodes; applied manifests may change their labels and taints.
+        run: the simulation that this cache is for; applied manifests start a new one, maybe with other labels and
+            taints.
         nodes: number of nodes.
         states: zone → its state and number of nodes.
         left: zone → NotReady nodes without the NoExecute taint, in reverse order of names.
@@ -56,7 +57,7 @@ class NodeFailures:
     """The node lifecycle and taint eviction controllers of a drill.
 
     Attributes:
-        held_back: zones without NoExecute taints, because too many of their nodes are NotReady.
+        held_back: zones in which the controller adds no NoExecute taints, because too many nodes are NotReady.
     """
 
     def __init__(self, state: DrillState, version: KubeVersion, *, comparison_operators: bool = False) -> None:

@@ -76,7 +76,8 @@ def _held_back(state: DrillState, failures: NodeFailures) -> Iterator[str]:
 
 
 def not_replaced(state: DrillState) -> list[FollowedPod]:
-    """Return terminating pods of StatefulSets on NotReady nodes, which block their replacement."""
+    """Return the terminating pods of StatefulSets on NotReady nodes. A StatefulSet does not replace a pod that still
+    exists."""
     terminating = _terminating(state)
     return [each for each in terminating if each.workload is not None and each.workload.kind == "StatefulSet"]
 

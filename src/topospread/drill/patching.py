@@ -67,7 +67,7 @@ def patched(inventory: Inventory, change: PatchedObject) -> Inventory:
 
 
 def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remedy) -> Inventory:
-    """Return the stable cluster after the changes of a remedy.
+    """Return the cluster after the changes of a remedy, once it is stable.
 
     Raises:
         InputError: if the API server denies an object.
@@ -75,7 +75,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
     """
     applied: dict[str, Inventory] = {}
     steps: list[Step] = []
-    latest = inventory  # several parts may change one object
+    latest = inventory  # the inventory after all parts so far, because several parts may change one object
     for part in remedy.parts:
         target = part.object
         kind, namespace, name = (target.get(each, "") for each in ("kind", "namespace", "name"))
@@ -90,7 +90,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
             if part.command and kind != "Pod":
                 steps += [Apply(change.object)] if change.object not in applied else []
                 applied[change.object] = made
-            else:  # no rollout: the object is replaced, a pod, or a node's state
+            else:  # a change without a rollout, such as of a pod or a node: it is part of the initial cluster
                 inventory = replaced(inventory, change, made)
                 applied |= {change.object: made} if change.object in applied else {}
     play = DrillRun(inventory, options, applied)
@@ -101,7 +101,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
 
 
 def replaced(inventory: Inventory, change: PatchedObject, made: Inventory) -> Inventory:
-    """Return the inventory with an object replaced."""
+    """Return the inventory with the object of `change` replaced by the object in `made`."""
     attribute = KINDS[change.kind.removesuffix("List")].attribute
     there: list[KubeObject] = getattr(inventory, attribute)
     own = change.namespace or "default", change.name

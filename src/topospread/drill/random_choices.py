@@ -1,8 +1,9 @@
 """Random choices in a drill, so that repeated drills cover different outcomes.
 
-They decide the order of equal pods, and whether kubelets, controllers or kube-scheduler act first. The same run number
-gives the same choices; the first run is in input order. In the first eight runs one actor is always faster; in later
-runs that can change each time. The scheduling cycle chooses between nodes with equal scores.
+The choices decide the order of equal pods, and whether kubelets, controllers or kube-scheduler act first. The same run
+number gives the same choices; the first run is in input order. In each of the first eight runs, one actor is always
+faster; in later runs the faster actor can change each time. The scheduling cycle chooses between nodes with equal
+scores.
 """
 
 from __future__ import annotations
@@ -17,15 +18,14 @@ from .cluster_inventory import Times, stored, with_uid
 from .pods import FollowedPod
 
 _AT_A_TIME = 32
-"""Of this many starting pods, one more becomes ready at a time when pods become ready one after another."""
+"""Divisor: in runs with slow kubelets, 1/32 of the starting pods (at least one) becomes ready at a time."""
 
 
 class RandomChoices:
     """The random choices of one run.
 
     Attributes:
-        controllers_first: controllers create a pod for a free place before kube-scheduler gives the place to another
-            pod.
+        controllers_first: controllers create a replacement before kube-scheduler gives the freed room to a pending pod.
         ends_slowly: deleted pods keep their resources until controllers and kube-scheduler are idle.
     """
 
@@ -107,5 +107,5 @@ class RandomChoices:
         return [by_key[f"{each.namespace}/{each.name}"] for each in removal_order(there, others, times.seconds)]
 
     def _uid(self, pod: FollowedPod) -> str:
-        """Return the tie-breaker between pods of almost the same age, chosen when a pod is created."""
+        """Return a pod's simulated uid, which orders pods of almost the same age."""
         return pod.pod.metadata.uid or self.key(pod)

@@ -27,7 +27,7 @@ from topospread.simulation.run import Run
 
 from .pods import FollowedPod, FollowedPods
 
-# Claims of ephemeral volumes of a drill's new pods. Binding is done elsewhere.
+# Claims of ephemeral volumes of a drill's new pods. kube-scheduler binds them.
 
 
 class MadeClaims:
@@ -123,7 +123,8 @@ class ReplacementPods:
                 del self._vacant[key]
 
     def held_back(self) -> list[FollowedPod]:
-        """Return the pods that a StatefulSet does not replace, because a pod before them is unready in the input."""
+        """Return the removed pods that a StatefulSet does not replace, because a pod with a lower ordinal is unready in
+        the input."""
         held = [(key, each) for key, gone in self._vacant.items() if key in self._sets for each in gone]
         return [
             each
@@ -160,7 +161,7 @@ class ReplacementPods:
         return any(not self._is_ready(each) for each in before)
 
     def waits(self, workload: Workload) -> bool:
-        """Return whether a pod must be gone before its replacement is created."""
+        """Return whether a controller creates a replacement only after the old pod has disappeared."""
         if workload.kind == "Job":
             return self._job(workload).spec.pod_replacement_policy == "Failed"
         return workload.kind in ("StatefulSet", "DaemonSet")
@@ -199,7 +200,7 @@ class ReplacementPods:
                 return is_of(gone.pod, template, workload.kind)
             case "Job":
                 return self._job(workload).spec.completion_mode == "Indexed"
-        # during a rollout an older ReplicaSet creates it
+        # during a rollout, the pod's older ReplicaSet creates the replacement
         return TEMPLATE_HASH_LABEL in gone.labels and not is_of(gone.pod, template, workload.kind)
 
 

@@ -55,7 +55,7 @@ class DrillEvent(msgspec.Struct, frozen=True):
 
     Attributes:
         at: seconds since the drill began.
-        detail: a taint, why pods were evicted, or the workload that was scaled.
+        detail: the taint, the reason of evictions, or the scaled workload.
         ready: ready pods of workloads just after the event.
         pending: pending pods just after the event.
     """
@@ -79,7 +79,7 @@ class WorkloadState(msgspec.Struct, frozen=True):
         fewest: minimum number of ready pods during the step.
         pending: number of pending pods.
         terminating: number of terminating pods on NotReady nodes.
-        spread: its constraints, with each domain's pods before and after the step.
+        spread: the workload's constraints, with each domain's pods before and after the step.
     """
 
     kind: str
@@ -95,7 +95,7 @@ class WorkloadState(msgspec.Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """Ready pods of those desired."""
+        """Ready pods as a share of the desired pods."""
         return self.ready / max(self.replicas, 1)
 
     @property
@@ -119,7 +119,7 @@ class BrokenBudget(Base, frozen=True):
 
 
 class DrillRollout(Base, frozen=True):
-    """A rollout that is in progress, or that the step completed."""
+    """A rollout that is in progress after a step, or was completed by the step."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -155,7 +155,7 @@ class UnevictedPod(Base, frozen=True):
 
 
 class LostReplicas(Base, frozen=True):
-    """A StatefulSet that does not replace pods: their NotReady nodes still exist, or an earlier pod is unready."""
+    """A StatefulSet that does not replace lost pods: their NotReady nodes exist, or a lower ordinal is unready."""
 
     namespace: Annotated[str, Meta(description="Namespace of the StatefulSet.")]
     name: Annotated[str, Meta(description="Name of the StatefulSet.")]
@@ -186,7 +186,7 @@ class StepOutcome:
 
     Attributes:
         step: the step's text; "" for the initial state.
-        begins, ends: seconds since the drill began; the end is the last event.
+        begins, ends: seconds since the drill began. The step ends at its last event.
         ready: number of ready pods of workloads after it.
         changed: workloads that changed or have a problem. The initial state lists every workload that a step changes.
         pending: groups of pending pods after it.
@@ -282,7 +282,7 @@ def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, .
     for group in begin.pending:
         before[group.namespace, group.workload] += len(group.pods)
     for group in end.pending:
-        if not is_unjudged(group):  # an unjudged pod that is rejected now was pending all the time
+        if not is_unjudged(group):  # an unjudged pod stays pending until it is judged, so it is not newly pending
             after[group.namespace, group.workload] += len(group.pods)
     return tuple(NewlyPending(*key, pods) for key, pods in (after - before).most_common())
 
@@ -309,8 +309,8 @@ class Drill(PlainData):
         pools: use of the node pools, by name.
         assumed: the same drill if unmodelled filters admit every node; None if all pods are judged.
         fallback: the same drill with hard constraints made soft while a domain is lost, if requested.
-        namespace: the only namespace that the result is about (`within`); None for all.
-        elsewhere: the harm in other namespaces; None for a result about all.
+        namespace: the only namespace in the result (see `within`); None for all.
+        elsewhere: the harm in all other namespaces; None if ``namespace`` is None.
         begun: the `BegunDrill`, from which fixes are simulated.
     """
 
@@ -357,7 +357,7 @@ class Drill(PlainData):
 
     @property
     def unjudged(self) -> tuple[Unjudged, ...]:
-        """Unmodelled parts that keep pods pending at the beginning or the end."""
+        """Parts that topospread does not model and that keep pods pending at the beginning or the end."""
         runs = (self, *self.others)
         return unjudged_parts(
             group for each in runs for step in (each.steps[0], each.steps[-1]) for group in step.pending

@@ -65,7 +65,7 @@ def go_on(state: DrillState, key: ObjectKey) -> bool:
 
 
 def rollout_state(state: DrillState, key: ObjectKey) -> DrillRollout | None:
-    """Return the state of a rollout; None if its workload is deleted."""
+    """Return the progress of a rollout; None if its workload is deleted."""
     workload, item = state.workload(key), template_item(state, key)
     if workload is None or item is None:
         return None

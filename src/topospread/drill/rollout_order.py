@@ -38,7 +38,7 @@ def stand(state: DrillState, step: Rollout, key: ObjectKey) -> None:
     """
     by_name = {each.name: each for each in state.pods.of(key)}
     turns = [each for each in step.turns if each.does == "stands"]
-    if not step.is_fixed:  # a changed template changes the names
+    if not step.is_fixed:  # pods may have other names than in the file if the template has changed
         by_name = dict(zip((each.pod for each in turns), by_name.values(), strict=False))
         turns = [each for each in turns if each.pod in by_name and by_name[each.pod].node]
     for turn in turns:
@@ -167,7 +167,7 @@ class _Turns:
 def _bind(state: DrillState, step: Rollout, turn: RolloutStep, pod: FollowedPod) -> str:
     """Place a pod on the event's node, which must be one of the best nodes. Return the node.
 
-    If the order is not fixed, an existing pod falls back to a best node or its old node.
+    If the order is not fixed, an existing pod is placed on one of the best nodes, or else on its old node.
 
     Raises:
         UsageError: if the node is not one of the best.

@@ -72,12 +72,12 @@ def read_shard(text: str, where: str) -> Shard:
 
 
 def mark(shard: Shard, names: Sequence[str]) -> DrillPart:
-    """Return the description of a shard of the drills with these names."""
+    """Return the description of a shard. ``names`` are the names of all drills, so that other runs' shards differ."""
     return DrillPart(shard.index, shard.of, len(names), hashlib.sha256("\n".join(names).encode()).hexdigest()[:16])
 
 
 def whole_marks(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, DrillPart]]:
-    """Return the shards, each with its file name, if they can be merged.
+    """Return (file name, shard) pairs if the shards can be merged.
 
     Raises:
         UsageError: if they cannot be merged.

@@ -96,7 +96,8 @@ class Drain(_ToNodes):
     """Cordon nodes and evict their pods.
 
     Attributes:
-        forced: whether it ignores budgets and deletes pods without a controller: kubectl's --force --disable-eviction.
+        forced: whether to ignore budgets and also delete pods without a controller, like kubectl's --force
+            --disable-eviction.
     """
 
     forced: bool = False
@@ -110,7 +111,7 @@ class Scale:
     """Change the replicas of ``target``, ``[NAMESPACE/]KIND/NAME``.
 
     Attributes:
-        down: whether the new replicas must be fewer than the current ones.
+        down: whether it is an error if the new replicas are not fewer than the current ones.
     """
 
     target: str
@@ -218,7 +219,7 @@ NODE_STEPS: Mapping[str, Callable[[NodeChoice], Step]] = {
     "drain": Drain,
     "force-drain": partial(Drain, forced=True),
 }
-"""The first word of a step's text → the step on nodes."""
+"""First word of a step's text → the step's class, for steps on nodes."""
 
 
 def read_choice(text: str, where: str) -> NodeChoice:

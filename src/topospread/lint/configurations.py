@@ -25,7 +25,8 @@ from .problem import FieldEdit, Problem
 GROUP: Final = "kubescheduler.config.k8s.io/"
 _LINE: Final = re.compile(r"[^\r\n]+")
 _MOST_BLANKED: Final = 16 << 20
-"""Maximum characters of all copies that `_in_place` makes. A copy is as long as its file up to the configuration."""
+"""Maximum characters of all copies that `_in_place` makes. A copy is as long as its file up to the configuration's end.
+"""
 _UNKNOWN: Final = re.compile(r'\w+ ".*" does not exist', re.DOTALL)
 
 

@@ -31,9 +31,9 @@ _POD: Final = msgspec.json.Decoder(Pod)
 
 
 def objects_in(text: Text, *, applied: bool = False) -> Iterator[tuple[Any, Location]]:
-    """Yield each object of a text with its location; documents that are not objects, too, as plain data.
+    """Yield each object of a text with its location. Documents that are not objects are yielded, too.
 
-    Objects are plain data. Only stored pods with a controller are typed, unless `applied`.
+    Objects are plain data, except stored pods with a controller, which are typed unless `applied`.
 
     Raises:
         DecodeError: if the text is neither YAML nor JSON.
@@ -91,7 +91,7 @@ def _owned_pod(raw: msgspec.Raw, of: dict[str, Any], quantities: KnownQuantities
             pod = _POD.decode(raw)
             return pod if quantities.all_valid(pod) else None
     except (ValueError, RecursionError):
-        pass  # full decoding finds the place of the error
+        pass  # full decoding reports the place of the error
     return None
 
 
@@ -112,7 +112,7 @@ def _objects(value: Any, location: Location) -> Iterator[tuple[Any, Location]]:
 
 
 def _typed(item: Any, of: dict[str, Any]) -> Any:
-    """Return a list's item with the default type. Like kubectl, take a type of nulls, "" or non-strings for none."""
+    """Return a list's item with the default type. Like kubectl, treat a null, "" or a non-string as a missing type."""
     if not isinstance(item, dict):
         return item
     has_type = any(isinstance(each, str) and each for each in (item.get("kind"), item.get("apiVersion")))

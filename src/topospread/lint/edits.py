@@ -1,6 +1,6 @@
 """Turn a change of an object into replaced characters of its text. Comments and formatting stay.
 
-Changes that would affect other text are not made: anchors, aliases, a mapping's only field.
+A change is not made if it would affect other text: at anchors and aliases, or for a mapping's only field.
 """
 
 from __future__ import annotations

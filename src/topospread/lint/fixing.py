@@ -75,7 +75,7 @@ def _documents(lines: list[str]) -> list[list[str]]:
 
 
 def _moved(line: str, old: int, new: int) -> str:
-    """Return a diff line. In a hunk's head, add the lines of preceding documents (old, new) to the line numbers."""
+    """Return a diff line. In a hunk header, add the lines of preceding documents (`old`, `new`) to the line numbers."""
     found = _HUNK.match(line)
     if found is None:
         return line

@@ -41,12 +41,12 @@ def documents_of(data: bytes) -> list[TextValue]:
                 first = next_event(loader)
                 found.append(_node(loader, first, first, None))
     except (yaml.YAMLError, RecursionError):
-        pass  # The reader of the values reports the error.
+        pass  # `documents` reads the values, and reports the syntax error.
     return found
 
 
 def _node(loader: yaml.CLoader, event: Event, named: Event, key: int | None) -> TextValue:
-    """Return the node that an event starts. Line and column come from ``named``."""
+    """Return the node that starts with an event. Line and column are those of the event ``named``."""
     begin, where, last = event.start_mark, named.start_mark, event.end_mark
     assert begin is not None
     assert where is not None

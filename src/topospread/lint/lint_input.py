@@ -180,7 +180,7 @@ class LintInput:
         """
         collection = Collection()
         for each in self._objects():
-            # Each object gets a path of its own, so that duplicates are replaced, as by applying both.
+            # Each object is a path of its own, so a later duplicate replaces an earlier one, as if both were applied.
             collection.add_path([each])
         inventory = Inventory()
         collection.fill(inventory)
@@ -197,7 +197,7 @@ class LintInput:
         there = set()
         if self.cluster is not None:
             for item in self.cluster.objects():
-                # Most objects are pods. Without manifests of pods, they stay as they are.
+                # Most objects are pods. Without pod manifests, `inventory` copies the cluster's pods at once.
                 if isinstance(item, Pod) and not self.of_kind("Pod"):
                     continue
                 key = (type(item).__name__, item.namespace, item.name)
@@ -205,7 +205,7 @@ class LintInput:
                 yield ReadObject(key[0], item, self.cluster.places.get(key, Place()))
         for each in self.manifests:
             if not each.refused and not is_passing(each.item, each.location):
-                # The replacing object inherits fields, and the manifest must stay unchanged.
+                # An object that replaces another inherits its fields; copy it, so that the manifest stays unchanged.
                 taken = (each.kind, each.item.namespace, each.item.name) in there
                 item = copy.deepcopy(each.item) if taken else each.item
                 yield ReadObject(each.kind, item, each.location.rough(each.label))

@@ -117,11 +117,11 @@ def selects_itself(term: PodAffinityTerm, pods: PodSource) -> bool:
     if everywhere is None and term.namespaces and pods.item.namespace not in term.namespaces:
         return False
     if any(key in pods.labels for key in term.mismatch_label_keys or ()):
-        return False  # The API server adds the pod's own value to the selector as an excluded value.
+        return False  # The API server adds a NotIn requirement with the pod's own value to the selector.
     try:
         return Selector.from_label_selector(term.label_selector).matches(pods.labels)
     except InvalidSelectorError:
-        return False  # Validation reports it.
+        return False  # The rule `validation` reports the error.
 
 
 def keeping_apart(pods: PodSource) -> Iterator[tuple[str, PodAffinityTerm]]:

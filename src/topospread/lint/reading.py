@@ -79,8 +79,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         settings: selected rules and their severities.
         rendering: settings for rendering charts and kustomizations, except namespace and version.
         pools: node pools that can grow.
-        applied: whether the paths are applied to a cluster, so that a uid does not make them stored objects. None: True
-            with a cluster, and for files in a repository, where anyone may write a uid.
+        applied: whether objects with a uid are also new to the API server. None: true with a cluster, and for files in
+            a git repository, where anyone may write a uid.
     """
 
     paths: Sequence[str]
@@ -296,7 +296,7 @@ class Read:
         current = to_current(value, kind)
         try:
             known = decoded(current, STRUCT_OF_ANY[kind])
-            # Items of a list are probably a dump of a cluster, which nobody applies.
+            # A list is probably a dump of a cluster, whose objects are not applied again.
             words = refused_version(known) if self.applied and "items" not in subject.location.path else ""
             if self.applied:
                 drop_stored_fields(known, kind)
@@ -327,7 +327,7 @@ class Read:
         if pods is not None and is_judged and not errors:
             made = with_label_keys_merged(pods.spec, pods.labels, self.gates)
             errors = [
-                # Before keys were merged, the API server refused the template itself, at its field matchLabelKeys.
+                # A version that does not merge the keys denies the workload itself, at the field matchLabelKeys.
                 each
                 if ".matchLabelKeys[" in each.field
                 else with_fields(each, message=f"its pods are refused: {each.message}")

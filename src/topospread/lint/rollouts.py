@@ -49,7 +49,7 @@ def stuck_rollouts(given: LintInput) -> Iterator[tuple[TemplateOnNodes, Constrai
             if stuck_at is not None and _stuck_at(given, _of_one_revision(item)) is None:
                 yield template, held, stuck_at
         except InputError:
-            continue  # Validation reports it.
+            continue  # The rule `validation` reports the error.
 
 
 class BlockedRollout(NamedTuple):
@@ -81,7 +81,7 @@ def kept_off(given: LintInput) -> Iterator[BlockedRollout]:
             if replaced is not None and _stuck_at(given, without_apart(item)) is None:
                 yield BlockedRollout(template, terms[0][0], terms[0][1].topology_key, replaced)
         except InputError:
-            continue  # Validation reports it.
+            continue  # The rule `validation` reports the error.
 
 
 Owner = TypeVar("Owner", bound=KubeObject)

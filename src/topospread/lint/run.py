@@ -329,7 +329,7 @@ def judge(
 
 
 def _is_wanted(finding: Finding, settings: Settings, origins: Mapping[str, Origins]) -> bool:
-    """Return whether the settings select a finding. Overlays share findings of a base, so ask before these are one."""
+    """Return whether the settings select a finding. Call it before the findings of a shared base are merged."""
     if not (settings.asks(finding.rule) and settings.per_file_ignores):
         return settings.asks(finding.rule)
     made = origins[finding.rendered.source].holders(finding.place) if finding.rendered else (finding.place.source,)

@@ -51,7 +51,7 @@ _LONGEST_GLOB: Final = 1_000
 _MOST_GLOBS: Final = 1000
 """Maximum number of globs, because each is compared with each file."""
 MOST_COMPARED: Final = 8_000_000_000
-"""Maximum sum of (length of a glob × length of a path) in a run. The longest globs take a nanosecond for each."""
+"""Maximum sum of (length of a glob × length of a path) in a run. Matching takes up to a nanosecond for each unit."""
 
 
 @dataclass(frozen=True, slots=True)

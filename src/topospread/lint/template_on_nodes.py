@@ -108,7 +108,7 @@ def _new_cluster(given: LintInput) -> Cluster:
 
 
 cluster_of = once_per_input(_new_cluster)
-"""The cluster with the given nodes and their pods, shared by all rules. Their trials are undone."""
+"""The cluster with the given nodes and their pods, shared by all rules. Each rule undoes its trial placements."""
 
 
 @once_per_input
@@ -149,11 +149,13 @@ def _all(given: LintInput, cluster: Cluster) -> Iterator[TemplateOnNodes]:
         metadata = ObjectMeta(namespace=pods.item.namespace, labels=pods.labels)
         try:
             pod = admission.admit(Pod(metadata=metadata, spec=pods.spec), lenient=True)
-            pod_class = PodClass(-1, pod, "", cluster.rules)  # not placed: a class outside the cluster
+            pod_class = PodClass(
+                -1, pod, "", cluster.rules
+            )  # never placed, so the class is not registered in the cluster
             counts = {each.position: each for each in spread_arithmetic(plugin, pod_class, cluster)}
             grown = () if larger is None else spread_arithmetic(plugin, pod_class, larger)
         except (InputError, PluginError):
-            continue  # Validation reports it.
+            continue  # The rule `validation` reports the error.
         then = {each.position: each for each in grown}
         held = [
             ConstraintOnNodes(path, each, counts[position], then.get(position))

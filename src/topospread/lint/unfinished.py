@@ -43,7 +43,8 @@ class FolderContext:
     """Facts about files' folders. Each folder is read once.
 
     Args:
-        paths: the linted paths. For a file in a linted folder, only charts and kustomizations in such folders count.
+        paths: the linted paths. For a file in a linted folder, charts and kustomizations outside the linted folders are
+            ignored.
     """
 
     def __init__(self, paths: Sequence[str] = ()) -> None:

@@ -39,7 +39,7 @@ _DEFAULTS: Final = {
     "volumeBindingMode": "Immediate",
 }
 _SET_BY_SERVER: Final = ("spec.clusterIP", "spec.storageClassName")
-"""Fields that get a value from the API server. Without one in the old manifest, it may be the new one."""
+"""Fields that the API server sets. If the old manifest omits one, the stored value may equal the new one."""
 _MUTABLE_IN_POD: Final = frozenset({"activeDeadlineSeconds", "schedulingGates", "tolerations"})
 _PULL: Final = "imagePullPolicy"
 _UNREAD: Final = frozenset(
@@ -68,7 +68,7 @@ def changed_immutable_fields(old: Manifest, new: Manifest) -> Iterator[str]:
     if was is None or now is None:
         return
     for both in zip(*map(_containers, (old.value, new.value, was, now)), strict=False):
-        if not all(each.get(_PULL) for each in both):  # the server's default depends on the image
+        if not all(each.get(_PULL) for each in both):  # the API server's default depends on the image
             for each in both[2:]:
                 each.pop(_PULL, None)
     for path in _FIELDS[new.kind]:
@@ -79,7 +79,7 @@ def changed_immutable_fields(old: Manifest, new: Manifest) -> Iterator[str]:
 
 
 def _is_replaced(manifest: Manifest) -> bool:
-    """Return whether a tool deletes and creates the object anew. A change cannot decide this alone."""
+    """Return whether a tool recreates the object instead of updating it. It counts only if both states say so."""
     metadata = manifest.value.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
     asked = any(word in str(annotations.get(key, "")) for key, words in _REPLACED.items() for word in words)
@@ -90,7 +90,7 @@ def _may_change(path: str, was: Any, now: Any) -> bool:
     spec = was.get("spec", {})
     if path == "spec.template":
         return bool(spec.get("suspend"))
-    if path == "spec.completions":  # of an indexed Job, with its parallelism
+    if path == "spec.completions":  # an Indexed Job can change it together with parallelism
         return bool(spec.get("completionMode") == "Indexed")
     if path == "spec.clusterIP":
         external = (side.get("spec", {}).get("type") == "ExternalName" for side in (was, now))

@@ -49,7 +49,7 @@ WHERE = {
     "AffinityHintRules": "InterPodAffinity",
     "NodeVolumeLimitsRules": "NodeVolumeLimits",
 }
-"""Rules → what they are about, unless that is their own name."""
+"""Class of rules → its topic; other classes are named by their topic."""
 _GENERAL = frozenset({"all plugins", "requests of pods", "scores by resources", "DefaultPreemption"})
 _Nodes = dict[tuple[str, str], str | None]
 

@@ -1,1 +1,1 @@
-"""Guarantees on the availability of workloads: they hold in every order of pods, whatever the scores."""
+"""Guarantees on the availability of workloads, for every order in which pods may be placed and for any scores."""

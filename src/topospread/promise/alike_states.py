@@ -30,7 +30,7 @@ class AlikeStates:
 
     Args:
         coming: the incoming pods. Nodes differ by each label that incoming or existing pods use.
-        profiles: the configuration, which may use more labels.
+        profiles: the scheduler profiles, whose plugins may use more node labels.
     """
 
     def __init__(self, cluster: Cluster, coming: Iterable[Pod], profiles: Iterable[Profile]) -> None:
@@ -65,7 +65,7 @@ class AlikeStates:
         return str(self._kinds[row]), tuple(sorted(there.items()))
 
     def zone(self, row: int) -> object:
-        """Return the key that interchangeable nodes share."""
+        """Return the node's zone. Equal nodes are interchangeable within a zone."""
         node = self._cluster.nodes.nodes[row]
         return None if node is None else node.labels.get(ZONE)
 

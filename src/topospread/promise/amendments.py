@@ -1,4 +1,4 @@
-"""The designs to try after a failure, loosest first. `design_checks` checks them."""
+"""Changes to a design that failed a check, loosest first. `design_checks` checks the changed designs."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def _fewer_domains(rules: DesignRules, own: Sequence[SpreadRule]) -> Iterator[De
     """Yield a design with a smaller minDomains for each of the workload's own constraints."""
     for each in own:
         now = rules.over(each.key) or each
-        most = now.min_domains or each.min_domains  # a rule without the field keeps the constraint's own
+        most = now.min_domains or each.min_domains  # a rule without minDomains keeps the constraint's own value
         if most > 1:
             yield rules.with_spread(replace(now, min_domains=most - 1))
 
 
 def _within(rules: DesignRules, key: str, intent: Intent, kind: str) -> Iterator[DesignRules]:
-    """Yield designs with a hard constraint over the key whose maxSkew is at most the wanted skew, by revision."""
+    """Yield designs that limit the skew over the key to the wanted skew, and one that counts each revision alone."""
     most = max(next(each.number for each in intent.others if each.about == "skew"), 1)
     now = rules.over(key)
     if now is None or now.max_skew > most:

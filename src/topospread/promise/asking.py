@@ -1,8 +1,8 @@
-"""Questions on an inventory, answered for every order of the incoming pods.
+"""Answers yes-or-no questions on an inventory for every order in which the incoming pods may be placed.
 
-A pod with a part that topospread does not model is an unjudged pod. It may be on any node that other filters allow. The
-answer is yes only if it holds for each of these nodes. It is no only if the promise fails without unjudged pods, and
-also if the unmodelled parts are ignored.
+An unjudged pod has a part that topospread does not model. It may be on any node that the other filters allow. The
+answer is yes only if the promise holds wherever the unjudged pods are. It is no only if the promise fails without the
+unjudged pods, and also fails with them if their unmodelled parts are ignored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_PODS = 300
 
 @dataclass(frozen=True, slots=True)
 class _Assumed:
-    """The same pods, with unmodelled filters that admit every node."""
+    """The run and its incoming pods if every unmodelled filter admits every node."""
 
     run: Run
     queue: Sequence[QueuedPod]
@@ -71,7 +71,7 @@ class Asking:
         rollout: str | None = None,
         sources: Mapping[str, object] | None = None,
     ) -> Asking:
-        """Prepare the orders, or the courses of a rollout.
+        """Prepare the search of all orders of incoming pods, or of all courses of a rollout.
 
         Args:
             inventory: the input, which is not changed.
@@ -136,12 +136,12 @@ class Asking:
             search = OrderSearch(self.run, queue, NoPending(), self.budget, classes=classes)
             found = search.gathered(question, self.surely_left(question.loss, workload))
             if self.leaves_orders_of(None) and any(not each.node for each in found.order):
-                found.left = None  # groups that are left out might help a pending pod
+                found.left = None  # the groups that were not placed might help a pending pod
             self._gathered[key] = found
         return self._gathered[key]
 
     def leaves_orders_of(self, workload: Workload | None) -> bool:
-        """Return whether orders of pods of a workload, or of any, are not searched because of their pod group."""
+        """Return whether a pod group prevents the search of the orders of a workload's pods (``None``: of any pods)."""
         own = {self.run.cluster.shared_class(q.pod).index for q in self.queue if workload in (None, q.workload)}
         return any(part.what == ORDERS for each in own & self.unjudged.keys() for part in self.unjudged[each])
 
@@ -203,7 +203,7 @@ class Asking:
         return self._told(question, self._searched(self.run, self.queue, question))
 
     def _told(self, question: EndQuestion, found: Searched) -> GuaranteeAnswer:
-        # In a drill kube-scheduler chooses other nodes for a gang that finds none, and it may find nodes then.
+        # Write no Drill file for an order with a pending gang: the drill may place the gang's pods on other nodes.
         in_groups = {(each.namespace, each.name) for each in self.queue if group_key(each.pod) is not None}
         waiting = {(each.namespace, each.name) for each in found.order if not each.node}
         write = partial(drill_file, self.run, found.order, self.sources, question)
@@ -244,7 +244,7 @@ class Asking:
         for index, part in ((index, part) for index, parts in self.unjudged.items() for part in parts):
             if part.changes_pod or (index in own and part.what == ORDERS):
                 return _undecided(question, part.because, "pods")
-        # The question is about pods without a node, and as long as a part is not judged such a pod has none.
+        # If the question is about pending pods, no "yes" is possible: an unjudged pod stays pending until it is judged.
         waits = isinstance(question, NoPending) and any(question.workload in (None, each.workload) for each in unjudged)
         if not waits:
             adverse = _answer(asked, self._searched(assumed.run, assumed.queue, asked, adversaries))
@@ -272,7 +272,7 @@ def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
 
 
 def prepared_with_groups(inventory: Inventory, options: SimulationOptions) -> Run:
-    """Return a run in which it is decided which pod groups are judged."""
+    """Return a prepared run whose pod groups are marked as judged or not judged."""
     run = prepare(inventory, options, with_spreads=False)
     if run.scheduler.has_groups:
         judge_groups(run)

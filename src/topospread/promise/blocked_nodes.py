@@ -1,9 +1,9 @@
 """Upper bound on the nodes that pods in any order can close to one pod, by counting alone.
 
-Taints and placed pods refuse a pod from the beginning. Incoming pods take room (NodeResourcesFit) and ports
-(NodePorts), repel other pods (InterPodAffinity), and skew domains (PodTopologySpread). Each of these effects closes a
-bounded number of nodes. If a pod has more candidates than all effects can close together, some node always accepts
-it.
+Some nodes reject a pod from the beginning, because of taints or placed pods. Incoming pods take room (NodeResourcesFit)
+and ports (NodePorts), repel other pods (InterPodAffinity), and skew domains (PodTopologySpread). Each of these effects
+closes a bounded number of nodes. If a pod has more candidates than all effects can close together, some node always
+accepts it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class IncomingPods:
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """The rows that may accept a class's pods, and topology key → the most of its incoming pods in one domain."""
+    """Rows that may accept a class's pods, and topology key → maximum of the class's incoming pods in one domain."""
 
     rows: Ints
     most: Mapping[str, int]
@@ -119,7 +119,7 @@ class BlockedNodes:
         known: dict[tuple[object, ...], int] = {}
         for code in self._codes(own):
             domain = rows[codes == code]
-            # Of domains of one node with the same room and keys, one is counted.
+            # Domains of one node with equal free resources and label keys have equal counts: compute the count once.
             room = (nodes.allocatable[domain] - nodes.used[domain]).tobytes()
             alike = (room, *(each[domain].item() >= 0 for each in keys)) if len(domain) == 1 else (code,)
             if alike not in known:
@@ -211,7 +211,7 @@ class BlockedNodes:
             if each.hard and each.counts_itself and not names & uncounted:
                 coming = matching(self._scheduler, self._class, each, self._coming.classes.values())
                 counted = coming + sum(domain.matching for domain in each.domains)
-                # The last pod of the class in a domain was allowed there.
+                # maxSkew allowed the last pod of the class in each domain, so it limits the domain's pods.
                 here = most_in_domains(each, counted, each.max_skew, 1)
                 most[each.topology_key] = min(most.get(each.topology_key, here), here)
         return _Reach(rows, most)
@@ -221,7 +221,8 @@ class BlockedNodes:
 
         Args:
             rows: the rows.
-            share: constraint whose emptiest domain is these rows. They hold at most an equal share of its counted pods.
+            share: constraint whose emptiest domain consists of these rows. It has at most an equal share of the counted
+                pods.
         """
         nodes = self._cluster.nodes
         reaching = self._reaching(rows)
@@ -248,7 +249,7 @@ class BlockedNodes:
             spare = np.maximum(nodes.allocatable[rows, column] - nodes.used[rows, column] - amount + 1, 0)
             fewest = np.minimum(fewest, -(-spare // largest))
             found += int(np.searchsorted(np.cumsum(np.sort(spare)), total, side="right"))
-        # Pods cannot be split: a node is closed by whole ones.
+        # A node is filled by whole pods, so the number of pods is a second limit.
         return min(found, int(np.searchsorted(np.cumsum(np.sort(fewest)), pods, side="right")))
 
     def _with_ports_taken(self, rows: Ints) -> int:
@@ -335,17 +336,17 @@ def open_to_all(scheduler: Scheduler, coming: IncomingPods, of: Iterable[PodClas
         of: classes of pods to count for; by default all incoming classes.
     """
     if scheduler.topology_labels is not None:
-        return 0  # labels that come with the node may be selected by
+        return 0  # selectors may match labels that a pod gets from its node
     classes = [each for each, _ in coming.classes.values()]
     try:
         for each in classes:
             if each.affinity_terms is None:
-                scheduler.framework_of(each).prepare(each, scheduler.cluster)  # compiles terms as the version does
+                scheduler.framework_of(each).prepare(each, scheduler.cluster)  # compiles the affinity terms
         asked = classes if of is None else list({each.index: each for each in of}.values())
         found = min((BlockedNodes(scheduler, each, coming).open_nodes() for each in asked), default=0)
         if found or len(classes) > _MOST_CLASSES:
             return found
-        # Only incoming pods are deleted, so a node that refuses a pod without them always refuses it.
+        # Only incoming pods are deleted, so a node that rejects a pod without incoming pods always rejects it.
         reach = {each.index: its for each in classes if (its := _reach_of(scheduler, each, coming)) is not None}
         return min((BlockedNodes(scheduler, each, coming, reach).open_nodes() for each in asked), default=0)
     except PluginError:

@@ -1,8 +1,8 @@
-"""Compare the pods that a workload keeps after losses, before and after a change. Only filters count, not scores.
+"""Compare the pods that losses leave of a workload, before and after a change of manifests. Scores are ignored.
 
-A workload whose own object, budgets, autoscalers and RuntimeClass are the same on both sides is compared only in its
-declared promises. If an autoscaler's minimum differs, both sides are compared at their smallest number of replicas.
-If a promise is declared for an event, a count that still satisfies it is not worse.
+If a workload's object, budgets, autoscalers and RuntimeClass are the same on both sides, only its declared promises are
+compared. If an autoscaler's minimum differs, both sides are compared at their smallest number of replicas. If a promise
+is declared for an event, a count that still satisfies it is not worse.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ count and are compared only if declared."""
 Ground = Literal["none", "played", "proved"]
 _KEYS: Mapping[str, str] = {"zone": ZONE, "node": HOSTNAME}
 _MOST_SEARCHES, _SHORTER = 6, 20
-"""Time for all workloads of one side, in whole searches. After it each search has a twentieth of the time."""
+"""Time limit for all searches on one side, as a multiple of the time limit of one search. Each later search gets 1/20
+of its normal time limit."""
 _MOST_DRILLS = 5
 """Number of domains of each key whose failure is simulated, largest domain first."""
 _COVERS: Mapping[str, tuple[Event, ...]] = {
@@ -63,7 +64,7 @@ _COVERS: Mapping[str, tuple[Event, ...]] = {
     "skew": ("skew",),
     "never-waits": ("never-waits",),
 }
-"""Promise → events that it decides. A node's loss leaves at least as many pods as its zone's loss."""
+"""Promise → events whose verdict it decides. A promise on zones covers nodes: a node's loss leaves no fewer pods."""
 WantsOf = Callable[[Workload, Inventory], Sequence[Want]]
 _UNCOUNTED: tuple[Event, ...] = ("skew", "never-waits")
 _WORST_FIRST: tuple[Word, ...] = ("no", "unknown", "yes")
@@ -113,7 +114,7 @@ class PromiseChange:
         return min(map(self._compared, filter(None, (self.before, self.scaled))), key=_WORST_FIRST.index)
 
     def _compared(self, before: Bounds) -> Word:
-        if self.event == "drains":  # no drain that ends keeps all pods
+        if self.event == "drains":  # a drain that ends evicts at least one pod
             before = Bounds.exactly(min(before.least, self.replicas[0] - 1))
         # With fewer replicas a drain or rollout may keep proportionally fewer; a loss must leave as many as before.
         is_loss = self.event.endswith(("loss", "rolled"))
@@ -130,7 +131,7 @@ class PromiseChange:
 
 @dataclass
 class _Side:
-    """One side of the change, with the drills of its zones and nodes, which all workloads share."""
+    """The state before or after the change, with a cache of drills of its zones and nodes for all workloads."""
 
     inventory: Inventory
     options: SimulationOptions
@@ -142,7 +143,7 @@ class _Side:
         self.until = time.monotonic() + _MOST_SEARCHES * self.budget.seconds
 
     def judge(self, key: ObjectKey, inventory: Inventory | None = None) -> WorkloadPromises:
-        """Return the promises of a workload. After `_MOST_SEARCHES` whole searches, every search is a short one."""
+        """Return the checks of a workload's promises. Their time limit is shorter once the side's time is used up."""
         budget = self.budget
         if time.monotonic() > self.until:
             budget = SearchBudget(budget.states, budget.seconds / _SHORTER)
@@ -171,9 +172,10 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
     *,
     declares: Callable[[Inventory, ObjectKey, Designed], bool] = lambda *_: False,
 ) -> Iterator[PromiseChange]:
-    """Yield promises before and after, for workloads in both states whose object, budgets or autoscalers differ.
+    """Yield counts before and after, for workloads in both states whose object, budgets or autoscalers differ.
 
-    Of other workloads, only declared promises are compared that further objects break, such as pods with their labels.
+    For other workloads, yield only the declared promises that changes of other objects in the namespace break. For
+    example, new pods may have the workload's labels.
 
     Args:
         before: the objects of the old state and the cluster.
@@ -255,7 +257,7 @@ def _broken_without_pods(
 
 
 def _bounds(judge: WorkloadPromises, event: Event) -> Bounds:
-    """Return the count of a promise's event; 0 for events without a count."""
+    """Return bounds on the workload's count for an event; 0 for events without a count."""
     if event in ("zone-loss", "node-loss"):
         return judge.fewest(event.partition("-")[0]).orders
     if event in ("drains", "rollout"):
@@ -322,7 +324,7 @@ class _Comparison:
         judges, replicas = self._judges, (self._judges[0].workload.replicas, self._judges[1].workload.replicas)
         if not replicas[0]:
             return
-        # Only promises that OLD declares count: otherwise a change could choose what it is judged by.
+        # Only promises that OLD declares count: otherwise a change could weaken its own promise.
         wants = self.wants_of(judges[0].workload, self.before.inventory)
         if not replicas[1]:
             yield from _broken_without_pods(judges[0], wants, self._differ)
@@ -334,10 +336,10 @@ class _Comparison:
             want = max(deciding, key=partial(_strictness, change), default=None)
             kept = None if want is None else self._kept(want)
             if kept is not None and kept[1] == "no" and change.event in rolled:
-                want = kept = None  # the lower count after a rollout breaks the promise
+                want = kept = None  # the event "*-rolled" reports this broken promise
             elif want is not None and kept is not None and kept[1] != "yes" and change.event.startswith("node"):
                 if change.after.least >= want.least(replicas[1]):
-                    kept = "yes", "yes"  # the count of zones breaks the promise
+                    kept = "yes", "yes"  # a zone's loss breaks the promise, a node's loss does not
                 elif want.about == "zone-loss":
                     want = kept = None
             if change.blocks and want is not None and want.least(replicas[1]) >= replicas[1]:
@@ -371,11 +373,12 @@ class _Comparison:
 
     @cached_property
     def _unjudged(self) -> tuple[Unjudged, ...]:
-        """One part of the pods for each feature that is not modelled, of both sides."""
+        """Unmodelled parts of the pods of both sides, one for each unmodelled feature."""
         return tuple({each.what: each for judge in self._judges for each in judge.unjudged}.values())
 
     def _hangs_on(self, parts: Sequence[Unjudged]) -> bool:
-        """Return whether the workload's pods are not judged, and more than its strategy and budgets changes."""
+        """Return whether the comparison depends on unmodelled parts of the workload's own pods. It does not if only the
+        strategy or budgets change."""
         own = "/".join(self.key[1:]) + "-"
         fixed = ("spec.strategy", "spec.updateStrategy", BUDGETS)
         return any(pod.startswith(own) for each in parts if each.what != ORDERS for pod in each.pods) and any(
@@ -442,7 +445,8 @@ class _Comparison:
         return replace(change, after=after, kept=None, scaled=None).verdict == "no"
 
     def _with_old(self, group: str, *, others: bool = False) -> WorkloadPromises:
-        """Return the judge of the new state with the old value of one field. With ``others``, of all other fields."""
+        """Return the checks of the new state with one field's old value; with ``others``, with the old values of all
+        other fields."""
         old, new = self._items
         made = new
         for path in (path for each in self._differ if (each == group) != others for path in _FIELDS.get(each, ())):
@@ -457,7 +461,7 @@ class _Comparison:
 
 
 def _strictness(change: PromiseChange, want: Want) -> tuple[bool, int]:
-    """Return the sort key of a promise on an event: for the loss of a node, promises on zones come last."""
+    """Return a sort key: the strictest promise is the maximum. On a node's loss, promises on zones sort first."""
     return want.about != "zone-loss" or not change.event.startswith("node"), want.least(change.replicas[1])
 
 
@@ -474,7 +478,7 @@ _FIELDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "spec.updateStrategy": (("spec", "update_strategy"),),
     "spec.template.spec": tuple((*_POD, each) for each in PodSpec.__struct_fields__ if each not in _OF_SPREAD),
 }
-"""Field of a manifest → the attributes of the object that counts depend on."""
+"""Field of a manifest → paths of the object's attributes on which counts depend."""
 
 
 def _value(item: Designed, field_path: str) -> object:

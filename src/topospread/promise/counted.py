@@ -29,7 +29,7 @@ _BUDGET = SearchBudget(states=1, seconds=1.0)
 
 
 class CountedWorkloads:
-    """The judges of many workloads, which share one cluster.
+    """The promise checks of many workloads, which share one cluster.
 
     Args:
         inventory: the objects.
@@ -43,7 +43,7 @@ class CountedWorkloads:
         self._run = prepared_with_groups(inventory, how)
         self._others = placed_first(self._run)
         fresh = prepare(replace(without_placed_pods(inventory), replica_sets=_bare(inventory)), how, with_spreads=False)
-        # The coming pods are of these ReplicaSets, from which default constraints take their selector.
+        # Incoming pods belong to these ReplicaSets. Default constraints take their selector from the ReplicaSet.
         self._run.cluster.objects.add(fresh.plan.inventory.replica_sets)
         self._coming: dict[ObjectKey, list[QueuedPod]] = {}
         for each in fresh.queue:
@@ -55,7 +55,7 @@ class CountedWorkloads:
 
     @contextmanager
     def judge(self, key: ObjectKey) -> Iterator[WorkloadPromises]:
-        """Yield the judge of a workload; all its pods are incoming until the context ends."""
+        """Yield the promise checks of a workload; all its pods are incoming until the context ends."""
         cluster, workload = self._run.cluster, self._workloads[key]
         made = WorkloadPromises(self.inventory, self.options, key, _BUDGET, {}, shared=self._run)
         now = {loss: made.now_left(loss) for loss in ("zone", "node", "")}
@@ -82,9 +82,9 @@ def _bare(inventory: Inventory) -> list[ReplicaSet]:
 
 
 def _of(workload: Workload, queue: list[QueuedPod]) -> list[QueuedPod]:
-    """Return the pods as pods of the same workload in another plan, with the revision of that plan.
+    """Return the pods with `workload`, its labels and its owner references.
 
-    Default constraints select pods by their ReplicaSet, which only the other plan has.
+    The pods were planned without the workload's ReplicaSet, by which default constraints select pods.
     """
     made: dict[int, QueuedPod] = {}
     pods: dict[int, Pod] = {}

@@ -38,7 +38,7 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class ReasonedLine:
-    """A part of the design that is needed.
+    """A part of the design, with the reason why it is necessary.
 
     Attributes:
         line: ``topologySpreadConstraints: topology.kubernetes.io/zone, maxSkew 2``.
@@ -143,7 +143,7 @@ def design(  # noqa: PLR0913 - keyword arguments
     number = simulated_replicas(inventory, key) if replicas is None else replicas
     intent = read_intent(survive, left, number, unnoticed=unnoticed, others=others)
     _check_keys(intent, inventory)
-    # An autoscaler may make more domains than there are.
+    # A cluster autoscaler may add nodes in new domains, so the current domains prove nothing.
     counted_out = () if options.pools else tuple(beyond_counting(intent, [each.labels for each in inventory.nodes]))
     likeness = intent, likeness_of(inventory, item)
     like = None if known is None else known.get(likeness)
@@ -216,7 +216,7 @@ def _without_room(begin: WorkloadDrills, item: Designed, replicas: int) -> Itera
     pod = item.spec.template.spec
     affinity = pod.affinity and with_fields(pod.affinity, pod_affinity=None, pod_anti_affinity=None)
     soft = TopologySpreadConstraint(max_skew=1, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY)
-    bare = with_fields(pod, topology_spread_constraints=[soft], affinity=affinity)  # so that no default applies
+    bare = with_fields(pod, topology_spread_constraints=[soft], affinity=affinity)  # prevents default constraints
     spec = with_fields(item.spec, replicas=replicas, template=with_fields(item.spec.template, spec=bare))
     name = LISTS[begin.key[0]]
     listed = [
@@ -238,13 +238,13 @@ def _check_keys(intent: Intent, inventory: Inventory) -> None:
 
 @dataclass
 class _Search:
-    """Designs tried, cheapest first.
+    """The search for one workload's design. It tries cheap designs first.
 
     Attributes:
         begin: the start of the drills.
         whole: the input, whose pods may come in any order.
         unscored: options with which pods may go to any feasible node.
-        trials: design without its budget → (trials by scores, trials on any feasible node, prepared searches).
+        trials: design without its budget → (drills with scores, drills on any feasible node, prepared searches).
     """
 
     begin: WorkloadDrills

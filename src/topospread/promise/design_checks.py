@@ -41,7 +41,7 @@ class DesignFailure:
 
     Attributes:
         key: topology key of the want; "" if it has none.
-        says: a clause, ``the loss of zone a can leave 2 of 6``, or a function that drills to return it.
+        says: a clause such as ``the loss of zone a can leave 2 of 6``, or a function that runs drills to compute it.
         is_wanted: whether the user asked for it; otherwise it is a useful extra.
     """
 
@@ -62,7 +62,7 @@ class DesignChecks:
 
     Attributes:
         drills: the start of the drills.
-        unscored: the same start, but a pod may go to any feasible node. Without random choices: the first by name.
+        unscored: the same start, but a pod may go to any feasible node; without random choices, to the first by name.
         whole: the input with the design, whose pods may come in any order.
         states: maximum number of states to search for each guarantee.
         undecided: collects a sentence for each undecided question → whether the design is unproved because of it.

@@ -141,7 +141,7 @@ def with_rules(inventory: Inventory, key: ObjectKey, rules: DesignRules, replica
         data = _budget_data(inventory, item, rules.available, replicas)
         budget = msgspec.convert(data, PodDisruptionBudget)
         if own is not None:
-            # Applied to a budget, these are all fields that change.
+            # kubectl apply changes only these fields of an existing budget.
             fields = {"min_available": budget.spec.min_available, "max_unavailable": budget.spec.max_unavailable}
             budget = with_fields(own, status=None, spec=with_fields(own.spec, **fields))
         others = [each for each in inventory.pod_disruption_budgets if each is not own]
@@ -158,7 +158,7 @@ def _ruled(item: Designed, rules: DesignRules, replicas: int) -> Designed:
         if each.topology_key in keys and each.when_unsatisfiable == DO_NOT_SCHEDULE
     }
     kept = [each for each in pod.topology_spread_constraints or () if each is not hard.get(each.topology_key or "")]
-    # As applying does: fields that a rule does not set stay.
+    # Like kubectl apply, keep the fields that a rule does not set.
     merged = ((hard[each.key].to_dict() if each.key in hard else {}) | each.data() for each in rules.spreads)
     added = [
         with_fields(TopologySpreadConstraint.from_dict(each), label_selector=item.spec.selector) for each in merged

@@ -25,7 +25,7 @@ _LOSSES = ("zone-loss", "node-loss", "quorum")
 _MOST_MORE = 10
 _PATH = "/spec/template/spec/topologySpreadConstraints"
 _Edit = Mapping[int, Mapping[str, Any]]
-"""Index of a constraint → its changed fields; the index after the last one is a new constraint."""
+"""Index of a constraint → its changed fields. The index after the last constraint adds a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def fixes(inventory: Inventory, key: ObjectKey, broken: Kept, replicas: int) -> 
 
 
 def _more_replicas(inventory: Inventory, key: ObjectKey, broken: Kept, replicas: int) -> Iterator[Fix]:
-    """Yield the fewest replicas of which a loss can leave enough, with each constraint that may keep the promise."""
+    """Yield the smallest sufficient increase of replicas, with each constraint that may then keep the promise."""
     enough = (each for each in range(replicas + 1, 2 * replicas + _MOST_MORE) if broken.want.least(each) < each)
     number = next(enough, None)
     if number is None or autoscaling_of(inventory, key) is not None:

@@ -23,7 +23,7 @@ from topospread.scheduling.pod_groups import TOPOLOGY, Member, min_count, refusa
 from topospread.simulation.run import Run
 
 ORDERS = "orders"
-"""Key of pods that drills judge, but whose orders are not searched."""
+"""`Unjudged.what` of pods that drills can judge, but whose orders are not searched."""
 
 
 @dataclass
@@ -47,14 +47,14 @@ class GroupedPods:
         return found
 
     def unsearched(self) -> dict[int, Sequence[NotJudgedError]]:
-        """Return class → why the orders of its pods are not searched, by ``index``, for groups that drills judge."""
+        """Return class ``index`` → why the orders of its pods are not searched, for groups that drills can judge."""
         found: dict[int, Sequence[NotJudgedError]] = {}
         for key, members in self._members.items():
             classes = self._classes(members)
             why = self._why_uncounted(key)
             if not why and (least := self._least(key)) > 1:
                 why = "rollouts of gangs are only simulated" if self.in_rollout else ""
-                # After a pod without a node, kube-scheduler tries the others.
+                # If one pod finds no node, kube-scheduler still tries the group's other pods.
                 differ = _of_several(members) or len(members) > least
                 why = why or ("its pods differ" if len(classes) > 1 and differ else "")
             if why and self._is_judged(key):
@@ -64,7 +64,7 @@ class GroupedPods:
         return found
 
     def with_partners(self, classes: Sequence[PodClass]) -> Sequence[PodClass] | None:
-        """Return classes with those of the other pods of their groups.
+        """Return the classes, and the classes of all other pods in the same groups.
 
         Return ``None`` if a group may stay pending even if each of its pods has a feasible node.
         """

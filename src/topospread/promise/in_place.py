@@ -15,7 +15,7 @@ from topospread.sources.positions import Path, format_path
 from topospread.sources.text import Text
 
 _ATOMIC = ("labelSelector",)
-"""Mappings that an apply replaces as a whole."""
+"""Mappings that server-side apply replaces as a whole, without merging their fields."""
 
 
 @dataclass

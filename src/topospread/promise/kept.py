@@ -53,7 +53,8 @@ from .rollout_orders import counted_rollout
 from .workload_drills import WorkloadDrills
 
 Ground = Literal["none", "seen", "played", "drawn", "proved"]
-"""Basis of a verdict: the current state, one simulation, random orders, or all orders (counted or searched)."""
+"""Basis of a verdict: no basis, the current state, one simulation, random orders, or all orders (counted or searched).
+"""
 _WORDS: Mapping[str, Word] = {"always": "yes", "never": "no", "not always": "no", "not decided": "unknown"}
 _LOSSES: Mapping[str, tuple[str, ...]] = {"zone-loss": ("zone",), "node-loss": ("node",), "drain": ("node",)}
 _Ask = Callable[[Workload], EndQuestion]
@@ -231,7 +232,7 @@ class WorkloadPromises:
         return worst_one
 
     def _is_monotone(self, want: Want) -> bool:
-        """Return whether a promise that a number of replicas keeps is also kept by all numbers on one side of it.
+        """Return whether a promise that holds for one number of replicas holds for all smaller or all larger numbers.
 
         More equal pods never help a pending pod, and never take a pod from a domain. A rollout's steps and percentages
         depend on the number.
@@ -242,7 +243,7 @@ class WorkloadPromises:
         return not self._is_rolled or want.about == "rollout" or all(self._is_alone(LOSSES[each]) for each in losses)
 
     def _of_size(self, number: int) -> WorkloadPromises:
-        """Return the checks of the workload with another number of replicas, none of which has a node."""
+        """Return the checks of the workload with another number of replicas, all of them incoming."""
         if number not in self.sized:
             scale = {**(self.options.scale or {}), "/".join((self.key[1], self.key[0], self.key[2])): number}
             options = replace(self.options, scale=scale)
@@ -264,12 +265,12 @@ class WorkloadPromises:
             case "rollout":
                 found = self._rollout(want.least(replicas))
                 if found.verdict == "yes":
-                    yield from self._left("", want.least(replicas))  # no strategy keeps a pod that has no node
+                    yield from self._left("", want.least(replicas))  # pods may lack a node
                 yield found
             case _:
                 least = want.least(replicas)
                 if want.about == "drain" and self.budget_least >= least:
-                    yield from self._left("", least)  # a budget keeps no pod that has no node
+                    yield from self._left("", least)  # pods may lack a node
                     says = f"budgets keep {self.budget_least} of {replicas} ready"
                     says += ", so a drain does not end" if self.budget_least >= replicas > 0 else ""
                     yield KeptPart("while a node drains", "yes", says, "proved")
@@ -288,7 +289,7 @@ class WorkloadPromises:
             yield self._played(part, loss, least) if self._is_simulated(part, loss, is_drain=is_drain) else part
 
     def _is_simulated(self, part: KeptPart, loss: str, *, is_drain: bool) -> bool:
-        """Return whether a simulation tells something that the orders of a pod group do not tell."""
+        """Return whether to simulate a loss because a pod group prevents the search of orders."""
         return part.verdict == "unknown" and bool(loss) and not is_drain and self.orders_unsearched
 
     def _played(self, part: KeptPart, loss: str, least: int) -> KeptPart:
@@ -418,7 +419,7 @@ class WorkloadPromises:
         return isinstance(item, Deployment) and strategy_of(item) is not None and self.workload.replicas > 0
 
     def _is_alone(self, key: str) -> bool:
-        """Return whether a rollout spreads new pods over a key as if there were no old ones."""
+        """Return whether a rollout spreads new pods over a key regardless of its old pods."""
         return self._item is not None and counts_revisions_alone(self._item, key, self.options)
 
     def _in_orders(self, ask: _Ask, *, with_rollout: bool = True) -> Iterator[KeptPart]:
@@ -449,7 +450,7 @@ class WorkloadPromises:
     def _answered(self, ask: _Ask, rollout: str | None) -> GuaranteeAnswer:
         asking = self._asking(rollout)
         coming = Counter(id(each.workload) for each in asking.queue)
-        # A state for each choice of how many pods of each workload are placed.
+        # A lower bound on the states: each workload may have any number of its pods placed.
         states = math.prod(1 + each for each in coming.values())
         deep = not self.only_whole or rollout is not None or states <= self.budget.states
         found = asking.answer(lambda run: ask(_of(run, self.key)), deep=deep)
@@ -481,7 +482,7 @@ class WorkloadPromises:
         labels = own.template.labels if own.template is not None else {}
         budgets = [*budgets_over(self.inventory, own.namespace, labels)]
         if len(budgets) > 1:
-            return own.replicas  # the API server evicts no ready pod of two budgets
+            return own.replicas  # the API server does not evict a ready pod that two budgets select
         for budget, selector in budgets:
             others = [
                 each

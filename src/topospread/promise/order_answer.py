@@ -10,8 +10,8 @@ from topospread.drill.steps import TurnKind
 
 Answered = Literal["always", "never", "not always", "not decided"]
 Lacks = Literal["", "budget", "pods", "sampling", "rollout"]
-"""The reason why nothing is decided: the search ended early, pods are not judged, kube-scheduler samples nodes, or a
-rollout cannot begin."""
+"""Why a question is undecided: the search ended early, pods are not judged, kube-scheduler samples nodes, or a rollout
+cannot begin. "" if the question is decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class OrderStep:
 
     Attributes:
         workload: ``KIND/NAME``.
-        node: the pod's node; "" for a pod that stays pending, or for one of several new pods that becomes ready.
+        node: the pod's node; "" for a pod that stays pending, or if any one of the new pods becomes ready.
         equal: other nodes with equal rank; kube-scheduler may choose any of them.
         does: the pod's change; changes other than a placement occur only in rollouts.
     """

@@ -38,8 +38,7 @@ _RANDOM_ORDERS, _RANDOM_SHARE = 200, 0.2
 _FEW_STATES = 300
 """Number of states to search before random orders."""
 _MOST_DOMAINS, _MOST_GATHERED, _GATHERING_SHARE = 8, 300, 0.5
-"""Maximum number of domains in which pods are gathered, maximum number of other workloads' pods placed for that, and
-its share of the time."""
+"""Limits of `OrderSearch.gathered`: domains to try, pods of other workloads, and its share of the time."""
 _NEVER_LEFT = 2**31
 """More pods than any loss leaves."""
 _NOWHERE = 0.2
@@ -62,9 +61,10 @@ class SearchBudget:
 
 @dataclass(slots=True)
 class _PodLine:
-    """Pods in one fixed order: they are equal, or their controller creates them in this order.
+    """Pods of which only the next one can be placed: they are equal, or their controller creates them in this order.
 
-    The first ``done`` of them are placed."""
+    The first ``done`` of them are placed.
+    """
 
     pods: list[QueuedPod]
     adverse: bool = False
@@ -400,9 +400,10 @@ class OrderSearch:
         return self._alike.key(), tuple(each.done for each in self._lines)
 
     def _go(self, line: _PodLine, number: int) -> bool:
-        """Search on with the line's next pods on all possible nodes. Return whether the pods may find no nodes.
+        """Search all nodes for the line's next `number` pods, and go on from there. Return whether they may find no
+        nodes.
 
-        ``number``: pods to place together. The nodes of the first pods may leave no node for the last.
+        A gang's pods are placed together. The nodes of its first pods may leave no node for its last pod.
         """
         ways = list(self._ways(line)) if number else []
         waits = not ways

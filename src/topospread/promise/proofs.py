@@ -99,7 +99,7 @@ class Proof:
 
     def _own(self, workload: Workload | None) -> list[PodClass]:
         """Return the class of each incoming pod, of one workload or of all."""
-        pairs = zip(self._queue, self.classes, strict=False)  # the old pods of a rollout are behind
+        pairs = zip(self._queue, self.classes, strict=False)  # zip drops the old pods of a rollout, which are last
         return [pod_class for queued, pod_class in pairs if workload in (None, queued.workload)]
 
     def _why_placed(self, workload: Workload | None) -> str:
@@ -228,7 +228,7 @@ class Proof:
         return found
 
     def _is_within(self, key: str, wider: str) -> bool:
-        """Return whether each domain of ``key`` lies inside one domain of ``wider``, as a node lies inside one zone."""
+        """Return whether each domain of ``key`` is inside one domain of ``wider``, like a node is inside one zone."""
         pairs = self._pairs(key, wider)
         return key == wider or len(pairs) == len({own for own, _ in pairs})
 
@@ -267,10 +267,10 @@ class Proof:
             for each in (self.classes[: len(self._queue)], own)
         )
         if coming > of_own:
-            return  # pending pods of other workloads count as well
+            return  # the constraint also counts pending pods of other workloads
         counted = matching(self._scheduler, own[0], constraint, self._numbers)
         if counted - len(own) >= sum(each.matching for each in constraint.domains):
-            # When the last new pod comes to a domain, old pods count as well: as many as the surge allows.
+            # While new pods are placed, the constraint also counts old pods: at most as many as the surge allows.
             yield most_in_domains(constraint, min(counted, len(own) + self._surge), constraint.max_skew, inside)
 
     def _counts_just(self, own: Sequence[PodClass], rows: Sequence[int], constraint: ConstraintArithmetic) -> bool:

@@ -56,7 +56,7 @@ class RolloutBegin:
         old: the pods to delete, as the API server holds them.
         drawn: old pods that this simulation placed, in order; they could also be on equal nodes.
         now: start time in seconds since 1970.
-        undecidable: why nothing is known of the rollout; "" if it can be counted.
+        undecidable: why neither counting nor a search can decide the rollout; "" if counting can.
         waiting: pending pods of other workloads. If there are any, rollouts are counted but not searched.
         quotas: ResourceQuotas with the usage at the start, if they may refuse new pods. Then counting proves nothing.
     """

@@ -35,7 +35,7 @@ from .workload_drills import Trial, WorkloadDrills
 
 When = Literal["zone-loss", "node-loss", "drain", "rollout", "scale-down", "more"]
 Basis = Literal["none", "seen", "played", "drawn", "proved"]
-"""The basis of a count: none, the present placement, one drill, drills with random choices, or all orders."""
+"""The basis of a count: none, the current placement, one drill, drills with random choices, or all orders."""
 _ROLLED = frozenset({"Deployment", "StatefulSet"})
 _RUNS = 8
 _MOST_MORE = 1000
@@ -206,7 +206,7 @@ class _Showing:
         """Return the workload with its events."""
         judge = self.judge
         losses = list(self._losses())
-        # Without a node as long as they are not judged, such pods tell nothing in a drill.
+        # Skip the drills if the workload's pods are not judged: they would only stay pending.
         own = {each.what for each in judge.unjudged if self._is_own(each)}
         is_judged = own <= {ORDERS} and not (own and self.drills.play().unjudged)
         events = [*map(self._followed, losses), *self._others(losses)] if is_judged else losses

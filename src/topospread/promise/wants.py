@@ -88,7 +88,7 @@ class Intent:
 
 
 def wanted_of(inventory: Inventory, wants: Sequence[Want], number: int) -> tuple[dict[str, int], tuple[Want, ...]]:
-    """Return topology key → the pods that a domain's loss must leave of ``number``, and the other promises.
+    """Return topology key → how many of ``number`` pods a domain's loss must leave; also return the other promises.
 
     Without promises, each zone's loss may take only that zone's share of the pods.
     """
@@ -108,7 +108,7 @@ def wanted_of(inventory: Inventory, wants: Sequence[Want], number: int) -> tuple
 def read_intent(
     survive: Sequence[str], left: Sequence[int], replicas: int, *, unnoticed: bool, others: Sequence[Want] = ()
 ) -> Intent:
-    """Read the options.
+    """Return the intent that the options describe.
 
     Args:
         survive: ``zone``, ``node`` or topology keys; ``left`` has the pods to keep at the same position.

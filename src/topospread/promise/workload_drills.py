@@ -18,7 +18,7 @@ from topospread.simulation.unknown import merged, unjudged_parts
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The result of drills for the workload: the worst of several that differ in random choices.
+    """A drill's result for one workload; of several runs with different random choices, the worst of each value.
 
     Attributes:
         steps: the given steps.
@@ -90,9 +90,10 @@ class WorkloadDrills:
         return self.play(Fail(self.choice(key, domain)))
 
     def losses(self, key: str, *steps: Step, runs: int = 1) -> Iterator[tuple[str, int, int]]:
-        """Yield (domain, fewest ready pods in the steps and its failure, ready pods before) for each domain.
+        """Yield (domain, fewest ready pods in the steps and the domain's failure, ready pods before) for each domain.
 
-        A failure takes only the pods on the domain's nodes, if every pod has a node and no pod is preempted.
+        No failure is simulated if every pod has a node and no pod can be preempted: then the failure removes exactly
+        the pods on the domain's nodes.
         """
         trials = () if self.may_preempt else self._played(steps, runs)
         is_whole = all(not (each.stuck or each.pending) and each.on.total() == each.ready for each in trials)

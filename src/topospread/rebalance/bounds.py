@@ -84,7 +84,7 @@ def room_of(trials: Trials) -> Floats:
 
 
 def groups(trials: Trials) -> list[list[Goal]]:
-    """Group goals that count the same pods. Each group has a goal to fix, and other goals that count its pods.
+    """Group goals that count the same pods, directly or through other goals. Each group has a goal to fix.
 
     Groups share no pods, so their numbers of evictions add up.
     """

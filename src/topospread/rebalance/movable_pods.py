@@ -21,8 +21,8 @@ class MovablePods(msgspec.Struct):
     """The pods that may be evicted, and the reason for each other pod of a workload.
 
     Attributes:
-        refused: pod key → why it may not be evicted: the Eviction API's message for pods that a PodDisruptionBudget
-            protects, its PodGroup, which an eviction disrupts, or the reason why its replacement is refused.
+        refused: pod key → why it may not be evicted: the Eviction API denies it, its PodGroup would be disrupted, or
+            the API server would deny its replacement.
     """
 
     pods: list[Movable] = []
@@ -32,7 +32,7 @@ class MovablePods(msgspec.Struct):
 def movable_pods(state: DrillState) -> MovablePods:
     """Return the pods that may be evicted in the current state.
 
-    Budgets allow the same before every eviction, because each waits for the previous replacement.
+    Each eviction waits until the previous replacement is ready, so budgets allow the same pods before every eviction.
     """
     found, rules = MovablePods(), state.run.plan.new_pods
     for each in state.pods.by_key.values():

@@ -56,7 +56,7 @@ class Tried(msgspec.Struct, frozen=True):
         differs: whether the new pod is in another domain than the old pod.
         after: goal → its distance after the move, for goals that count the pod.
         worse: whether a constraint's skew exceeds the limit by more than before.
-        evener: decrease of the sum of the goals' squared counts.
+        evener: decrease of the sum of the goals' squared counts; larger is more even.
     """
 
     row: int | None

@@ -65,7 +65,7 @@ class BindingOrder:
         if before is not None and not before.spec.node_name and len(self._history.placed) > bound:
             self._bound(before, self._history.placed[-1][2], record.at, self._run)
         if record.verb == "deletecollection":
-            self._run = None  # many objects changed: read them again at the next binding
+            self._run = None  # many objects changed: prepare the cluster again at the next binding
         elif record.resource == "nodes":
             self._follow_node(key[1], self._run.cluster)
         else:

@@ -1,4 +1,4 @@
-"""Replay a log on a snapshot, and explain each pod that kube-scheduler reported as unschedulable at that moment.
+"""Replay a log on a snapshot. Explain each pod that the log reports as unschedulable, in the cluster at that time.
 
 The log is kube-apiserver's audit log (`audit_log`) or a list of events (`event_list`).
 """

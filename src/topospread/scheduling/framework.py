@@ -406,7 +406,7 @@ def _other_scheduler(name: str) -> NotJudgedError:
 def _unjudged_admission(who: str) -> NotJudgedError:
     """Return the error for an admission plugin, policy or quota whose answer for a pod is unknown."""
     changes = who.startswith(("MutatingAdmissionPolicy ", "PodGroup "))
-    because = f"{who} is not evaluated: it may {'change' if changes else 'refuse'} the pod"
+    because = f"{who} cannot be evaluated: it may {'change' if changes else 'refuse'} the pod"
     if who.startswith("ResourceQuota "):
         because = f"{who} is exceeded: whether it admits the pod later is unknown"
     return NotJudgedError(f"admission: {who}", "", who, because, changes_pod=changes)

@@ -1,4 +1,4 @@
-"""Evaluate the constraints of a workload: the current counts of each domain.
+"""Count the pods in each domain for the constraints of a workload.
 
 The counts are PodTopologySpread's own arrays, which stay small even with thousands of hostnames.
 """
@@ -40,7 +40,7 @@ class CountedSpreads(NamedTuple):
     Attributes:
         of: counts by revision: the newest ("") first, then older revisions with placed pods.
         problem: why the constraints cannot be evaluated; "" if they can.
-        prepared: class → its PodTopologySpread, prepared.
+        prepared: class → its prepared state of PodTopologySpread.
     """
 
     of: tuple[tuple[str, Spread], ...]

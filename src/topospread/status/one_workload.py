@@ -16,7 +16,7 @@ from .result import WorkloadStatus
 class Asked(NamedTuple):
     """The data that all workloads' statuses share: refused pods, and the owners of pods.
 
-    ``owners`` is None if neither they nor counted and excluded nodes are needed.
+    ``owners`` is None if the status needs no owners of counted pods, and no counted or excluded nodes.
     """
 
     refusals: Refusals
@@ -24,7 +24,7 @@ class Asked(NamedTuple):
 
 
 def looked_at(workload: Workload, members: Members, spreads: CountedSpreads, asked: Asked) -> WorkloadStatus:
-    """Return the status without losses. Their topology keys depend on all workloads."""
+    """Return the status without losses. The topology keys of losses depend on all workloads."""
     refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members, spreads.prepared)
     return WorkloadStatus(
         kind=workload.kind,

@@ -79,11 +79,11 @@ class Refusals:
 
 
 def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield (row, key) if only removing a pod decides. Rows with equal keys have equal results.
+    """Yield (row, key) of each row for which a pod must be removed to know the result. Equal keys have equal results.
 
-    A node that would accept one more pod of the class also accepts its own pod again, because a pod's resources and
-    counts only hinder equal pods. Exceptions are pod affinity, which the pod itself may satisfy, and nodes with
-    nominated pods. The key () means that the row must be evaluated itself.
+    All other nodes accept one more pod of the class. They also accept their own pod again, because a pod's resources
+    and counts only hinder equal pods. Exceptions are pod affinity, which the pod itself may satisfy, and nodes with
+    nominated pods. The key () means that the row must be evaluated by itself.
     """
     nominated = view.cluster.nominated
     numbers = np.array(rows, dtype=np.int64)
@@ -106,7 +106,7 @@ def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ..
 def _looks(view: View, rows: Ints) -> list[tuple[int, ...]]:
     """Return a key for each row that distinguishes nodes for plugins that count by domain.
 
-    Return [] if each row must be evaluated itself. Nodes in the same domains have the same counts before and after a
+    Return [] if each row must be evaluated by itself. Nodes in the same domains have the same counts before and after a
     pod leaves. A node that a constraint excludes loses no count.
     """
     columns: list[Ints] = []

@@ -1,4 +1,4 @@
-"""The present spread of pods as data: the structs are parts of the answer of ``topospread status``."""
+"""The current spread of pods as data. The structs are parts of the answer of ``topospread status``."""
 
 from __future__ import annotations
 

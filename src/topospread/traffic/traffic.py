@@ -21,7 +21,7 @@ from .clients import Clients, by_pods, by_zones
 from .hints import Endpoint, TrafficRules, hinted
 from .result import ExpectedTraffic, TrafficOfService, TrafficOfZone
 
-# The endpoints that a node's kube-proxy uses, each with the same probability. `hints` computes hints.
+# The endpoints that a node's kube-proxy may use, with equal probabilities. `hints` computes the hints.
 
 
 def chosen(endpoints: Sequence[Endpoint], node: str, zone: str, *, local: bool, by_node: bool) -> list[Endpoint]:

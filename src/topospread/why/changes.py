@@ -144,7 +144,7 @@ def _constraint_change(owner: Owned, constraint: Constraint, what: What, fields:
     at = constraint.position if owner.spec.topology_spread_constraints else _place_in(owner, constraint)
     changed = _changed(own[at], fields)
     others = own[:at] + own[at + 1 :]
-    # The API server refuses two constraints with one key and whenUnsatisfiable.
+    # The API server denies two constraints with the same topologyKey and whenUnsatisfiable.
     same = (changed.topology_key, changed.when_unsatisfiable)
     if any((each.topology_key, each.when_unsatisfiable) == same for each in others):
         return _dropped(owner, constraint, at)
@@ -248,7 +248,8 @@ def _one_patch(changes: Sequence[Change]) -> Change:
 def go_together(one: Change, other: Change) -> bool:
     """Return whether two changes can be combined: they differ, and neither invalidates the other's paths.
 
-    Deleting a surplus pod only goes with changes of the cluster, because a new revision replaces the pod anyway.
+    Deleting a surplus pod is only combined with changes of the cluster: a change of the workload replaces the pod
+    anyway.
     """
     return all(_parts_go_together(first, second) for first in one.each for second in other.each)
 
@@ -267,7 +268,7 @@ def _parts_go_together(one: Change, other: Change) -> bool:
 
 
 def request_change(owner: Owned, short: Sequence[Shortage]) -> Change | None:
-    """Return a change to the largest requests that fit on a node; ``None`` if below a tenth of the current requests."""
+    """Return a change to the largest requests that fit on a node; ``None`` if they are below a tenth of the current."""
     containers = owner.spec.containers or []
     put: dict[tuple[int, str], str] = {}
     words = []

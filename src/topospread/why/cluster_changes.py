@@ -104,7 +104,7 @@ def _cordoned(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iter
 def _uncordon(node: Node, title: str, *, alone: bool) -> Change:
     taints = list(node.spec.taints or ())
     left = [each for each in taints if each.key != UNSCHEDULABLE_TAINT.key]
-    # The taint that its controller adds is that very object, and in no file.
+    # A cordon's taint that the engine added is this object. No manifest has it, so the patch must not count it.
     written = [each for each in taints if each is not UNSCHEDULABLE_TAINT]
     lifted = [f"/spec/taints/{i}" for i, each in reversed(list(enumerate(written))) if each not in left]
     patch = tuple({"op": "remove", "path": path} for path in ("/spec/unschedulable", *lifted))
@@ -112,7 +112,7 @@ def _uncordon(node: Node, title: str, *, alone: bool) -> Change:
 
 
 def _reopened(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
-    """Yield changes that open a node which only two or three obstacles close: a cordon, taints or too little room."""
+    """Yield changes that open a node which two or three obstacles close, of: a cordon, taints, too little room."""
     cordoned, tainted = obstacles.rejected_by(UNSCHEDULABLE), obstacles.rejected_by(TAINTS)
     tainted &= ~obstacles.tainted_by_cordon_alone()
     short = obstacles.rejected_by(RESOURCES)
@@ -196,7 +196,7 @@ def _with_room(more: dict[str, str], node: Node) -> Node:
 
 
 def _resolvable(obstacles: RejectionsPerNode) -> Bools:
-    """Return which nodes are too full for the pod but large enough, bool[nodes]."""
+    """Return the nodes that are large enough for the pod but too full, bool[nodes]."""
     result = np.zeros(len(obstacles.rows), dtype=np.bool_)
     for each in obstacles.says:
         if each.plugin == RESOURCES:

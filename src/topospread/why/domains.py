@@ -49,7 +49,7 @@ def _reasons_by_domain(obstacles: RejectionsPerNode, codes: Codes) -> dict[int, 
         which = (says.codes != 0) & (codes >= 0)
         if says.plugin == TAINTS:
             which &= ~cordoned
-        # Codes are bit sets up to 2^62, so their positions are joined with the domains', not they themselves.
+        # Filter codes can be as large as 2^62: combine the domain with the code's index, which fits in int64.
         kinds, positions = np.unique(says.codes[which], return_inverse=True)
         joined, counts = np.unique(codes[which].astype(np.int64) * len(kinds) + positions, return_counts=True)
         for pair, number in zip(joined.tolist(), counts.tolist(), strict=True):

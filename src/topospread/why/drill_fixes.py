@@ -68,9 +68,10 @@ class DrillFixes(msgspec.Struct, frozen=True):
 
 
 def fixes_of(drill: Drill) -> DrillFixes:
-    """Return the changes that leave fewer pods newly pending at the end of a drill, or with none, fewer not evicted.
+    """Return the changes that leave fewer pods newly pending at the end of a drill.
 
-    Changes are sorted by newly pending pods, then by the excess over maxSkew.
+    If no pod is newly pending, return the budgets that block a drain. Changes are sorted by newly pending pods, then by
+    the excess over maxSkew.
     """
     if not isinstance(drill.begun, BegunDrill) or drill.partial:
         return DrillFixes()
@@ -101,7 +102,7 @@ class _Search:
             return DrillFixes(untried=1)
         items = sorted(self._items(), key=lambda each: each.size)
         fixes: list[DrillFix] = []
-        for at, each in enumerate(items):  # of the strategies, the first with which the rollout completes
+        for at, each in enumerate(items):  # try strategies only until the rollout completes with one
             if any(one.suggestion.kind == each.kind == "strategy" and not one.pending for one in fixes):
                 continue
             tried = self._try(each)
@@ -112,7 +113,8 @@ class _Search:
                 fixes.append(tried)
         if all(each.pending for each in fixes):
             fixes += self._sets(items)
-        if not all(each.pending for each in fixes):  # a strategy with which the rollout stays stuck is no fix then
+        # If a change is sufficient, drop strategies with which the rollout still gets stuck.
+        if not all(each.pending for each in fixes):
             fixes = [each for each in fixes if not (each.pending and each.suggestion.kind == "strategy")]
         fixes.sort(key=lambda each: each.suggestion.worse)
         return DrillFixes(tuple(fixes), self._untried)
@@ -317,13 +319,13 @@ def _budget_changes(drill: Drill, given: Inventory) -> Iterator[Change]:
 
 
 def _of_workloads(changes: Sequence[Change], title: str) -> Change:
-    """Combine changes of one kind. `title`: title of the first change, with its workload."""
+    """Combine changes of one kind. `title`: title of the first change, which names its workload."""
     title += f" and {len(changes) - 1} more" if len(changes) > 1 else ""
     return with_fields(combined(changes), kind=changes[0].kind, title=title, size=changes[0].size)
 
 
 def _without(change: Change, stuck: set[tuple[str, str, str]]) -> Change | None:
-    """Return the parts of a change for workloads without a stuck rollout; ``None`` if these are all parts or none."""
+    """Return the change without parts for workloads whose rollout gets stuck; ``None`` if that drops none or all."""
     left = [
         each
         for each in change.parts

@@ -181,7 +181,7 @@ def explain_pending(
 
 
 def _pending_pods(ended: Run | None, run: Run, queue: Iterable[QueuedPod]) -> Iterator[tuple[QueuedPod, object]]:
-    """Yield (pending pod, key of its situation). The key is kube-scheduler's reasons, or the reason for waiting.
+    """Yield (pending pod, key of its situation). The key holds kube-scheduler's reasons, or the reason for waiting.
 
     A pod that its StatefulSet has not created is in the situation of the pod before it.
 
@@ -349,7 +349,7 @@ class _Explainer:
         obstacles = _obstacles(scheduler, queued.pod, verdict)
         template = queued.workload.template
         newest = obstacles
-        # A pod that is told to be of the template may differ from it all the same, as when the template was read later.
+        # A pod may differ from the template although it has its revision, for example if the template was read later.
         if template is not None and queued.workload.kind in MADE_OF_TEMPLATE:
             newest = _obstacles(scheduler, template, scheduler.verdict(template, queued.name))
         waiting = sum(each.workload is queued.workload for each in simulation.queue)
@@ -365,7 +365,7 @@ class _Explainer:
             }
         if self.suggests:
             simulation.restore()
-            known = self._run.cluster.nodes.row_of  # nodes that pools added are gone again
+            known = self._run.cluster.nodes.row_of  # `restore` has removed the nodes that pools added
             there = tuple(
                 each
                 for each in found.cluster_changes
@@ -392,7 +392,7 @@ class _Explainer:
 
     def _placed(self, queued: QueuedPod, placement: Placement, seen: list[_Moment], ended: Run) -> Explanation:
         key = pod_key(queued.namespace, queued.name)
-        # A profile whose plugins cannot score places a pod all the same where a single node is feasible.
+        # `seen` is empty if plugins cannot score: kube-scheduler then places a pod only on a single feasible node.
         verdict, facts, node = seen[-1] if seen else (None, {}, _latest(ended, [queued])[0][1].placement.node)
         baseline = Baseline.of(ended, queued.workload)
         facts |= {"pending": baseline.pending, "wanted": baseline.wanted}
@@ -497,7 +497,7 @@ class _Explainer:
 
 
 def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:
-    """Yield a note that a pod's condition dates from its last attempt and may differ."""
+    """Yield a note that a pod's condition is from its last attempt and may be outdated."""
     conditions = pod.status.conditions if pod.status else None
     if preemption and any(each.type == "PodScheduled" and each.status == "False" for each in conditions or ()):
         yield (

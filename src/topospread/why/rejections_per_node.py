@@ -172,7 +172,7 @@ class RejectionsPerNode:
         return tuple(text for text, _ in found.most_common(_SHOWN_TAINTS))
 
     def untolerated(self, code: int) -> list[Taint]:
-        """Return the taints of a set that the pod does not tolerate."""
+        """Return the taints that the pod does not tolerate in the taint set with this code."""
         taints = self.cluster.nodes.taint_sets[code]
         return untolerated(taints, self.pod.spec.tolerations or (), comparison_operators=self._operators)
 
@@ -256,7 +256,7 @@ class RejectionsPerNode:
     def nearest(
         self, most: int | None, among: Bools | None = None, by_details: tuple[str, ...] = ()
     ) -> tuple[NearestNode, ...]:
-        """Return one node for each kind of rejections: fewest rejections first, then smallest shortage.
+        """Return one node for each kind of rejections, fewest rejections first, then smallest shortage.
 
         Nodes that PreFilter excluded come last, because no change of these nodes makes them feasible. ``by_details``:
         plugins whose details distinguish kinds.
@@ -275,7 +275,7 @@ class RejectionsPerNode:
         groups: dict[object, list[int]] = {}
         for position in order.tolist():
             told = (one for each in detailed if each.codes[position] for one in self._details(each, position))
-            # Of a label the value does not matter: of hostnames each is another.
+            # Ignore a label's value after " is ": with hostnames, each node would be its own kind.
             kind = (codes[position].tobytes(), *(one.partition(" is ")[0] for one in told))
             groups.setdefault(kind, []).append(position)
         keys = [each.topology_key for each in self.verdict.arithmetic]
@@ -300,7 +300,7 @@ class RejectionsPerNode:
         most = sorted((each.nodes for each, _ in units), reverse=True)
         for size in range(1, _CORE + 1):
             if sum(most[:size]) < len(self.rows):
-                continue  # no choice of so few can do; of many taints there would be very many choices
+                continue  # `size` units cannot cover all nodes; skip the many combinations
             for chosen in combinations(units, size):
                 if np.all(np.logical_or.reduce([mask for _, mask in chosen])):
                     return tuple(each for each, _ in chosen)

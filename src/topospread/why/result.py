@@ -94,7 +94,7 @@ class PluginVerdict(Base, frozen=True):
 
 
 class CoreObstacle(msgspec.Struct, frozen=True):
-    """A reason of one plugin, or a hard constraint.
+    """One obstacle of the pod: a reason of one plugin, or a hard constraint.
 
     Attributes:
         nodes: number of nodes that it rejects.
@@ -109,7 +109,7 @@ class CoreObstacle(msgspec.Struct, frozen=True):
 
 
 class NearestNode(Base, frozen=True):
-    """A node that lacks little."""
+    """A node with few obstacles, or with a small shortage."""
 
     node: Annotated[str, Meta(description="Name of the node.")]
     domains: Annotated[dict[str, str], Meta(description="Topology key of a constraint → domain of the node.")]
@@ -140,7 +140,7 @@ class Suggestion(msgspec.Struct, frozen=True):
         patch: the change as RFC 6902 operations. Removing the path "" deletes the object.
         means: how the change takes effect.
         placed, wanted: the workload's pods with a node after the change, and its desired pods.
-        lets_in: pods of the workload that are pending without the change and placed with it.
+        lets_in: number of pods of the workload that are pending without the change and placed with it.
         newly_pending: pods of other workloads that are placed without the change and pending with it.
         evicted: pods that preemption evicts with the change.
         exceeds: hard constraints that exceed their unchanged maxSkew after the change, the workload's first.
@@ -264,7 +264,7 @@ class Explanation:
         workload: ``Deployment/web``, or ``Pod/NAME`` for a bare pod; "" if unknown.
         exists: whether the pod exists in the API server.
         created: creationTimestamp of a pending pod; "" for a pod that does not exist.
-        age: seconds from then to the latest timestamp in the input; ``None`` if unknown.
+        age: seconds from ``created`` to the latest timestamp in the input; ``None`` if unknown.
         node: the pod's node; ``None`` if it has none.
         message: kube-scheduler's message for a pending pod, or why it waits; ``preemption`` has preemption's message.
         pending: pods of the workload without a node, out of ``wanted`` replicas.

@@ -72,7 +72,7 @@ def suggestions(
         items += template_changes(owner, own, simulation.run.cluster.objects)
     if owner is not None:
         kept += _control(search, owner, workload, found)
-        # A change that rolls the pods out must do better than a rollout without the change.
+        # A change that causes a rollout must place more pods than a rollout without the change.
         search.rolled_out = max((tried.placed for _, tried in kept if not tried.complete), default=0)
         if not any(tried.complete for _, tried in kept):
             kept += _helping(search, [each for each in items if each.kind != "requests"])
@@ -87,10 +87,10 @@ def suggestions(
         worked = by_kind.setdefault(change.kind, [])
         whole = sum(tried.complete for _, tried in worked)
         tried = search.try_out(change) if change.alone and whole < _OF_A_KIND else None
-        # The claim of one pod is no fix for the others.
+        # Another StorageClass for one pod's claim does not help the other pods.
         if tried is not None and (tried.complete or change.kind != "storageClassName"):
             worked.append((change, tried))
-    # A node that one change opens is preferred to a node that needs several.
+    # A combined change must place more pods than the best single change.
     opening = [*kept, *by_kind.get("uncordon", ()), *by_kind.get("free", ())]
     most = max((one.placed for each, one in opening if each.kind in ("toleration", "uncordon", "free")), default=0)
     for worked in by_kind.values():
@@ -238,7 +238,7 @@ def _together(
     """Yield the smallest sets of changes that place every pod; with ``some``, sets that place any pod if none
     places all.
     """
-    # The items include an unlimited maxSkew for each constraint, which allows more than a soft constraint.
+    # The items have an unlimited maxSkew for each constraint, so the change to ScheduleAnyway is not needed.
     soft = {each.patch[0]["path"].rpartition("/")[0] for each in items if each.kind == "maxSkew"}
     items = [
         each

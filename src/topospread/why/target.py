@@ -101,7 +101,7 @@ def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
         return name == target.name and target.namespace in ("", namespace)
 
     def named(pods: Iterable[Pod]) -> Iterator[Pod]:
-        # These are all pods of a cluster, so that fields are read instead of properties.
+        # The loop is over all pods of a cluster; a field is faster than a property.
         alike = [each for each in pods if each.metadata.name == target.name]
         return (each for each in alike if meant(each.namespace, each.name))
 

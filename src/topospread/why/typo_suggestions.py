@@ -104,7 +104,7 @@ def _elsewhere(obstacles: RejectionsPerNode) -> Iterator[tuple[int, str]]:
         try:
             selector = Selector.from_label_selector(term.label_selector)
         except InvalidSelectorError:
-            continue  # The verdict says so.
+            continue  # The verdict reports the invalid selector.
         found: Counter[str] = Counter()
         for _, pod_class, _ in obstacles.cluster.pods():
             if selector.matches(pod_class.labels):
@@ -116,7 +116,7 @@ def _elsewhere(obstacles: RejectionsPerNode) -> Iterator[tuple[int, str]]:
 def meant_changes(owner: Owned, meant: Meant) -> Iterator[Change]:
     """Yield the corrections, except of topology keys in spread constraints (see `changes.topology_key_change`)."""
     for (key, value), label in meant.selected.items():
-        # An image runs on no other operating system or processor.
+        # Do not remove the selector of an operating system or architecture: the image needs it.
         if (owner.spec.node_selector or {}).get(key) == value and (label or key not in (OS, ARCH)):
             yield _selector_change(owner, (key, value), label)
     terms = _required(owner.spec, "pod_affinity")
@@ -131,7 +131,7 @@ def meant_changes(owner: Owned, meant: Meant) -> Iterator[Change]:
             title = f"namespaces: [{name}] in the affinity to pods, where those are that it matches"
             changed = replace(term, namespaces=[name])
             yield _term_change(owner, position, title, ("namespaces", [name]), changed)
-    # A StatefulSet's old pods would refuse the new ones, of which the first is awaited before the next old one goes.
+    # The anti-affinity of a StatefulSet's old pods also rejects the new pods, so its rolling update would get stuck.
     waits = owner.reference["kind"] == "StatefulSet" and owner.means == "rollout"
     if meant.anti_affinity and not waits and _required(owner.spec, "pod_anti_affinity"):
         yield _preferred(owner)

@@ -39,7 +39,7 @@ _OVERHEAD = 20
 """Fixed cost of a simulation, in pods. For a pod with more constraints, the cost is their number."""
 _TAINT_SETS = 4
 _SPREADS = 10
-"""Workloads whose constraints are counted in the time in which a pod is placed."""
+"""Number of workloads whose constraints are counted in the time of one pod's placement."""
 
 
 class OutOfEffortError(Exception):
@@ -137,7 +137,7 @@ class WhatIf:
         if change.strategy is None or change.of_pod is None or template is None:
             return suggestion
         made = change.of_pod(template)
-        refused = keeps_away(template.spec) or keeps_away(made.spec)  # old pods refuse new ones, or are refused
+        refused = keeps_away(template.spec) or keeps_away(made.spec)  # anti-affinity between old and new pods
         begins = bool(self.workload.existing and suggestion.complete and self.simulation.placed <= EFFORT)
         quotas = self.simulation.run.plan.quotas
         limited = quotas is not None and quotas.concerning(made)
@@ -211,7 +211,7 @@ class WhatIf:
                 simulation.withdraw([each for each in queue if each.workload is self.workload])
                 queue, later, kept = new.queue, new.later, new.kept
                 wanted = kept + len(new.made)
-                if template is not None:  # a controller replaces an evicted pod by one of the changed template
+                if template is not None:  # a controller replaces an evicted pod with a pod from the changed template
                     self.workload.template = change.of_pod(template)
             run = simulation.carry_out(queue, later=later)
             evicted = there - len(self.workload.existing)
@@ -347,7 +347,7 @@ def looked_at(
 
 
 def _taint_sets(obstacles: RejectionsPerNode) -> Iterator[list[Taint]]:
-    """Yield sets of untolerated taints, most frequent first, without taints of unhealthy nodes."""
+    """Yield sets of untolerated taints, fewest taints first, then most frequent; none has taints of unhealthy nodes."""
     nodes = obstacles.cluster.nodes
     rows = obstacles.rows[obstacles.rejected_by(TAINTS)]
     counts: dict[tuple[Taint, ...], int] = {}

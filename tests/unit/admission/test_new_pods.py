@@ -116,7 +116,7 @@ def test_pods_that_a_drill_creates_are_refused(rule: Json, running: bool, tmp_pa
         found = before.drill(Apply(path), step) if running else before.drill(step, manifests=[path])
         if running and rule is RESTRICTED:
             assert found.verdict == "unknown", step
-            assert "namespace default is not evaluated" in found.unjudged[0].because
+            assert "namespace default cannot be evaluated" in found.unjudged[0].because
             continue
         assert found.verdict == ("no" if running or isinstance(step, Rollout) else "yes"), step
         assert "FailedCreate: Error creating: " in found.text(wide=True)

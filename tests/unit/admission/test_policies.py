@@ -50,7 +50,7 @@ def test_a_policy_that_may_refuse_a_pod():
     found = simulate(inventory(NODE, policy(), binding(), deployment(2)))
     assert found.verdict == "unknown"
     assert [each.because for each in found.unjudged] == [
-        "ValidatingAdmissionPolicy p (topospread kept only some fields of the pod) is not evaluated: "
+        "ValidatingAdmissionPolicy p (topospread kept only some fields of the pod) cannot be evaluated: "
         "it may refuse the pod"
     ]
     assert [str(each) for each in found.bounds.values()] == ["0–2"]

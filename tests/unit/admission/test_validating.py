@@ -121,7 +121,7 @@ def test_verdicts(objects: list[Json], verdict: str) -> None:
         (policy("request.userInfo.username == 'me'"), "not known: the user that creates it"),
         (policy("object.metadata.name == 'web'"), "not known: the generated name"),
         (policy("authorizer.group('').resource('pods').check('get').allowed()"), "not known: the user's permissions"),
-        (policy("format.dns1123Label().validate('a').hasValue()"), "format.dns1123Label() is not evaluated"),
+        (policy("format.dns1123Label().validate('a').hasValue()"), "format.dns1123Label() cannot be evaluated"),
         (policy("has(object.spec.volumes)"), "unknown whether the service account's token"),
         (policy("has(object.spec.imagePullSecrets)"), "not known: the service account's imagePullSecrets"),
         (policy("namespaceObject.metadata.labels.team == 'a'"), "not known: the namespace's labels"),

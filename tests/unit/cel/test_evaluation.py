@@ -186,6 +186,12 @@ def test_what_is_not_understood(expression: str) -> None:
         value(expression)
 
 
+@pytest.mark.parametrize(("expression", "name"), [("'a'.join(',')", "join"), ("'a'.split(1)", "split")])
+def test_the_message_names_the_function(expression: str, name: str) -> None:
+    with pytest.raises(CannotEvaluateError, match=rf"^{name}\(\) cannot be evaluated for these arguments$"):
+        value(expression)
+
+
 _LIST = f"[{', '.join(['1'] * 300)}]"
 
 

@@ -1,3 +1,6 @@
+import os
+import signal
+
 import pytest
 
 from topospread.drill.forked import answers
@@ -23,3 +26,11 @@ def test_an_error_that_pickle_cannot_restore_is_told_in_words() -> None:
 
     with pytest.raises(RuntimeError, match="LocalError: one two"):
         answers(fail, [1], 1)
+
+
+def test_an_item_whose_process_dies_twice_is_named_with_the_signal() -> None:
+    def die(_: str) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(ChildProcessError, match=r"^the process for zone-a died twice \(signal 9\)$"):
+        answers(die, ["zone-a"], 1)

@@ -630,7 +630,7 @@ def test_pods_that_the_job_controller_puts_into_a_group_are_not_judged(tmp_path:
     assert not simulated(tmp_path, node("n1"), job).unjudged
     result = simulated(tmp_path, node("n1"), job, WorkloadWithJob=True)
     assert [each.because for each in result.unjudged] == [
-        "PodGroup of the Job j is not evaluated: it may change the pod"
+        "PodGroup of the Job j cannot be evaluated: it may change the pod"
     ]
     in_group = {**template, "spec": {**template["spec"], "schedulingGroup": {"podGroupName": "g"}}}
     own = {**job, "spec": {"template": in_group}}

@@ -65,7 +65,8 @@ _HARD = "c.whenUnsatisfiable == 'DoNotSchedule'"
 
 
 def _unmet(key: str) -> str:
-    """Return CEL that is true if the pods' labels do not meet ``e`` of matchExpressions. It starts with ``key``."""
+    """Return CEL that is true if the pods' labels do not meet requirement ``e`` of matchExpressions. `key` is its
+    prefix."""
     within = f"(e.key in {_LABELS} && {_LABELS}[e.key] in e.values)"
     there = f"e.key in {_LABELS}"
     by_operator = (
@@ -257,4 +258,4 @@ The owner reference alone is no proof because anyone can write one. Kyverno's ba
 """
 
 NOT_BEING_DELETED: Final = "oldObject == null || !has(oldObject.metadata.deletionTimestamp)"
-"""CEL that is false while an object waits for finalizers: denying their removal would block the deletion."""
+"""CEL that is false while an object is being deleted: a denied removal of finalizers would block the deletion."""

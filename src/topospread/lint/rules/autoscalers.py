@@ -53,7 +53,7 @@ def _without_target(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, item in autoscalers:
         target = _target(item)
         if target[1] in _NOT_SCALED:
-            yield manifest, Problem("spec.scaleTargetRef.kind", f"a {target[1]} has no replicas to scale")
+            yield manifest, Problem("spec.scaleTargetRef.kind", f"a {target[1]} cannot be scaled")
         elif target not in known and _would_be_given(target[1], known):
             yield manifest, _missing(item.spec.scale_target_ref, item.namespace, known)
 

@@ -89,7 +89,7 @@ _WELL_KNOWN = {
 }
 _NODE_LABELS = list(dict.fromkeys((*_WELL_KNOWN.values(), *RENAMED.values(), *RENAMED)))
 _MISSPELT = 0.95
-"""Share of equal characters from which a key is taken as a misspelt one."""
+"""Minimum similarity, from 0 to 1, at which an unknown key counts as a misspelling of a known key."""
 
 
 def _soft_min_domains(pods: PodSource) -> Iterator[Problem]:

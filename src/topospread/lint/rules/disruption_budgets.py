@@ -77,7 +77,7 @@ def _selected(given: LintInput) -> Iterator[Selected]:
         try:
             selector = Selector.from_label_selector(budget.spec.selector)
         except InvalidSelectorError:
-            continue  # Validation reports it.
+            continue  # The rule `validation` reports the error.
         key = budget.namespace, selector
         if key not in alike:
             alike[key] = SelectedPods.of(given, index.selected(*key))

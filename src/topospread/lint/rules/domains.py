@@ -65,7 +65,7 @@ def _no_node_matches(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             if mask is None or mask(rows).any():
                 continue
         except PluginError:
-            continue  # Validation reports it.
+            continue  # The rule `validation` reports the error.
         selector = pods.spec.node_selector or {}
         lacking = [key for key, value in selector.items() if all(each.labels.get(key) != value for each in nodes)]
         message = f"{none} matches: every pod stays pending"

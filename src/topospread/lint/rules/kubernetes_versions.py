@@ -51,7 +51,7 @@ def _not_served(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         later = minor < when.since
         message = f"Kubernetes {given.version} does not serve {version} {manifest.kind}"
         message += f" yet: it came with 1.{when.since}" if later else f" any more: it is {current} now"
-        # Helm names the chart in a comment, and charts name Helm in a label.
+        # Output of `helm template` has a comment with the chart's file; many charts set the label "managed-by".
         labels = manifest.item.metadata.labels or {}
         if (
             labels.get("app.kubernetes.io/managed-by") == "Helm"

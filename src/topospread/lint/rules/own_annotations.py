@@ -63,7 +63,7 @@ def _problems(value: Any, path: str, kind: str, owner: str, sources: Sequence[Po
         field = format_path([*parse_path(path), "annotations", key])
         if key not in _READ_ON:
             known = {each: f"{_GROUP}{each}" for each in _NAMES}
-            others = f"known names after {_GROUP}: {', '.join(_NAMES)}"
+            others = f"known annotations: {', '.join(known.values())}"
             hint = did_you_mean(key[len(_GROUP) : _LONGEST].lower(), known, others)
             yield Problem(field, f"unknown annotation {printable(key)}{hint}")
         elif kind and kind not in _READ_ON[key]:

@@ -78,7 +78,7 @@ def _counts_the_group_alone(given: LintInput, pods: PodSource, constraint: Topol
     try:
         selector = own_selector(constraint)
     except InvalidSelectorError:
-        return False  # Validation reports it.
+        return False  # The rule `validation` reports the error.
     others = (*cluster_sources(given), *(each for _, each in given.sources))
     counted = [each for each in others if each.item.namespace == pods.item.namespace and selector.matches(each.labels)]
     return selector.matches(pods.labels) and all(each.spec.scheduling_group == own for each in counted)

@@ -64,7 +64,8 @@ def _own_labels(pods: PodSource, path: str) -> tuple[FieldEdit, ...]:
 
 
 def _as_own(pods: PodSource, path: str, written: Mapping[str, str]) -> Iterator[FieldEdit]:
-    """Yield edits of matchLabels after which a constraint counts the pods. Small edits keep the form of a file."""
+    """Yield edits of matchLabels after which a constraint counts the pods, label by label to preserve the file's
+    layout."""
     for edit in _own_labels(pods, path):
         field, own = f"{edit.path}.matchLabels", edit.value["matchLabels"]
         if not any(key in own for key in written):
@@ -84,7 +85,7 @@ def _not_own(pods: PodSource) -> Iterator[Problem]:
         try:
             selector = own_selector(each)
         except InvalidSelectorError:
-            continue  # Validation reports it.
+            continue  # The rule `validation` reports the error.
         unmet = next((one for one in selector.requirements if not one.matches(pods.labels)), None)
         later = pods.open_labels or (unmet and unmet.key in ADDED_BY_CONTROLLERS.get(type(pods.item), ()))
         if unmet is not None and not (later and unmet.key not in pods.labels):

@@ -31,7 +31,7 @@ _NAMED = 2
 
 
 def counted_of_others(pods: PodSource, each: TopologySpreadConstraint) -> Selector | None:
-    """Return the selector for other workloads' pods that a constraint counts; None if it counts only its own.
+    """Return the selector by which a constraint may count other workloads' pods; None if it cannot.
 
     Values that a controller generates, such as pod-template-hash, never match another workload's pods.
     """
@@ -40,7 +40,7 @@ def counted_of_others(pods: PodSource, each: TopologySpreadConstraint) -> Select
     try:
         selector = each.selector(pods.labels)
     except InvalidSelectorError:
-        return None  # Validation reports it.
+        return None  # The rule `validation` reports the error.
     return None if selector.selects_nothing or selector.empty else selector
 
 
@@ -172,11 +172,13 @@ def _workloads(given: LintInput) -> Iterator[_Workload]:
 
 
 class _Reach(NamedTuple):
-    """A linted constraint, and the set of other workloads whose pods it counts.
+    """A linted constraint that counts pods of other workloads. Sets are bit sets of `space`.
 
     Attributes:
-        counting: workloads that count this one's pods over the same key.
-        alike: the subset whose constraints have the same fields.
+        one: the constraint's workload.
+        others: the set of other workloads whose pods it counts.
+        counting: the set of workloads that count pods of `one` over the same key.
+        alike: the subset of `counting` whose constraints have the same fields.
     """
 
     manifest: Manifest
@@ -195,7 +197,7 @@ def _reaching(given: LintInput) -> list[_Reach]:
 
 
 def _find_reaching(given: LintInput) -> Iterator[_Reach]:
-    # Of several workloads with the same kind and name, the last one counts.
+    # If workloads have the same kind and name, the last one replaces the others.
     named = {(type(each.pods.item), each.pods.item.namespace, each.pods.item.name): each for each in _workloads(given)}
     spaces: dict[str, list[_Workload]] = {}
     for (_, name, _), one in named.items():
@@ -229,7 +231,7 @@ def _counts_others(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 def _shared(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for reach in _reaching(given):
-        # the largest number of replicas; None if unknown
+        # a single replica, also at an autoscaler's maximum, needs no spread
         one = reach.one
         bounds = autoscaled(given, one.pods.item)
         if (one.pods.replicas if bounds is None else bounds.most) == 1:
@@ -284,7 +286,7 @@ def listed_defaults(given: LintInput, pods: PodSource) -> tuple[DefaultConstrain
 def _nothing_groups(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     selectors = [(each.namespace, each.spec.selector) for each in given.inventory.services if each.spec.selector]
     usual = Counter((space, label) for space, selector in selectors for label in selector.items())
-    # each pod is found by its rarest label only
+    # index each selector by its rarest label, so that few selectors are compared with each pod
     services: dict[tuple[str, tuple[str, str]], list[Mapping[str, str]]] = {}
     for space, selector in selectors:
         rarest = min(((space, label) for label in selector.items()), key=usual.__getitem__)

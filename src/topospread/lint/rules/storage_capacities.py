@@ -1,4 +1,4 @@
-"""Rules about StorageClasses and CSIStorageCapacities, which decide where new volumes can be made."""
+"""Rules about StorageClasses and CSIStorageCapacities, which decide where new volumes can be provisioned."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _class_missing(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     if "StorageClass" in inventory.unread:
         return
     classes = {each.name for each in inventory.storage_classes}
-    # A volume that an administrator made may name a class of which there is no object.
+    # A volume that an administrator created may name a class that does not exist.
     known = {"", *classes, *(each.spec.storage_class_name for each in inventory.persistent_volumes)}
     others = there_are(classes) if classes else "there are none"
     for manifest in given.manifests:

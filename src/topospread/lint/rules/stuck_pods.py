@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the engine is imported on demand: without nodes it is not n
     from topospread.simulation.result import PendingGroup
 
 _MOST_CONSTRAINTS = 16
-"""Maximum hard constraints of a workload to simulate without each of them. The cost grows with their cube."""
+"""Up to this many hard constraints, a workload is simulated without each of them. The cost grows with the cube."""
 
 
 def _deadlocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -71,7 +71,7 @@ def _pending(
         try:
             pending = _kept_by(plugin, simulated(given, each.pods.item))
         except InputError:
-            continue  # Validation reports it.
+            continue  # The rule `validation` reports the error.
         if pending:
             yield each, pending
 
@@ -137,7 +137,7 @@ def _too_many(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         try:
             guilty = not simulated(given, without_apart(template.pods.item))
         except InputError:
-            continue  # Validation reports it.
+            continue  # The rule `validation` reports the error.
         if guilty:
             field, term = candidates[id(template)][0]
             still = f"{pending} of {template.pods.replicas} pods stay" if template.pods.replicas else f"{pending} stay"
@@ -172,8 +172,9 @@ RULES = (
         id="constraints-deadlock",
         sentence="The hard constraints of a pod cannot all hold on these nodes.",
         why=(
-            "Zones with different numbers of nodes cannot be even by zone and by node at once. One constraint "
-            "admits only a zone in which the other rejects every node, so the pod stays pending."
+            "If zones have different numbers of nodes, pods cannot be spread evenly over zones and over nodes at the "
+            "same time. The zone constraint then admits only a zone whose nodes the hostname constraint rejects, so "
+            "the pod stays pending."
         ),
         link=f"{SPREAD}#example-conflicting-topologyspreadconstraints",
         severity="error",
@@ -187,8 +188,8 @@ RULES = (
         sentence="A rolling update gets stuck on these nodes.",
         why=(
             "Old pods count during the update. If a domain that takes no pods keeps the minimum low, no node takes the "
-            "first new pod. No old pod is deleted before the new pod is ready. With pod-template-hash in "
-            "matchLabelKeys only pods of one revision count."
+            "first new pod. No old pod is deleted until the new pod is ready. With pod-template-hash in "
+            "matchLabelKeys, only pods of one revision count."
         ),
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",
@@ -201,8 +202,8 @@ RULES = (
         id="anti-affinity-stops-rollout",
         sentence="Required anti-affinity stops a rolling update on these nodes.",
         why=(
-            "If every node has a pod, no node takes the surge pod. With maxUnavailable 0 (25 % of up to three "
-            "replicas) no old pod is deleted before it is ready."
+            "If every node has a pod, no node takes the surge pod. With maxUnavailable 0, no old pod is deleted until "
+            "the surge pod is ready, so the rollout stops. The default, 25 %, is 0 for up to three replicas."
         ),
         link="https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment",
         severity="warning",

@@ -644,7 +644,7 @@ def _derived(value: object) -> DeviceAttribute:
     try:
         return msgspec.convert({name: value}, DeviceAttribute)
     except msgspec.ValidationError:
-        raise CannotEvaluateError("a derived attribute of this type is not evaluated") from None
+        raise CannotEvaluateError("a derived attribute of this type cannot be evaluated") from None
 
 
 def _extend(to: list[NodeSelectorRequirement], found: Sequence[NodeSelectorRequirement]) -> None:

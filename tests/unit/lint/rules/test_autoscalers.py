@@ -48,7 +48,7 @@ def test_one_whose_target_is_there_is_not_found() -> None:
             "scales nothing: it names extensions/v1beta1, where Deployment web is of the group apps",
         ),
         (autoscaler(version="''"), "scales nothing: it names no apiVersion, where Deployment web is of the group apps"),
-        (autoscaler(kind="DaemonSet"), "a DaemonSet has no replicas to scale"),
+        (autoscaler(kind="DaemonSet"), "a DaemonSet cannot be scaled"),
         (
             autoscaler("wep", own_version="v2beta1"),
             "scales nothing: Deployment wep not found in namespace default",

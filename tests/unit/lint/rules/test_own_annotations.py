@@ -31,7 +31,10 @@ def on_pods(text: str) -> str:
         (on_pods("topospread.dev/fallback: after=5m"), ""),
         (on_workload("topospread.dev/promises: zone-loss>=3"), "did you mean topospread.dev/promise?"),
         (on_pods("topospread.dev/falback: after=5m"), "did you mean topospread.dev/fallback?"),
-        (on_workload("topospread.dev/zzz: ''"), "known names after topospread.dev/: promise, quorum, scale-in"),
+        (
+            on_workload("topospread.dev/zzz: ''"),
+            "known annotations: topospread.dev/promise, topospread.dev/quorum, topospread.dev/scale-in",
+        ),
         (on_workload("topospread.dev/promise: zone-los>=3"), "did you mean zone-loss>=3?"),
         (on_workload(f"topospread.dev/promise: zone-loss>={'9' * 5000}"), 'promise "zone-loss>=999'),
         (on_workload(f"topospread.dev/quorum: '{'9' * 5000}'"), 'quorum "999'),
