@@ -118,7 +118,11 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     after: Annotated[Bounds, Meta(description="Pods after the change.")]
     replicas: Annotated[tuple[int, int], Meta(description="Replicas before and after.")]
     ground: Annotated[
-        Ground, Meta(description="`proved`: true in every order. `played`: one simulation. `none`: undecided.")
+        Ground,
+        Meta(
+            description="`proved`: true in every order. `alone`: true in every order if the pods of other workloads "
+            "take no room. `played`: one simulation. `none`: undecided."
+        ),
     ]
     declared: Annotated[str, Meta(description="Declared promise that decides the verdict; empty without one.")]
     verdict: Annotated[
@@ -129,7 +133,7 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     blocks: Annotated[
         bool, Meta(description="Whether budgets let no pod be evicted, unlike before, so a drain does not end.")
     ] = False
-    lines: Annotated[tuple[ChangedField, ...], Meta(description="Changed fields that make it worse.")]
+    lines: Annotated[tuple[ChangedField, ...], Meta(description="Changed fields that make the result worse.")]
 
 
 class MoveCause(Base, frozen=True, kw_only=True):
@@ -217,8 +221,8 @@ class Plan(Answer, frozen=True, kw_only=True):
     rules: Annotated[
         tuple[str, ...],
         Meta(
-            description="For two versions: the feature gates and rules, with their version, that move pods, oldest "
-            "first. A gate is proved alone; rules are those of the plugins that moved pods."
+            description="For two versions: feature gates and rules that move pods, with their versions, oldest first. "
+            "A gate alone restores the placement; rules belong to the plugins that moved pods."
         ),
     ] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about only one of the states.")] = ()
@@ -631,9 +635,11 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
         if each.blocks:
             yield f"{name}: a drain does not end, because budgets keep all {each.replicas[1]} pods"
             continue
-        least = "at least " if each.ground == "proved" and each.before.known and each.after.known else ""
+        is_exact = each.before.known and each.after.known
+        least = "at least " if each.ground in ("proved", "alone") and is_exact else ""
         left = f"{least}{each.after} of {each.replicas[1]}, not {each.before}"
         left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
+        left += ", if other workloads leave room" if each.ground == "alone" else ""
         yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"
 
 

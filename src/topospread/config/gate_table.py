@@ -32,8 +32,9 @@ class Span(msgspec.Struct, frozen=True):
 class GateRow(msgspec.Struct, frozen=True):
     """One gate: its spans, oldest first, its last version, and its effect.
 
-    ``components``: the programs that use the gate; both accept it on their command line. ``components`` is empty and
-    ``effect`` is "" if the gate does not affect scheduling. ``needs``: gates that must be on as well, since 1.35.
+    ``components``: programs whose behaviour depends on the gate; all programs accept it on their command line.
+    ``components`` is empty and ``effect`` is "" if the gate does not affect scheduling. ``needs``: gates that must also
+    be on, which is checked since 1.35.
     """
 
     name: str
@@ -53,7 +54,7 @@ class GateRow(msgspec.Struct, frozen=True):
 class _Printed(msgspec.Struct):
     """A gate in the printed file; ``history``: ``1.24 ALPHA off, 1.27 BETA on, 1.30 GA on locked, last 1.31``.
 
-    An older gate starts at 1.18, the oldest supported version.
+    The history of an older gate starts at 1.18, the oldest supported version.
     """
 
     history: str
@@ -65,7 +66,7 @@ def _printed() -> dict[str, _Printed]:
     return shipped_table(__package__, "feature_gates.json", dict[str, _Printed])
 
 
-@lru_cache(maxsize=1024)  # names are what users write
+@lru_cache(maxsize=1024)  # bounded, because users may write any name
 def gate_row(name: str) -> GateRow | None:
     """Return a gate of any version, also without an effect on scheduling; ``None`` if unknown."""
     printed = _printed().get(name)
@@ -84,7 +85,7 @@ def gate_row(name: str) -> GateRow | None:
 
 @cache
 def dependents() -> tuple[GateRow, ...]:
-    """Return gates without an effect on scheduling that need gates with one."""
+    """Return gates without an effect on scheduling that need gates with an effect."""
     found = (gate_row(name) for name, each in _printed().items() if name not in _EFFECTS and each.needs)
     return tuple(row for row in found if row is not None and any(need in _EFFECTS for need in row.needs))
 

@@ -106,9 +106,6 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
     words = _words(of.told)
     found = explain(of.inventory, target, of.options, suggest=suggest, run=of.run, progress=words, known=of.known)
     answer = why_answer(found, most_domains=MOST_ROWS)
-    told = answer.to_dict()
-    for each, table in zip(told["constraints"], found.constraints, strict=True):
-        each["number"] = len(table.domains)
     suggestions = [
         {
             "title": each.says,
@@ -123,7 +120,8 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
         for each in answer.remedies
     ]
     return {
-        "why": told,
+        "why": answer.to_dict(),
+        "domains": [len(each.domains) for each in found.constraints],
         "reason": why_words(answer.causes) if answer.verdict == "no" else "; ".join(it.says for it in answer.causes),
         "suggestions": suggestions,
         "rejected": _rejected(found),

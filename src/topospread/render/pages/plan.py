@@ -100,7 +100,8 @@ def _word(each: PromiseSides) -> Span:
     if each.blocks:
         return Span("worse: a drain does not end", "bad")
     if each.verdict == "no":
-        return Span(f"breaks {each.declared}" if each.declared else "worse", "bad")
+        worse = "worse, if others leave room" if each.ground == "alone" else "worse"
+        return Span(f"breaks {each.declared}" if each.declared else worse, "bad")
     if each.verdict == "unknown":
         return Span("not decided", "unsure")
     if each.better:
@@ -111,7 +112,7 @@ def _word(each: PromiseSides) -> Span:
 
 
 def _ground(each: PromiseSides) -> str:
-    return {"none": "", "played": "simulated"}.get(each.ground, each.ground)
+    return {"none": "", "played": "simulated", "alone": "proved"}.get(each.ground, each.ground)
 
 
 def _accepted(answer: Plan) -> Iterator[Fact]:
@@ -131,7 +132,8 @@ def _accepted(answer: Plan) -> Iterator[Fact]:
         if about and least and not (about == "node-loss" and "zone-loss" in wants):
             wants[about] = f"{about}>={least}"
     if any(each.verdict == "no" and _ABOUT.get(each.event) in wants for each in worse):
-        says = f"accepts it on {_name(worse[0])} once OLD has it; or undo the change"
+        where = f"metadata.annotations of {worse[0].kind} {_name(worse[0])}"
+        says = f"accepts the change, once OLD has it in {where}; or undo the change"
         yield Fact("fix", says, declaration(wants.values()))
 
 
