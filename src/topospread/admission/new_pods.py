@@ -21,7 +21,6 @@ class NewPodRules:
     """An inventory's rules for single new pods. `quotas` has the rules for sums over pods (ResourceQuotas).
 
     Args:
-        inventory: the cluster's objects.
         gates: gates of the API server.
         admission: other admission plugins, which process pods again after a policy changed them.
     """

@@ -59,7 +59,6 @@ class AdmissionPolicies:
     """An inventory's policies with a binding, and the labels of its namespaces.
 
     Args:
-        inventory: the cluster's objects.
         gates: gates of the API server.
         admission: other admission plugins, which process pods again after a mutating policy changed them.
 

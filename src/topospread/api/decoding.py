@@ -36,7 +36,6 @@ def decode(data: object, kind: type[T], place: Place | None = None) -> T:
 
     Args:
         data: dicts with string keys, lists, strings, numbers, bools and None.
-        kind: the struct.
         place: place of ``data`` in the input; errors add the path of the field.
 
     Raises:

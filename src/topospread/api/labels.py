@@ -85,7 +85,6 @@ class Requirement(msgspec.Struct, frozen=True):
         """Return the requirement if labels.NewRequirement accepts it.
 
         Args:
-            key: label key.
             operator: Kubernetes' name of the operator.
             values: the values in the object; None for a missing list or null.
             path: path of the requirement; errors name its ``key`` and ``values``.

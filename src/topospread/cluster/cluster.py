@@ -42,7 +42,6 @@ class Cluster:
     `apply` takes watch events in any order. The other methods are for callers that place pods and change nodes.
 
     Attributes:
-        nodes: the node table.
         classes: index → pod class, in the order of creation.
         selections: pod classes by selector.
         placed: pod key → row of its node.

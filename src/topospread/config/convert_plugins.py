@@ -84,7 +84,6 @@ def converted_plugins(
     """Return the plugin sets for the target version.
 
     Args:
-        conversion: the versions.
         given: the file's plugins; ``None`` for none.
         profile: the effective profile in the source version.
         place: place of the configuration.

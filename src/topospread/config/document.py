@@ -27,7 +27,6 @@ class PluginConfig(msgspec.Struct, frozen=True):
     """Arguments for a plugin.
 
     Attributes:
-        name: the plugin.
         args: plain data with Kubernetes' field names; ``None`` if unset.
         in_tree: whether the version has a type for the plugin's arguments, by which ``args`` was decoded.
         origin: path of the ``args`` field, or "" for arguments that were defaulted as a whole.

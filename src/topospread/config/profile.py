@@ -43,7 +43,6 @@ class EnabledPlugin(msgspec.Struct, frozen=True):
     """A plugin at one extension point.
 
     Attributes:
-        name: the plugin's name.
         weight: at ``score`` and ``placement_score`` the weight in force, elsewhere 0.
         origin: path of the field that enabled it, ``profiles[0].plugins.multiPoint.enabled[1]``, or "" for a default.
         weight_origin: path of the field that set the weight, or "" for a default.

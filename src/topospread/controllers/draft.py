@@ -51,7 +51,6 @@ class Draft:
     Attributes:
         plan: the plan so far; its queue is in the order in which pods were added.
         gates: feature gates of the API server.
-        names: generated names.
         admission: admission of new pods.
         new_pods: rules for new pods.
         default_class: StorageClass of claims that name no class.

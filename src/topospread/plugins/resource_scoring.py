@@ -28,7 +28,6 @@ class Demand(msgspec.Struct, frozen=True):
     """Requests and allocatable amount of one resource on each node.
 
     Attributes:
-        weight: the resource's weight.
         allocated: requests of the pods on each node, int64[rows].
         requested: requests including the incoming pod, int64[rows].
         allocatable: the nodes' allocatable amount, 0 for a node that lacks the resource, int64[rows].

@@ -151,7 +151,6 @@ class Scheduler:
         """Choose a node for a pod and bind the pod to it.
 
         Args:
-            pod: the pod.
             name: the pod's name, if replicas share the pod object.
             nominated: the pod's nominated node; by default from its status.
             binds: whether to bind the pod's claims to volumes; otherwise the volumes are only assumed.

@@ -144,8 +144,6 @@ class Framework:
     """The plugins of a profile (pkg/scheduler/framework/runtime/framework.go).
 
     Args:
-        profile: the profile.
-        gates: kube-scheduler's feature gates.
         assumes_unjudged: whether to assume that filters that topospread does not model accept every node.
         tries_groups: whether pods of a PodGroup are scheduled together (`pod_groups`).
 

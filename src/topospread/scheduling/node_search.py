@@ -42,13 +42,11 @@ class NodeSearch:
 
     Args:
         view: function that returns the current view of a class.
-        work: counter of operations.
         among: chooses among nodes with equal totals; ``None`` takes the first by name.
         sampler: considers as many nodes as kube-scheduler; ``None`` considers all.
 
     Attributes:
         drawn: chooses among nodes with equal totals after extenders scored them; ``None`` takes the first by name.
-        calls: calls extenders.
         within: rows to consider for the placement of a pod group; ``None`` for all.
         attempts: number of attempts so far, including attempts that needed no search.
         batches: framework → batch of its profile, for profiles with batching.

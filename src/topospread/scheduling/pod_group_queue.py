@@ -40,7 +40,6 @@ class PodGroupQueue:
     """The groups of a queue.
 
     Args:
-        queue: the scheduling queue.
         cluster: the cluster, to look up PodGroups and placed pods.
         requeueing_of: returns the plugins of a pod's profile.
 

@@ -67,7 +67,6 @@ class SchedulingQueue:
     Args:
         clock: returns the current time in nanoseconds.
         requeueing_of: returns the queueing hints of a pod's profile; ``None`` if its profile does not exist.
-        settings: backoff durations.
         rules: rules to compute pod requests, used to detect an update that lowers them.
         undo: undo log. If it is the cluster's log, the cluster's savepoints also restore the queue.
     """
@@ -176,7 +175,6 @@ class SchedulingQueue:
         """Return a rejected pod to the queue (``AddUnschedulablePodIfNotPresent``).
 
         Args:
-            info: the popped pod.
             unschedulable: plugins that rejected the pod. If this and ``pending`` are empty, the attempt ended with an
                 error.
             pending: plugins that rejected the pod and wait for an action that they started themselves. Their hints

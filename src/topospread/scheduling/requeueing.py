@@ -168,9 +168,7 @@ def pod_worth_requeuing(
 
     Args:
         requeueing: plugins of the pod's profile; ``None`` if the profile does not exist.
-        pod: the pending pod.
         rejectors: `QueuedPodInfo.unschedulable_plugins` and `QueuedPodInfo.pending_plugins` of the pod.
-        happened: the event.
         uid: UID of the pending pod, to recognise a wildcard event for this pod.
     """
     unschedulable, pending = rejectors

@@ -42,7 +42,6 @@ class Verdict:
         pod: ``namespace/name``.
         nodes: names of all nodes, in the order of the arrays.
         blame: index into ``rejections`` for each node, −1 for a feasible node, int64[nodes].
-        rejections: the distinct rejections.
         points: plugin → weighted points of the feasible nodes, int64[feasible].
         pre_filter: PreFilter's message for the whole pod; "" if it passes.
         because: an explanation that kube-scheduler's message lacks; "" without one.

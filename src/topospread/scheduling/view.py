@@ -112,9 +112,6 @@ class View:
         """Build the view.
 
         Args:
-            cluster: the cluster.
-            framework: the profile's plugins.
-            pod_class: the pod class.
             shared: data that all views share.
             before: view of a class that differs only in claims. The new view takes over its counts and ends it.
             prepared: plugin → its answer for this class, only if prepared since the last change of the cluster.

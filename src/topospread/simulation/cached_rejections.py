@@ -90,7 +90,6 @@ class _Basis(msgspec.Struct, eq=False):
 
     Attributes:
         priority: priority of the class.
-        verdict: the verdict.
         view: view of the class, which may be dropped.
         reading: other objects that were read.
         blame: row → index of the rejection, −1 for a row without a node, int64[rows].

@@ -36,7 +36,6 @@ def with_causes(comparison: Comparison, before: Simulation, after: Simulation) -
     """Return the comparison with the causes of moves, in the order of placement.
 
     Args:
-        comparison: the differences.
         before, after: the same two simulations, with verdicts of the pods that `to_watch` returns.
     """
     found = {}

@@ -156,7 +156,6 @@ def interleaved(queue: Sequence[QueuedPod], source: random.Random, *, by_turns: 
 
     Args:
         queue: pods in the plan's order.
-        source: source of randomness.
         by_turns: whether to interleave the workloads' pods, each interleaving equally likely; else one workload
             follows another. Pods of higher priority always precede.
     """

@@ -113,7 +113,6 @@ class Allocator:
 
     Args:
         use: devices that allocated claims use, and the remaining steps of searches.
-        classes: DeviceClasses by name.
         rules: features that gates switch.
     """
 

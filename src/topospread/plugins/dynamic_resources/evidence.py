@@ -27,10 +27,7 @@ class DeviceEvidence:
     """The reasons why claims cannot use the devices that a node reaches.
 
     Args:
-        objects: claims and classes.
-        node: the node.
         pools: the node's device pools.
-        rules: gates.
         holders: result of `holders_of`.
     """
 

@@ -64,7 +64,6 @@ class NodeAllocations:
     Args:
         cluster: the cluster's nodes, claims and slices.
         wanted: the claims of one of these pods.
-        rules: feature gates.
     """
 
     def __init__(self, cluster: Cluster, wanted: ClaimsWanted, rules: DynamicResourcesRules) -> None:
@@ -261,9 +260,7 @@ class DeviceFilter:
     """The filter of a pod class. It is also its watcher.
 
     Args:
-        cluster: the cluster.
         wanted: the claims of the class.
-        rules: gates.
     """
 
     scope = Scope.CLUSTER

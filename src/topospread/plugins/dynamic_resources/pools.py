@@ -32,7 +32,6 @@ class PoolDevice(msgspec.Struct, gc=False):
     Attributes:
         id: driver, pool and name.
         device: the device in its slice.
-        slice: the slice.
         taints: taints of the device, and taints from DeviceTaintRules.
         counters: counters that the device consumes.
         capacity: capacity → amount in billionths.
@@ -83,9 +82,6 @@ class SliceCatalog:
     """The slices of a cluster by pool and node.
 
     Args:
-        slices: all ResourceSlices.
-        taint_rules: DeviceTaintRules.
-        rules: feature gates.
         use: step limit, which grows with the number of devices.
         before: an earlier catalog; cached expression values of unchanged slices are reused.
     """
