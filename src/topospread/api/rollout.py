@@ -63,7 +63,7 @@ class OrdinalStrategy(msgspec.Struct, frozen=True):
 def strategy_of_stateful_set(item: StatefulSet, replicas: int) -> OrdinalStrategy | None:
     """Return the strategy in numbers; ``None`` for OnDelete.
 
-    The caller drops ``maxUnavailable`` if the gate MaxUnavailableStatefulSet is off; the maximum is then 1.
+    Without the gate MaxUnavailableStatefulSet, the API server drops ``maxUnavailable``, and the maximum is 1.
     """
     given = item.spec.update_strategy
     if given is not None and given.type == "OnDelete":

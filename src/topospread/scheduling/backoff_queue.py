@@ -114,7 +114,7 @@ class BackoffQueue:
         return completed
 
     def is_backing_off(self, info: QueuedPodInfo) -> bool:
-        """Return whether the pod's backoff is not over. A pod is still in backoff at the moment of its expiration."""
+        """Return whether the pod's backoff is not over. It includes the second in which it expires, if aligned."""
         return self.expiration(info) >= self._aligned(self._clock())
 
     def expiration(self, info: QueuedPodInfo) -> int:

@@ -28,7 +28,7 @@ class DryRun:
     entry and no undo step: a preemption tries every pod of thousands of nodes.
 
     Attributes:
-        is_local: whether filters so far read only the sums of the node (`Scope.USAGE`).
+        is_local: whether results so far depend only on the node and its sums (`Scope.USAGE`).
 
     Args:
         view: the view of the incoming pod's class, up to date.

@@ -26,7 +26,7 @@ def read_table(path: str) -> tuple[str, Any]:
     text = read_text(Source(path, None)).data.decode()
     # The time and memory of tomllib grow with the square of a key's parts.
     if any(part.count(".") > 200 for part in re.split(r"[=,{\n]", _TEXT.sub("", text))):
-        raise DecodeError("a key of more than 200 parts is not read", Place(path))
+        raise DecodeError("a key has more than 200 parts; shorten it", Place(path))
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
