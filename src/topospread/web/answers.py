@@ -269,8 +269,7 @@ class Answers:
         namespace, _, name = target.partition("/")
         pods = self._served.reading.inventory.pods if found["why"]["name"] == name else ()
         found["since"] = next((since(it) for it in pods if it.metadata.name == name and it.namespace == namespace), "")
-        why = found["why"]
-        found["simulated"] = f"{why['namespace']}/{why['name']}" not in self._pending_as_read()
+        found["simulated"] = "{namespace}/{name}".format(**found["why"]) not in self._pending_as_read()
         return found | {"command": shell_line(["topospread", "why", *about])}
 
     def pending(self, asked: PageQuestion) -> Json:
