@@ -267,9 +267,9 @@ class Answers:
         # A namespace of a snapshot may begin as an option does.
         about = [*words, "--", target] if target.startswith("-") else [target, *words]
         namespace, _, name = target.partition("/")
-        alike = [each for each in self._served.reading.inventory.pods if each.metadata.name == name]
-        found["since"] = next((since(each) for each in alike if each.namespace == namespace), "")
-        found["simulated"] = target not in self._pending_as_read()
+        pods = self._served.reading.inventory.pods if found["why"]["name"] == name else ()
+        found["since"] = next((since(it) for it in pods if it.metadata.name == name and it.namespace == namespace), "")
+        found["simulated"] = "{namespace}/{name}".format(**found["why"]) not in self._pending_as_read()
         return found | {"command": shell_line(["topospread", "why", *about])}
 
     def pending(self, asked: PageQuestion) -> Json:

@@ -433,9 +433,7 @@ class MapPage {
   }
 }
 
-function ageWords(seconds) {
-  return seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-}
+const ageWords = (seconds) => (seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
 
 const page = new MapPage();
 const follow = () => isRecorded || page.follow();

@@ -12,9 +12,8 @@ export const UNKNOWN = 8; // a pod that is not judged may go there
 
 const RACK_KEY = "topology.kubernetes.io/rack";
 const GAP = 12, EDGE = 6, LEAST_COLUMN = 170; // pixels, as all here, where the page's letters have 16
-const DOTS_FROM = 13, NAMES_FROM = 46, LARGEST = 130;
 const ZOOMS = { "+": 1.25, "=": 1.25, "-": 0.8, 0: 0 };
-const LETTER = 6.1, LINE = 12; // of a node's name
+const DOTS_FROM = 13, NAMES_FROM = 46, LARGEST = 130, LETTER = 6.1, LINE = 12; // the last two: of a node's name
 const STRIP_FROM = 1_000, BINS = 50; // nodes from which a domain says how full they are
 const SVG = "http://www.w3.org/2000/svg";
 

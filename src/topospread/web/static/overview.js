@@ -7,8 +7,8 @@ import { stackTables } from "./stacking.js";
 import { words } from "./table.js";
 import { keyOf, stateOf, worstFirst } from "./workloads.js";
 
-const FEW = 20, ROWS = 50; // drawn at first, and at a time as they come into sight
-const MOST_DOMAINS = 9; // of more, a row says the fewest and the most
+// Rows drawn at first, and at a time as they come into sight; of more domains, a row says the fewest and the most.
+const FEW = 20, ROWS = 50, MOST_DOMAINS = 9;
 
 // Name → [title, words, rows that it leaves], of workloads or of nodes.
 function figuresOf({ workloads, nodes }) {

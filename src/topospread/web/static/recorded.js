@@ -20,8 +20,7 @@ async function contents() {
 // As one_file.asked_for writes it. The order of words of one name is kept.
 function asked(address) {
   const [path, query] = address.split("?");
-  const words = [...new URLSearchParams(query ?? "")];
-  words.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+  const words = [...new URLSearchParams(query ?? "")].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
   return JSON.stringify([path, ...words]);
 }
 
