@@ -279,7 +279,7 @@ class Explanation:
         core: a smallest set of obstacles that together reject every node; empty if more than four are needed.
         admitted: for a pod that fits nowhere, kinds of nodes that hard constraints admit; kinds of all nodes if other
             plugins reject every node that constraints reject.
-        suggestions: simulated changes that place the pod, smallest first.
+        suggestions: simulated changes that place the pod, those that replace the fewest pods first.
         searched: whether changes were searched.
         untried: number of changes that exceeded the simulation budget.
         scores: scores of the chosen node and the best other nodes; ``None`` for a pod without a node.
