@@ -12,7 +12,7 @@ import yaml
 
 from topospread.errors import InputError, Place
 
-from .files import Source, read_text
+from .files import Source, check_depth, read_text
 from .helm_gate import NO_TEMPLATE
 from .roots import GIT, is_of_git, is_within, lies_in
 from .text import BREAKS, Text, shown_path
@@ -431,6 +431,7 @@ class _ReachCheck:
         if not os.path.lexists(os.path.join(self._folder, GIT)):
             return
         for folder, below, files in os.walk(self._folder):
+            check_depth(folder)
             for path in (os.path.join(folder, name) for name in (*below, *files)):
                 if os.path.islink(path) and self._is_of_git(path):
                     words = "this symbolic link leads to git's files, which kustomize may not read; remove it"
