@@ -31,7 +31,7 @@ class Cause(Base, frozen=True, kw_only=True):
 
 
 class ExceededSkew(Base, frozen=True, kw_only=True):
-    """A hard constraint whose skew with a remedy exceeds its maxSkew without the remedy."""
+    """A hard constraint whose skew after a remedy exceeds maxSkew. A remedy may raise maxSkew; the old value counts."""
 
     workload: Annotated[
         str, Meta(description="NAMESPACE/NAME of another workload whose skew grows so; empty for the pod's workload.")

@@ -1,4 +1,4 @@
-"""The base class of all structs in answers, verdict words, and counts with a lower and an upper bound."""
+"""The base class of all structs in answers, the words of verdicts, and bounds on counts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from msgspec import Meta
 
 API_VERSION = "topospread.dev/v1"
 _INDENTED = 1_000_000
-"""Maximum bytes of an indented JSON text. Indentation would about double the size of larger texts."""
+"""Maximum bytes of a JSON text that is indented. Indentation about doubles the size."""
 Word = Literal["yes", "no", "unknown"]
-"""The verdict of a command. `unknown` means that topospread cannot judge part of the input."""
+"""The verdict of a command. `unknown` means that it depends on a part of the input that topospread cannot judge."""
 
 
 class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -20,7 +20,7 @@ class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def like(cls, source: object, **others: Any) -> Self:
-        """Return the struct with the attributes of `source` that have a field's name, and the other fields."""
+        """Return a struct whose fields are `others`, and else the attributes of the same name of `source`."""
         names = (each for each in cls.__struct_fields__ if each not in others and hasattr(source, each))
         return cls(**{each: getattr(source, each) for each in names}, **others)
 

@@ -47,7 +47,7 @@ def _rows(kind: Any, owner: Any, path: str, known: dict[str, Any]) -> Iterator[d
     lists = {each.name: each.struct for each in _fields(kind) if each.is_list}
     if not rest and any(each.name == name and each.is_many and not each.is_list for each in _fields(kind)):
         pairs = {None: None} if owner is None else getattr(owner, name) or {}
-        yield from (known | {name: key, "value": msgspec.to_builtins(value)} for key, value in pairs.items())
+        yield from (known | {name: key, "value": _cell(value)} for key, value in pairs.items())
         return
     if name not in lists:
         raise UsageError(f"frame: {kind.__name__} has no list {name!r}; its lists are {', '.join(lists)}")
@@ -74,7 +74,22 @@ def _cells(kind: Any, struct: Any, before: str = "") -> Iterator[tuple[str, Any,
         elif each.struct is not None and not each.is_list:
             yield from _cells(each.struct, None, f"{before}{each.name}_")
         else:
-            yield f"{before}{each.name}", None if value is msgspec.UNSET else msgspec.to_builtins(value), each.is_many
+            yield f"{before}{each.name}", None if value is msgspec.UNSET else _cell(value), each.is_many
+
+
+def _cell(value: Any) -> Any:
+    """Return a value as a scalar: a list or mapping of scalars as text, of other items as their number."""
+    found = msgspec.to_builtins(value)
+    if not isinstance(found, dict | list | tuple):
+        return found
+    items = found.values() if isinstance(found, dict) else found
+    if any(isinstance(each, dict | list | tuple) for each in items):
+        return len(found)
+    return (
+        ", ".join(f"{key}={each}" for key, each in found.items())
+        if isinstance(found, dict)
+        else ", ".join(map(str, found))
+    )
 
 
 @cache

@@ -450,7 +450,8 @@ class Session:
         Args:
             steps: events in their order (`topospread.drill.steps`).
             manifests: files to apply first.
-            namespace: namespace of objects in `manifests` without ``metadata.namespace``.
+            namespace: namespace that the answer is about, and of objects in `manifests` without
+                ``metadata.namespace``; by default all.
             runs: number of repetitions with different random choices; by default 8 with a rollout, else 1.
             fallback: also show the result if hard constraints are soft while a domain is lost.
             placing: pools, seed, preemption.
@@ -469,7 +470,7 @@ class Session:
                 fallback=fallback,
                 progress=self._progress,
             ),
-            lambda found: _about(drill_answer(found), inventory, options),
+            lambda found: _about(drill_answer(found, namespace=namespace), inventory, options),
         )
 
     @_question
@@ -503,7 +504,7 @@ class Session:
         """Return how many more pods fit, the limit, and the nodes that would help.
 
         Args:
-            targets: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
+            targets: ``deploy/web``, or several with weights: ``deploy/web=2``, ``deploy/api=1``.
             more: required additional replicas, as a number or a share of today's replicas, ``20%``.
             each_zone: require that they also fit after the loss of any one zone.
             pod: file with a pod, instead of targets.
@@ -684,7 +685,7 @@ class Promises:
             namespace: namespace of targets without one.
             most: number of domains and nodes per workload that are drilled, fullest first.
             states: maximum number of cluster states searched for each count.
-            seconds: time limit of the search for each count.
+            seconds: time limit of the search for each count, and of repeating each simulated event.
         """
         from topospread.answers.promise_show import promise_show
 

@@ -21,7 +21,7 @@ _CONTROL: Final = re.compile(
     "\ud800-\udfff]"  # surrogates
 )
 _MAY_BE_CONTROL: Final = re.compile(rb"##(?:\[|vso\[|teamcity\[)|[\x7f\xc2\xcd\xd8\xe1-\xe3\xef\xf0\xf3]")
-"""Bytes with which such characters and pipeline commands start in JSON text, where C0 and surrogates are escaped."""
+"""First bytes of control characters and pipeline commands in JSON, which has C0 and surrogates only as escapes."""
 _COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
 """Line starts that GitHub, Azure Pipelines or TeamCity read as a command."""
 _KEY: Final = int.from_bytes(os.urandom(7), "big")
@@ -123,7 +123,7 @@ def listed(names: Collection[str], most: int) -> str:
 def did_you_mean(
     word: str, known: Iterable[str] | Mapping[str, str], others: str = "", *, most: int = 1, cutoff: float = 0.6
 ) -> str:
-    """Return ``; did you mean a?``, or ``; `` and `others` if nothing is similar; "" without either.
+    """Return ``; did you mean a?``. If no name is similar, return ``; `` and `others`, or "" without `others`.
 
     Args:
         known: the names; of a mapping, the keys are compared and the values shown.

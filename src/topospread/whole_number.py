@@ -25,7 +25,7 @@ def whole_number(text: str | None) -> int | None:
 
 
 def scaled(value: int | str, total: int) -> int | None:
-    """Return `value` as a number; a percentage is taken of `total` and rounded up. None for other texts.
+    """Return an int unchanged, and a percentage of `total` rounded up; None for other texts.
 
     Source: ``GetScaledValueFromIntOrPercent`` in k8s.io/apimachinery/pkg/util/intstr/intstr.go.
     """

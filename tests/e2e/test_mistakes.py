@@ -62,7 +62,7 @@ def command(in_process: Command, tmp_path: Path) -> Command:
             "--on: zone=3: write zones=3 (topospread explain clusters)",
         ),
         (("simulate", "-f", "empty.yaml", *ZONES), "empty.yaml holds no object (--allow-empty accepts that)"),
-        (("simulate", "-f", "bad.yaml", *ZONES), "bad.yaml:1: kind Deploymnet is unknown; Deployment?"),
+        (("simulate", "-f", "bad.yaml", *ZONES), "bad.yaml:1: kind Deploymnet is unknown; did you mean Deployment?"),
         (("simulate", "-f", "lower.yaml", *ZONES), "lower.yaml:14:11: topologykey: write topologyKey"),
         (
             ("simulate", "-f", "web.yaml", *ZONES, "--helm-values", "v.yaml"),

@@ -118,7 +118,8 @@ def test_what_one_state_does_not_have_is_new(repository: Path) -> None:
     done = plan(repository, "HEAD~1", "HEAD", "-f", "more", *CLUSTER)
     assert "default/api  0 → 6" in done.stdout
     assert "3 pods are newly pending" in done.stdout
-    assert "nowhere: neither state has it" in plan(repository, "HEAD~1", "HEAD", "-f", "nowhere", *CLUSTER).stderr
+    gone = plan(repository, "HEAD~1", "HEAD", "-f", "nowhere", *CLUSTER)
+    assert "nowhere: not found in OLD and not in NEW; check the path" in gone.stderr
 
 
 def test_errors_name_the_revision_and_the_file_in_it(repository: Path) -> None:

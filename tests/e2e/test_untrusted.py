@@ -484,6 +484,9 @@ def test_the_action_plans_a_pull_request_and_lints_it_all_the_same(checkout: Pat
     done = run_action(checkout, "judge", PLAN="true", **given)
     told = [line for line in done.stdout.splitlines() if not line.startswith("::remove-matcher ")]
     assert (done.returncode, told[0][:3]) == (1, "no:"), done.stderr
+    notes = [line for line in told if line.startswith("::")]
+    assert any(line.startswith("::error file=app.yaml,line=5,col=1,title=keeps-less ") for line in notes)
+    assert len(notes) == len(set(notes)), "lint reports a new finding, too"
     assert "title=beta-topology-key" in done.stdout
     assert summary.read_text() == plan.read_text()
     assert plan.read_text().startswith("### ❌ ")

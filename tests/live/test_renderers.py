@@ -298,4 +298,5 @@ def test_values_files_are_those_of_each_revision(tmp_path: Path, renderers: Path
     for command in ("rm -q web/prod.yaml", "-c user.name=a -c user.email=a@example.org commit -qm x"):
         subprocess.run(["git", *command.split()], cwd=tmp_path, check=True, capture_output=True)
     done = run(tmp_path, f"{renderers}{os.pathsep}/usr/bin", *words)
-    assert (done.returncode, done.stderr) == (2, "error: web/prod.yaml: the new state does not have this file\n")
+    words = "web/prod.yaml: only OLD has this file; add it to NEW, or leave it out"
+    assert (done.returncode, done.stderr) == (2, f"error: {words}\n")

@@ -32,6 +32,16 @@ def test_a_list_is_a_frame_and_a_list_in_it_has_the_columns_of_its_owner() -> No
     assert ONCALL.status().frame("pending.workloads").shape == (1, 4)
 
 
+def test_every_cell_is_a_scalar() -> None:
+    pending = ONCALL.status().frame("pending")
+    assert pending.loc[pending["workloads"] == "shop/Deployment/checkout", "causes"].tolist() == [3]
+    assert pending["pods"].str.startswith("shop/checkout-").all()
+    spread = ONCALL.simulate().frame("workloads.spread")
+    assert "eu-west-1a=2, eu-west-1b=2, eu-west-1c=1" in set(spread["domains"])
+    for frame in (pending, spread):
+        assert not any(isinstance(cell, dict | list | tuple) for row in frame.itertuples() for cell in row)
+
+
 def test_a_mapping_has_a_row_for_each_key() -> None:
     answer = ONCALL.simulate()
     domains = answer.frame("workloads.spread.domains")

@@ -283,3 +283,10 @@ def test_another_version_is_judged_as_if_every_workload_were_rolled_out() -> Non
     assert older.plan(rolled).verdict == "yes"
     kept = rolled.plan(older, as_if_rolled_out=False)
     assert (kept.newly_pending, kept.assumed) == ((), ())
+
+
+def test_a_drill_of_a_namespace_has_only_its_workloads() -> None:
+    objects = [*builders.nodes("a", "b"), builders.workload("Deployment"), builders.workload("Deployment", "other")]
+    objects[-1]["metadata"]["namespace"] = "other"
+    found = topospread.Session(objects).drill(Fail(NodeChoice("zone", "a")), namespace="other")
+    assert [(each.namespace, each.name) for each in found.steps[-1].workloads] == [("other", "other")]

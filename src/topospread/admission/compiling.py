@@ -1,4 +1,4 @@
-"""Problems for which the API server refuses an admission policy: expressions that cannot compile, names, choices.
+"""Problems because of which the API server denies an admission policy, such as an expression that does not compile.
 
 Only some of the API server's rules are checked. Sources: pkg/apis/admissionregistration/validation/validation.go;
 k8s.io/apiserver pkg/admission/plugin/cel/{compile,composition}.go.
@@ -17,7 +17,7 @@ _is_identifier = re.compile("[_a-zA-Z][_a-zA-Z0-9]*").fullmatch
 
 
 def problems(policy: AdmissionPolicy) -> Iterator[tuple[str, str]]:
-    """Yield (path of the field, why the API server refuses it)."""
+    """Yield (path of a field, why the API server denies the policy because of it)."""
     spec = policy.spec
     names = dict.fromkeys(("object", "oldObject", "request", "namespaceObject", "authorizer", "variables"), "dyn")
     if spec.param_kind is not None:
@@ -58,7 +58,7 @@ def _choices(policy: AdmissionPolicy) -> Iterator[tuple[str, str]]:
 
 
 def _expressions(policy: AdmissionPolicy) -> Iterator[tuple[str, str, str]]:
-    """Yield (path, expression, type of its value) of everything but variables."""
+    """Yield (path, expression, required type of its value) of all expressions except variables."""
     spec = policy.spec
     for index, condition in enumerate(spec.match_conditions or ()):
         yield f"spec.matchConditions[{index}].expression", condition.expression, "bool"

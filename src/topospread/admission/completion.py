@@ -1,7 +1,4 @@
-"""Fields that the API server adds to new objects other than pods: names, uids, namespaces, selectors.
-
-`pod_admission` completes pods. The modules of `controllers` create the pods of workloads.
-"""
+"""Fields that the API server adds to new objects, except pods (`pod_admission`): names, uids, namespaces, selectors."""
 
 from __future__ import annotations
 
@@ -45,9 +42,9 @@ _LISTS = tuple(each.name for each in dataclasses.fields(Inventory) if str(each.t
 
 
 def completed(inventory: Inventory, names: Names) -> Inventory:
-    """Return a copy in which every object has its namespace, and controllers a name and a uid.
+    """Return a copy in which every object has a namespace, and every controller a name and a uid.
 
-    A controller that lost its uid (its manifest was given again) gets the one that its own objects refer to.
+    A controller without a uid gets the uid to which owner references in the input point, if there are any.
 
     Raises:
         InvalidError: if an object has neither name nor generateName.
@@ -117,7 +114,7 @@ def _some_lack_uid(inventory: Inventory) -> bool:
 
 
 def _uids_referred_to(inventory: Inventory) -> dict[ObjectKey, str]:
-    """Return owners' keys → their uids in the references of owned objects."""
+    """Return key of an owner → its uid in the owner references of other objects."""
     uids: dict[ObjectKey, str] = {}
     owned: Iterable[KubeObject]
     for owned in (inventory.replica_sets, inventory.jobs, inventory.pods):

@@ -1,4 +1,4 @@
-"""Defaults that decoding a pod at the API server fills in, before admission plugins see it.
+"""Defaults that the API server sets when it decodes a pod, before admission plugins run.
 
 Source: pkg/apis/core/v1/defaults.go (``SetDefaults_Pod``, ``SetDefaults_PodSpec``, ``SetDefaults_ResourceList``) and
 pkg/api/pod/util.go (``DefaultPodLevelResources``). Only fields that scheduling reads are set. A function returns the
@@ -19,12 +19,12 @@ from topospread.config.gates import Gates
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 
 _AFTER_ADMISSION = "PodLevelResourcesFixDefaulting"
-"""The gate, on since 1.37, with which pod-level resources are filled in after admission."""
+"""The gate, on since 1.37, with which the API server sets pod-level resources only after admission."""
 _CONTAINERS_ONLY = RequestRules(pod_level=False)
 
 
 def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
-    """Return the spec with default restartPolicy, schedulerName, requests (the limits) and host ports (hostNetwork)."""
+    """Return the spec with default restartPolicy, schedulerName, requests (limits) and hostNetwork's host ports."""
     containers = _each(spec.containers, spec.host_network)
     init_containers = _each(spec.init_containers, spec.host_network)
     overhead = rounded(spec.overhead)
@@ -46,7 +46,7 @@ def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
 
 
 def with_defaults_after_admission(spec: PodSpec, gates: Gates) -> PodSpec:
-    """Return the spec with the defaults that are set at storage, after admission has completed the containers."""
+    """Return the spec with the defaults that the API server sets after admission."""
     return _with_pod_level_requests(spec, gates) if gates.enabled(_AFTER_ADMISSION) else spec
 
 
@@ -101,7 +101,7 @@ def _host_ports(ports: list[ContainerPort] | None) -> list[ContainerPort] | None
 def _with_pod_level_requests(spec: PodSpec, gates: Gates) -> PodSpec:
     """Return the spec with pod-level requests, if only limits or some requests are set; since 1.37 also limits.
 
-    If every container limits a resource, the limit is the sum, or the pod's request if that is more.
+    If every container limits a resource, the pod's limit is the sum of these limits, or its request if that is higher.
     """
     resources = spec.resources
     if resources is None or not (resources.requests or resources.limits) or not gates.enabled("PodLevelResources"):
@@ -121,7 +121,7 @@ def _with_pod_level_requests(spec: PodSpec, gates: Gates) -> PodSpec:
 
 
 def _sum(spec: PodSpec, *, of_limits: bool) -> ResourceList:
-    """Return the total requests, or limits, of all containers, as text."""
+    """Return resource → sum of all containers' requests, or limits, as a quantity's text."""
     containers, init_containers = spec.containers, spec.init_containers
     if of_limits:
         containers, init_containers = limits_as_requests(containers), limits_as_requests(init_containers)
@@ -131,7 +131,7 @@ def _sum(spec: PodSpec, *, of_limits: bool) -> ResourceList:
 
 
 def limits_as_requests(containers: list[Container] | None) -> list[Container]:
-    """Return containers with requests equal to their limits, for functions that sum requests."""
+    """Return containers whose requests are replaced by their limits, so functions that sum requests sum limits."""
     return [
         replace(each, resources=ResourceRequirements(requests=each.resources.limits if each.resources else None))
         for each in containers or ()

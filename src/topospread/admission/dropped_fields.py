@@ -1,9 +1,9 @@
 """Fields of objects that the API server of a version drops, and those that its kube-scheduler ignores.
 
-A field that the version does not know is removed from all objects, because nothing decodes it. A field whose feature
-gate is off is dropped at creation; a stored object keeps it, also on update. A field that the API server keeps,
-although its gate is off in kube-scheduler, is ignored by the plugins. Here it is only reported. `pod_admission` refuses
-values that are not merely dropped (the operators of tolerations). ``dropped_fields.json`` maps fields to gates;
+A field that the version does not know is removed from all objects. A field whose feature gate is off in the API server
+is dropped at creation; a stored object keeps it. A field whose gate is off only in kube-scheduler is kept but has no
+effect on scheduling; it is only reported. `pod_admission` checks values that the API server denies instead of drops
+(operators of tolerations). ``dropped_fields.json`` maps fields to gates;
 `conformance/oracle/cmd/droppedfields` prints it from pkg/api/pod/util.go (``dropDisabledFields``), and strategy.go and
 util.go of the other kinds, of every version from 1.18 to 1.37. This module lists the fields that topospread reads, in
 the order of removal.
@@ -34,12 +34,12 @@ from topospread.config.versions import KubeVersion
 from topospread.errors import InvalidError, Place
 from topospread.text import listed
 
-# Fields of typed objects by their path (``spec.containers[].volumeMounts``): is one given, and the object without it.
+# Fields of typed objects by path (``spec.containers[].volumeMounts``): whether a field is set, and its removal.
 
 Looked = TypeVar("Looked", bound=Struct)
 
 PathTree = dict[str, "PathTree"]
-"""Attribute → tree of the fields below it, also for list items; {} if the attribute itself is wanted."""
+"""Attribute → tree of the fields below it, or of its list items' fields; {} at the end of a path."""
 
 
 class _Step(NamedTuple):
@@ -61,7 +61,7 @@ def _steps(path: str) -> tuple[_Step, ...]:
 
 
 def path_tree(paths: Iterable[str]) -> PathTree:
-    """Return paths as a tree; a path below another given path is omitted."""
+    """Return paths as a tree. A path below another given path is omitted."""
     tree: PathTree = {}
     for path in sorted(paths, key=len):
         *way, last = (step.attribute for step in _steps(path))
@@ -132,7 +132,7 @@ class UnusedField(msgspec.Struct, frozen=True):
         outcome: whether the field is dropped or ignored.
         kind, namespace, name: the object with the field; the namespace is "" for cluster-scoped kinds.
         path: path of the field with list indices, ``spec.topologySpreadConstraints[0].minDomains``.
-        gate: the feature gate that is off, "" for a field that the version does not know.
+        gate: the feature gate that is off; "" for a field that the version does not know.
     """
 
     outcome: FieldOutcome
@@ -144,7 +144,7 @@ class UnusedField(msgspec.Struct, frozen=True):
 
     @property
     def field(self) -> str:
-        """The path without indices; for pods and templates relative to the pod's spec."""
+        """The path without list indices; in pods and templates, relative to the pod's spec."""
         return _INDEX.sub("[]", self.path).rpartition("emplate.spec.")[2].removeprefix("spec.")
 
 
@@ -155,10 +155,10 @@ class GatedField(msgspec.Struct, frozen=True):
     """A field that not every version knows or keeps.
 
     Attributes:
-        path: the field's Kubernetes path in its own object (for pods: in their spec), with ``[]`` after a list.
-        known_as: struct and path of the field in the tables, ``("PodSpec", "volumes[].image")``.
-        takes_item: gate that removes the whole list item if it is off; "" if only the field is removed.
-        of_template: whether the field is in a template: its objects are new even if the API server stored the owner.
+        path: path of the field in its object (for a pod, in its spec), with ``[]`` after a list.
+        known_as: struct and path of the field in ``dropped_fields.json``, ``("PodSpec", "volumes[].image")``.
+        takes_item: gate that, if off, removes the whole list item with the field; "" if only the field is removed.
+        of_template: whether the field is in a template, whose objects are new even if its owner is stored.
     """
 
     path: str
@@ -191,13 +191,16 @@ class GatedField(msgspec.Struct, frozen=True):
 
 @cache
 def _printed() -> dict[str, dict[str, str]]:
-    """Return struct → field → the gates that it needs, the oldest first."""
+    """Return ``dropped_fields.json``: struct → field → gates that the field needs, by version."""
     return shipped_table(__package__, "dropped_fields.json", dict[str, dict[str, str]])
 
 
 @cache
 def gate_of(struct: str, path: str) -> str:
-    """Return the gate that a field needs in the API server: ``PodSpec``, ``topologySpreadConstraints[].minDomains``."""
+    """Return the gate that a field needs in the API server.
+
+    ``struct``, ``path``: for example ``PodSpec``, ``topologySpreadConstraints[].minDomains``.
+    """
     *way, name = path.split(".")
     for step in way:
         struct = field_struct(struct, step.removesuffix("[]")).removeprefix("[]")
@@ -283,7 +286,7 @@ FIELDS: Mapping[str, tuple[GatedField, ...]] = {
     "priority_classes": (_field("PriorityClass", "preemptionPolicy"),),
     "runtime_classes": (_field("RuntimeClass", "overhead"),),
 }
-"""List of the inventory → fields of its objects that some versions lack or drop."""
+"""Attribute of `Inventory` → fields of its objects that some versions lack or drop."""
 
 _NAMED = 3
 """Maximum number of objects that a sentence names."""
@@ -322,7 +325,7 @@ def without_dropped_fields(
         scheduler: gates of kube-scheduler, which ignores fields.
 
     Raises:
-        InvalidError: if an object is invalid without its dropped fields, such as a volume without a source.
+        InvalidError: if a new object is invalid after fields are dropped, such as a volume without a source.
     """
     unused: list[UnusedField] = []
     changed: dict[str, Any] = {}
@@ -354,7 +357,7 @@ class _Rules(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _rules(apiserver: Gates, scheduler: Gates) -> dict[str, tuple[_Rules, _Rules]]:
-    """Return inventory list → (rules for new objects, rules for stored objects); lists without rules are omitted."""
+    """Return attribute of `Inventory` → (rules for new objects, rules for stored objects), only where rules apply."""
     found = {
         attribute: tuple(_rules_of(given, apiserver, scheduler, stored=stored) for stored in (False, True))
         for attribute, given in FIELDS.items()

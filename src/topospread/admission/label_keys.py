@@ -1,7 +1,7 @@
-"""Merge matchLabelKeys and mismatchLabelKeys into label selectors, like the API server when it stores a pod.
+"""Merge of matchLabelKeys and mismatchLabelKeys into label selectors, like the API server when it stores a pod.
 
-The API server does so for spread constraints since 1.34, and for pod affinity and anti-affinity since 1.31. An existing
-requirement is not added again, so repeating the step changes nothing. Source: pkg/registry/core/pod/strategy.go
+The API server does so for spread constraints since 1.34, and for pod affinity and anti-affinity since 1.31. A
+requirement that the selector already has is not added again. Source: pkg/registry/core/pod/strategy.go
 (``mutatePodAffinity``, ``mutateTopologySpreadConstraints``).
 """
 
@@ -46,10 +46,10 @@ def merges_spread_keys(gates: Gates) -> bool:
 
 
 def invalid_label_keys(spec: PodSpec, gates: Gates, path: str = "spec") -> Iterator[FieldError]:
-    """Yield the API server's errors for label keys that the selector has, too.
+    """Yield the API server's errors for label keys that are also in the constraint's or term's selector.
 
-    A template has no merged labels, so the API server accepts the template and refuses its pods. If it does not merge
-    the keys of spread constraints, it refuses the template as well (``validateMatchLabelKeysInTopologySpread`` of
+    Merging does not change templates, so the API server admits such a template and denies its pods. If its version does
+    not merge the keys of spread constraints, it also denies the template (``validateMatchLabelKeysInTopologySpread`` of
     Kubernetes 1.27 to 1.33).
     """
     for index, constraint in enumerate(spec.topology_spread_constraints or ()):
@@ -137,7 +137,7 @@ def _merged(
     match: Iterable[str] | None,
     mismatch: Iterable[str] | None = None,
 ) -> LabelSelector | None:
-    """Return the selector with the pod's values of the keys that the pod has; None if the selector is None."""
+    """Return the selector with a requirement for each given key that the pod's labels have; None if it is None."""
     if selector is None:
         return None
     there = selector.match_expressions or []

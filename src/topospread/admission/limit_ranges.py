@@ -1,4 +1,4 @@
-"""Check new pods against the bounds of the LimitRanges in their namespace.
+"""The bounds that LimitRanges set for new pods of their namespace.
 
 `pod_admission` applies the defaults of LimitRanges. Source: plugin/pkg/admission/limitranger/admission.go.
 """
@@ -32,7 +32,7 @@ _MAX_MILLI = (2**63 - 1) // 1000
 
 
 class LimitRanges:
-    """The bounds of all namespaces; ``rules`` are the rules by which the API server counts requests."""
+    """The LimitRanges of all namespaces. ``rules``: rules by which the API server sums a pod's requests."""
 
     def __init__(self, limit_ranges: Iterable[LimitRange], rules: RequestRules) -> None:
         self._rules = replace(rules, overhead=False, status="ignored", pod_level_huge_pages=False)
@@ -53,9 +53,9 @@ class LimitRanges:
         return ""
 
     def invalid_resources(self, pod: Pod) -> list[str]:
-        """Return the API server's errors for a new pod whose resources a LimitRange's defaults make invalid.
+        """Return the API server's errors for a new pod whose resources are invalid because of a LimitRange's defaults.
 
-        Resources that are invalid without the defaults were refused when the manifest was validated.
+        Resources that are invalid without the defaults were reported when the manifest was validated.
         """
         if pod.namespace not in self._with_defaults:
             return []
@@ -77,7 +77,7 @@ class LimitRanges:
 
 
 def _canonical(amounts: ResourceList | None) -> ResourceList:
-    """Return amounts with bytes as the API server writes their sum: 8388608 as 8Mi."""
+    """Return amounts in the notation of the API server's sums: 8388608 bytes as 8Mi."""
     found = dict(rounded(amounts) or {})
     for name, text in found.items():
         number, power = int(text) if isinstance(text, str) and text.isdigit() else 0, 0

@@ -1,6 +1,6 @@
-"""MutatingAdmissionPolicies: their changes to new objects, and their refusals in the API server's words.
+"""MutatingAdmissionPolicies: their changes to new objects, and their denials in the API server's words.
 
-The API server calls policies in an unspecified order. If the order changes the result, the result is unknown. After
+The API server calls policies in an unspecified order. If the result depends on the order, the result is unknown. After
 the first round, the other admission plugins process the changed object. Then the policies with
 ``reinvocationPolicy: IfNeeded`` are called again in the same order. Sources: k8s.io/apiserver
 pkg/admission/plugin/policy/mutating/{dispatcher,reinvocationcontext}.go, patch/json_patch.go, patch/smd.go,
@@ -41,7 +41,7 @@ Json = dict[str, Any]
 Invocation = tuple[AdmissionPolicy, AdmissionPolicyBinding]
 
 _MOST: Final = 4
-"""Maximum number of policies for one object: every order of them is evaluated."""
+"""Maximum number of policies for one object, because every order of them is evaluated."""
 _ORDER: Final = "several policies change it, and the result depends on their order, which is unknown"
 _FOR_PLUGINS: Final = tuple(
     """containers init_containers priority_class_name priority preemption_policy runtime_class_name overhead tolerations
@@ -52,7 +52,7 @@ _UNDECIDED: Final = "a policy that is called again overrides other admission plu
 _PROFILES: Final = re.compile(r"(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.kubernetes\.io/")
 _EXACT: Final = 2**53
 _SORTED: Final = msgspec.json.Encoder(enc_hook=str, order="deterministic")
-"""Encodes equal objects to equal texts."""
+"""Encoder that gives equal texts for equal objects."""
 
 
 class Admitted(NamedTuple):
@@ -60,7 +60,7 @@ class Admitted(NamedTuple):
 
     Attributes:
         item: the object with the policies' changes.
-        denial: the API server's reason to refuse the object, "" if it is admitted.
+        denial: the API server's message if it denies the object; "" if it admits it.
         open: why the result is unknown, "" if it is known.
     """
 
@@ -70,7 +70,7 @@ class Admitted(NamedTuple):
 
 
 class _RefusedError(Exception):
-    """The API server refuses the request without calling further policies; the message is the API server's."""
+    """A denial after which the API server calls no further policies; the message is the API server's."""
 
 
 class MutatingPolicies:
@@ -122,9 +122,9 @@ class MutatingPolicies:
             return Admitted(item, open=str(error))
 
     def on_replica_set(self, deployment: KubeObject, invocations: Sequence[Invocation]) -> tuple[str, str]:
-        """Return the denial of a new Deployment's ReplicaSet, and why the result is unknown; "" for each without one.
+        """Return (denial of a new Deployment's ReplicaSet, why the result is unknown); "" stands for none.
 
-        A ReplicaSet that a policy changes has an unknown result.
+        The result is unknown if a policy changes the ReplicaSet.
         """
         denials: set[str] = set()
         try:
@@ -184,9 +184,9 @@ def _orders(invocations: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...
 def _played(
     course: _Course, item: Any, target: Target, typed: Callable[[Json], Any], again: Callable[[Any], Target]
 ) -> Any:
-    """Return the object after all rounds; the given object if no policy changes it or a policy refuses it.
+    """Return the object after all rounds; the given object if no policy changes it or a policy denies it.
 
-    ``typed`` decodes a changed object, and admits a pod again. ``again`` returns the object for the second round.
+    ``typed``: decodes a changed object; for a pod, also admits it again. ``again``: returns the second round's object.
     """
     first = course.run(target)
     if course.denials or not course.is_dirty:
@@ -215,9 +215,9 @@ class _Course:
     """The policies in one order, over up to two rounds.
 
     Attributes:
-        denials: messages of the policies that refuse the object.
+        denials: messages of the policies that deny the object.
         is_dirty: whether any mutation was applied.
-        again: the positions of policies to call again.
+        again: positions of the policies to call in the second round.
     """
 
     def __init__(self, order: Sequence[Invocation], parameters: Parameters, budget: Budget) -> None:
@@ -348,7 +348,7 @@ def _applied(target: Target, value: Any) -> Json:
 def _check_types(value: Any, expected: str | None) -> str:
     """Return the API server's message if an object's type does not match its field; "" if every type matches.
 
-    ``expected`` is the type of the whole value. With None any type is accepted there, and a mismatch below it raises
+    ``expected``: required type of ``value`` itself; None accepts any type. A mismatch inside the value raises
     PatchError.
     """
     found: list[str] = []
@@ -378,8 +378,8 @@ def _check_types(value: Any, expected: str | None) -> str:
 def _plain(value: Any, parts: Collection[int]) -> Any:
     """Return a CEL value as JSON.
 
-    ``parts``: `id` of each list and map in the object. Go has other types for these, so a patch that contains one is
-    not evaluated.
+    ``parts``: `id` of each list and map of the policy's object. In Go, these have other types than new lists and maps,
+    so a patch that contains one of them cannot be evaluated.
     """
     if isinstance(value, Unknown):
         raise CannotEvaluateError(f"not known: {value.what}")
@@ -422,7 +422,7 @@ def _check_known(target: Target, steps: Sequence[str]) -> None:
 
 
 def _check_part(seen: Any, part: Any) -> None:
-    """Raise CannotEvaluateError if a part is merged into an unknown part of the object."""
+    """Raise CannotEvaluateError if ``part`` of an apply configuration meets an unknown value of the object."""
     if isinstance(seen, Unknown) and not seen.may_be_absent:
         raise CannotEvaluateError(f"not known: {seen.what}")
     if isinstance(part, dict) and isinstance(seen, dict):
@@ -431,7 +431,7 @@ def _check_part(seen: Any, part: Any) -> None:
 
 
 def _seen(seen: Any, old: Any, new: Any) -> Any:
-    """Return the object as expressions see it after a change; its unchanged parts keep their `Unknown` values."""
+    """Return the object as expressions see it after a change: `Unknown` values remain in its unchanged parts."""
     if old == new:
         return seen
     if isinstance(seen, dict) and isinstance(old, dict) and isinstance(new, dict):
@@ -477,7 +477,7 @@ def _typed_workload(kind: str, item: KubeObject, plain: Json) -> KubeObject:
 
 
 def _validate(kind: str, item: KubeObject, plain: Json) -> None:
-    """Check a changed object like the API server before it stores the object.
+    """Validate a changed object, as the API server does before it stores it.
 
     Raises:
         _RefusedError: if the object is invalid.

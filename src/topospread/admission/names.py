@@ -1,8 +1,8 @@
-"""Names, hashes and uids of new objects: in the form of the API server and controllers, but repeatable.
+"""Names, hashes and uids of new objects, in the form that the API server and controllers give them.
 
 Sources: apiserver ``pkg/storage/names/generate.go``, apimachinery ``pkg/util/rand``, pkg/controller/deployment/sync.go.
-The API server draws random suffixes, and the controllers hash fields that topospread does not read. This module makes
-other suffixes of the same alphabet; equal input gives equal suffixes.
+The API server draws random suffixes, and controllers hash fields that topospread does not read. Suffixes here therefore
+differ from a cluster's, but equal input always gives equal suffixes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH = 5
 _MAX_BASE = 63 - _SUFFIX_LENGTH
 _SUFFIXES = len(ALPHABET) ** _SUFFIX_LENGTH
-_STEP = 8_000_009  # shares no factor with 27**5: multiples of it run through all suffixes before one comes again
+_STEP = 8_000_009  # coprime to 27**5, so its multiples visit all suffixes before one repeats
 _MAX_NAME = 253
 _STATEFUL = re.compile(r"(.*)-([0-9]+)", re.ASCII | re.DOTALL)
 
@@ -43,7 +43,7 @@ class Names:
         return frozenset(self._given)
 
     def generate(self, namespace: str, base: str) -> Iterator[str]:
-        """Yield names like ``generateName``: the base, shortened to 58 characters, and five more."""
+        """Yield names like the API server for ``generateName``: the base, cut to 58 characters, and five characters."""
         base = base[:_MAX_BASE]
         taken = self._taken
         first = zlib.crc32(base.encode())
@@ -69,7 +69,7 @@ def replica_set_name(deployment_name: str, template_hash: str) -> str:
 
 
 def safe_hash(content: bytes) -> str:
-    """Return a hash for labels: digits of a 32-bit number in the alphabet of generated names."""
+    """Return a hash for labels, written in `ALPHABET` (``SafeEncodeString`` of a 32-bit hash)."""
     return "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(zlib.crc32(content)))
 
 

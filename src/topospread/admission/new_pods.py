@@ -1,4 +1,4 @@
-"""New pods that validation, LimitRanges, Pod Security levels of namespaces or policies in CEL refuse."""
+"""New pods that the API server denies by validation, LimitRanges, Pod Security levels or policies in CEL."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ VALIDATION = "validation"
 
 
 class NewPodRules:
-    """An inventory's rules for single new pods; `quotas` checks ResourceQuotas, which limit the sum of pods.
+    """An inventory's rules for single new pods. `quotas` has the rules for sums over pods (ResourceQuotas).
 
     Args:
-        inventory: the cluster's objects.
         gates: gates of the API server.
         admission: other admission plugins, which process pods again after a policy changed them.
     """
@@ -38,9 +37,9 @@ class NewPodRules:
         return self._any or self._admission.made_invalid
 
     def refusal(self, pod: Pod) -> tuple[str, str]:
-        """Return the name of the rule that refuses a new pod, and the API server's message.
+        """Return the name of the rule that denies a new pod, and the API server's message.
 
-        Both are "" if no rule refuses the pod, or if a mutating policy may change the pod in an unknown way.
+        Both are "" if no rule denies the pod, or if a mutating policy may change the pod in an unknown way.
         """
         if pod.spec.refused_admission:
             return "MutatingAdmissionPolicy", pod.spec.refused_admission
@@ -58,9 +57,9 @@ class NewPodRules:
         return (who, status_message(pod, words)) if who else ("", "")
 
     def on_workload(self, kind: str, item: KubeObject) -> tuple[str, list[str]]:
-        """Return the denial of a new workload or its ReplicaSet ("" if admitted), and policies with unknown decisions.
+        """Return (denial of a new workload or its ReplicaSet, policies whose decision is unknown).
 
-        The list of policies is empty if the workload is denied.
+        The denial is "" if both are admitted. The list is empty if one is denied.
         """
         opened = []
         for made, name, decision in self.policies.decisions_on_workload(kind, item):

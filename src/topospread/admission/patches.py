@@ -18,7 +18,7 @@ from topospread.api.validation.schema import field_struct, fields_of
 Json = dict[str, Any]
 
 OPEN: Final = "…"
-"""Replaces an unknown part of an API server message."""
+"""Text in place of an unknown part of an API server message."""
 _MISSING: Final = "missing value"
 _MOST_COPIED: Final = 3 << 20
 """Maximum number of bytes that the copy operations of a JSON patch may add (``JSONPatchMaxCopyBytes``)."""
@@ -87,7 +87,7 @@ def _move(found: Json, operation: Json) -> None:
 
 
 def _copy(found: Json, operation: Json) -> int:
-    """Copy a value. Return its size in bytes of JSON."""
+    """Apply a copy operation of a JSON patch. Return the size of the copied value in bytes of JSON."""
     holder, key = _origin(found, operation)
     value = _got(holder, key, f"error in copy for from: '{operation.get('from', '')}'")
     holder, key = _destination(found, operation)
@@ -230,7 +230,7 @@ def _merging() -> Mapping[str, Mapping[str, str]]:
 
 
 def _check(kind: str, value: Any, path: str) -> None:
-    """Raise PatchError unless a kind has all fields of a part, with matching types and unique merge keys."""
+    """Raise PatchError unless ``kind`` has all fields of ``value``, with matching types and unique merge keys."""
     head = "failed to convert patch object to typed object: "
     known = fields_of(kind, ())
     if known and isinstance(value, dict):
@@ -249,7 +249,7 @@ def _check(kind: str, value: Any, path: str) -> None:
 
 
 def _replaced_as_a_whole(kind: str, value: Any, path: str) -> Iterator[str]:
-    """Yield the paths of a part's atomic lists, maps and structs, which cannot be merged (``findAtomics``)."""
+    """Yield the paths of atomic lists, maps and structs in ``value``, which cannot be merged (``findAtomics``)."""
     how = _merging().get(kind, {})
     if isinstance(value, dict) and fields_of(kind, ()):
         if "" in how:

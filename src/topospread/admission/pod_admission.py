@@ -6,7 +6,7 @@ Webhooks and ExtendedResourceToleration (off by default) are not modelled. Sourc
 plugin/pkg/admission/{limitranger,priority,defaulttolerationseconds,runtimeclass},
 pkg/kubeapiserver/options/plugins.go, pkg/registry/core/pod/strategy.go.
 
-All functions are idempotent. They do not change their arguments; results share unchanged parts with them.
+All functions are idempotent. They do not change their arguments; results share unchanged parts with the arguments.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SYSTEM_PRIORITY_CLASSES: Mapping[str, int] = {
     "system-node-critical": 2_000_001_000,
     "system-cluster-critical": 2_000_000_000,
 }
-"""Classes that every cluster has (pkg/apis/scheduling/v1/helpers.go)."""
+"""PriorityClass → priority, for classes that every cluster has (pkg/apis/scheduling/v1/helpers.go)."""
 
 _COMPARISON_SINCE = KubeVersion(1, 35)
 _PREEMPTS = "PreemptLowerPriority"
@@ -43,7 +43,7 @@ _ENCODER = msgspec.json.Encoder(enc_hook=str)
 
 
 class _Refusal(Exception):  # noqa: N818 it never leaves this module
-    """A pod that an admission plugin forbids: the field and the API server's words."""
+    """The denial of a pod by an admission plugin: the field and the API server's message."""
 
     def __init__(self, field: str, message: str) -> None:
         self.field = field
@@ -63,8 +63,8 @@ class Admission:
     """The API server's admission of pods, with the objects of one inventory and the gates of one version.
 
     Attributes:
-        made_invalid: whether merging label keys made any admitted pod invalid; `new_pods` refuses such pods.
-        warnings: sentences about pods that were admitted although the API server would refuse them, without repeats.
+        made_invalid: whether merging label keys made any admitted pod invalid; `new_pods` denies such pods.
+        warnings: distinct sentences about pods that are admitted here although the API server would deny them.
     """
 
     def __init__(self, inventory: Inventory, gates: Gates) -> None:
@@ -92,8 +92,8 @@ class Admission:
         Args:
             pod: a pod with namespace and labels; the name is optional.
             place: place of the pod, or of its workload, in the input.
-            path: path of the pod in that object, ``spec.template.``; empty for a Pod itself.
-            lenient: accept the pod despite errors, because it exists.
+            path: path of the pod in the object at ``place``, ``spec.template.``; empty for a Pod itself.
+            lenient: whether to admit the pod despite errors, because it already exists.
 
         Raises:
             InvalidError: if the API server would refuse the pod, in its words.
@@ -156,7 +156,7 @@ class Admission:
                 f"admission controller computed {found.preemption_policy} from the given PriorityClass name"
             )
         for field, words in refusals.items():
-            # People write a bare Pod with a priority and no class to ask what it would do.
+            # Users give a bare Pod a priority without a class to try out its effect, so only warn about it.
             only_warn = lenient or not (made or spec.priority_class_name)
             self._refuse(field, words, only_warn=only_warn, silent=lenient)
         name = spec.priority_class_name or ("" if refusals else found.name) or None
@@ -167,7 +167,7 @@ class Admission:
         return replace(spec, priority_class_name=name, priority=priority, preemption_policy=policy)
 
     def _class_of(self, spec: PodSpec, lenient: bool) -> _Class:
-        """Return the pod's PriorityClass: from the input, the default one, or inferred from stored pods."""
+        """Return the values of the pod's PriorityClass, of the default class without one."""
         name = spec.priority_class_name
         if not name:
             return self._default_class
@@ -182,7 +182,7 @@ class Admission:
         return _Class(name, spec.priority or 0, spec.preemption_policy or _PREEMPTS)
 
     def _learnt(self, name: str) -> _Class | None:
-        """Return a PriorityClass missing from the input, inferred from stored pods."""
+        """Return the values of a PriorityClass that is missing from the input, as its stored pods have them."""
         if self._learnt_classes is None:
             self._learnt_classes = {}
             for pod in self._inventory.pods:
@@ -232,7 +232,7 @@ class Admission:
 
 
 def _refuse_comparison_operators(spec: PodSpec, gates: Gates) -> None:
-    """Raise _Refusal for tolerations with Lt or Gt if their gate is off; the input may be for several versions."""
+    """Raise _Refusal for tolerations with the operator Lt or Gt if their gate is off."""
     if gates.enabled("TaintTolerationComparisonOperators"):
         return
     known = ("Equal", "Exists", "Lt", "Gt") if gates.kube_version >= _COMPARISON_SINCE else ("Equal", "Exists")
@@ -251,7 +251,8 @@ def status_message(pod: Pod, words: str, *, is_invalid: bool = False) -> str:
 def is_stored(pod: Pod) -> bool:
     """Return whether an API server stored the pod.
 
-    Such a pod has a uid or resourceVersion, and a schedulerName, which manifests rarely set and API servers always set.
+    Such a pod has a uid or resourceVersion. It also has a schedulerName, which manifests rarely set and API servers
+    always set.
     """
     return pod.metadata.is_stored and bool(pod.spec.scheduler_name)
 

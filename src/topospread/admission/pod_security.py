@@ -36,7 +36,7 @@ _SYSCTLS: Final = {
     "net.ipv4.tcp_slow_start_after_idle": 37,
     "net.ipv4.tcp_notsent_lowat": 37,
 }
-"""Safe sysctl → the minor version of the policy from which on it is allowed."""
+"""Safe sysctl → first minor version of the policy that allows it."""
 _VOLUMES: Final = {
     "host_path": "hostPath",
     "gce_persistent_disk": "gcePersistentDisk",
@@ -80,11 +80,11 @@ class _Looked(NamedTuple):
         return [*(self.spec.init_containers or ()), *(self.spec.containers or ())]
 
     def bad(self, test: Callable[[SecurityContext], object]) -> list[str]:
-        """Return the names of the containers whose security context passes a test."""
+        """Return the names of the containers for whose security context ``test`` is true."""
         return [each.name for each in self.containers if test(each.security_context or _NONE)]
 
     def setters(self, test: Callable[[SecurityContext], object]) -> str:
-        """Return in words whether the pod, its containers or both have a security context that passes a test."""
+        """Return a text that names the pod, its containers or both, if ``test`` is true for their security context."""
         return " and ".join([*(["pod"] if test(self.context) else []), *_containers(self.bad(test))])
 
     def values(self, value: Callable[[SecurityContext], Iterable[str]]) -> list[str]:
@@ -147,7 +147,7 @@ def _app_armor(looked: _Looked) -> str:
         if own is not None:
             types[each.name] = own.type
         elif copies and looked.annotations.get(_APP_ARMOR + each.name) == "unconfined":
-            types[each.name] = "Unconfined"  # An API server copies the annotation into the field.
+            types[each.name] = "Unconfined"  # the API server copies the annotation into the field
     bad = [name for name, kind in types.items() if kind not in allowed]
     setters = [*(["pod"] if pod_type not in allowed else []), *_containers(bad)]
     values = sorted({kind for kind in (pod_type, *types.values()) if kind not in allowed})

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 _POD_SECURITY_SINCE = KubeVersion(1, 23)
 _LEVELS_JUDGED_SINCE = KubeVersion(1, 36)
-"""Before this version, the checks of a level depended on feature gates (ProcMountType, UserNamespacesSupport)."""
+"""First version for which levels are evaluated. Before it, their checks depended on feature gates (ProcMountType,
+UserNamespacesSupport).
+"""
 MUTATING: Final = "MutatingAdmissionPolicy "
 """Prefix that marks an unevaluated mutating policy in ``unjudged_admission``."""
 _POLICIES_SINCE = KubeVersion(1, 30)
@@ -57,7 +59,6 @@ class AdmissionPolicies:
     """An inventory's policies with a binding, and the labels of its namespaces.
 
     Args:
-        inventory: the cluster's objects.
         gates: gates of the API server.
         admission: other admission plugins, which process pods again after a mutating policy changed them.
 
@@ -97,7 +98,7 @@ class AdmissionPolicies:
         return bool(self._mutating or self._validating or levels)
 
     def concerning(self, pod: Pod) -> list[str]:
-        """Return in words the policies and Pod Security levels that match a new pod but cannot be evaluated."""
+        """Return texts that name the policies and Pod Security levels that match a new pod but cannot be evaluated."""
         found = [f"ValidatingAdmissionPolicy {name} ({each.open})" for name, each in self.decisions(pod) if each.open]
         level, version = self._level(pod)
         if level and not version:
@@ -107,7 +108,7 @@ class AdmissionPolicies:
     def refusal(self, pod: Pod) -> tuple[str, str]:
         """Return the name of the level or policy that refuses a new pod, and the API server's message; both "" if none.
 
-        If a mutating policy may change the pod in an unknown way (`may_change`), no validating policy refuses it.
+        Validating policies are not evaluated if a mutating policy may change the pod in an unknown way (`may_change`).
         """
         level, version = self._level(pod)
         words = pod_security.refusal(pod, level, version, self._minor) if version else ""
@@ -181,7 +182,7 @@ class AdmissionPolicies:
             return Decision(open=str(error))
 
     def _doubt(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding) -> str:
-        """Return why the API server may lack a policy or its binding, "" if it has both."""
+        """Return why the API server may not have a policy or its binding; "" if it surely has both."""
         for each in (policy, binding):
             kind = type(each).__name__
             if not each.metadata.is_stored and is_off(each.api_version, kind):
@@ -252,7 +253,7 @@ class AdmissionPolicies:
         return Admitted(item, open=unsure) if unsure else outcome()
 
     def _level(self, pod: Pod) -> tuple[str, str]:
-        """Return the pod's enforced level, "" for none, and the level's version, "" if it cannot be evaluated."""
+        """Return the level that the pod's namespace enforces ("" for none), and its version ("" if not evaluable)."""
         labels = self._labels.get(pod.namespace, {})
         level = labels.get(_ENFORCE, "") if self._has_levels else ""
         if level in ("", "privileged"):
@@ -264,9 +265,9 @@ class AdmissionPolicies:
         return level, version if known and self._judges_levels else ""
 
     def _changing(self, made: NewObject, hidden: Iterable[str] = ()) -> tuple[list[Invocation], str]:
-        """Return the mutating policies and bindings that match a new object, and why a match is unknown, "" if known.
+        """Return the mutating policies and bindings that match a new object, and why another match is unknown.
 
-        ``hidden``: keys of further labels of the object, whose values are unknown.
+        The reason is "" if all matches are known. ``hidden``: keys of labels of the object with unknown values.
         """
         found: list[Invocation] = []
         unsure = ""
@@ -288,7 +289,7 @@ class AdmissionPolicies:
 
     @cached_property
     def _known(self) -> set[str]:
-        """Names of the namespaces whose labels are all known."""
+        """Names of the namespaces of which all labels are known."""
         labelled = {name for name, labels in self._labels.items() if labels.keys() - {NAMESPACE_NAME}}
         return {*_OF_EVERY_CLUSTER, *self._inventory.read_namespaces, *labelled}
 
@@ -378,7 +379,7 @@ def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
     try:
         return selector is None or Selector.from_label_selector(selector).matches(labels)
     except InvalidSelectorError:
-        return True  # The API server refuses such a policy, so its matches are unknown.
+        return True  # the API server denies such a policy, so treat it as a possible match
 
 
 def _creates(rule: RuleWithOperations, made: NewObject) -> bool:

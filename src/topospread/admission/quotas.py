@@ -27,7 +27,7 @@ _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _MUST_BE_SET = frozenset(
     {"cpu", "memory", *(f"{part}.{each}" for part in ("requests", "limits") for each in _COMPUTE[:2])}
 )
-"""Resources that every container must set if a quota limits them, unless the pod sets them as a whole."""
+"""Resources that every container must set if a quota limits them, unless the pod-level resources set them."""
 _OF_PODS = _MUST_BE_SET | {
     "pods",
     "count/pods",
@@ -38,8 +38,6 @@ _IMPLICIT = "requests.deviceclass.resource.kubernetes.io/"
 
 
 class _Quota:
-    """A quota and its current usage."""
-
     def __init__(self, quota: ResourceQuota) -> None:
         self.name = quota.name
         self.hard = {name: amount for name, amount in quantities(quota.spec.hard).items() if _is_of_pods(name)}
@@ -58,7 +56,7 @@ class Quotas:
         quotas: all quotas of the input.
         pods: existing pods; a finished pod counts only towards ``count/pods``.
         rules: rules by which the API server counts requests.
-        now: current time, if known; a pod long past its deletion deadline does not count.
+        now: current time in seconds, if known. A terminating pod long after its deletion deadline does not count.
     """
 
     def __init__(
@@ -97,14 +95,14 @@ class Quotas:
             _charge(each, usage)
 
     def concerning(self, pod: Pod) -> list[_Quota]:
-        """Return the quotas that count a pod."""
+        """Return the quotas of the pod's namespace that apply to the pod."""
         quotas = self._by_namespace.get(pod.namespace, ())
         return [each for each in quotas if all(_matches(pod, scope, self._rules) for scope in each.scopes)]
 
     def refusal(self, pod: Pod) -> str:
         """Return why a new pod exceeds a quota, in the API server's words; else charge the pod and return "".
 
-        kube-apiserver names any of several exceeded quotas; this names the first by name.
+        If several quotas are exceeded, kube-apiserver reports any of them; this method reports the first by name.
         """
         if pod.namespace not in self._by_namespace:
             return ""
@@ -126,9 +124,9 @@ class Quotas:
         return ""
 
     def lacking(self, namespace: str, pods: Iterable[Pod]) -> dict[str, dict[str, Quantity]]:
-        """Return quota → resource → the lowest limit that admits ``pods`` in addition to the counted pods.
+        """Return quota → resource → lowest limit that admits ``pods`` in addition to existing pods.
 
-        Resources whose limit suffices are omitted.
+        Resources whose limit is high enough are omitted.
         """
         made = self.copy()
         for pod in pods:
@@ -141,7 +139,7 @@ class Quotas:
         return {name: limits for name, limits in found.items() if limits}
 
     def _asked(self, pod: Pod) -> tuple[Requests, list[_Quota], str]:
-        """Return the usage of a pod, its quotas, and the reason if a quota refuses it regardless of usage, else ""."""
+        """Return the usage of a pod, its quotas, and the message if a quota denies it independent of usage, else ""."""
         quotas = self.concerning(pod)
         for quota in quotas:
             missing = self._missing(pod, _MUST_BE_SET & quota.hard.keys())
@@ -151,7 +149,7 @@ class Quotas:
         return self._usage(pod, None), quotas, ""
 
     def _missing(self, pod: Pod, required: Iterable[str]) -> Mapping[str, set[str]]:
-        """Return resource → names of the containers that do not set it (``Constraints``)."""
+        """Return required resource → names of the containers that do not set it (``Constraints``)."""
         missing: defaultdict[str, set[str]] = defaultdict(set)
         if self._rules.pod_level and _pod_level_set(pod):
             return missing
@@ -180,7 +178,7 @@ def is_new(pod: Pod) -> bool:
 
 
 def _is_of_pods(name: str) -> bool:
-    """Return whether pods use a quota's resource (``MatchingResources``)."""
+    """Return whether a resource name in a quota is about pods (``MatchingResources``)."""
     if name in _OF_PODS or name.startswith(("hugepages-", "requests.hugepages-", _IMPLICIT)):
         return True
     return name.startswith("requests.") and "/" in name and "kubernetes.io/" not in name

@@ -1,7 +1,7 @@
 """The creation of a pod or workload as CEL policies receive it: the full object, its namespace and the request.
 
-`whole_text` stores the full text of an object when it is read. The fields that admission and controllers change are
-copied from topospread's typed pod.
+The object is parsed from the full text that `whole_text` stored when it was read. Fields that admission or controllers
+change are copied from topospread's typed pod.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SYNTHETIC: Final = frozenset(
 )
 _INDEX: Final = "batch.kubernetes.io/job-completion-index"
 _UNREADABLE: Final = "the stored text of its fields is unreadable"
-"""The texts of an anonymous snapshot are hashed, so they cannot be parsed."""
+"""Reason for an anonymous snapshot, whose texts are hashed and so cannot be parsed."""
 _TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 _TOKEN_NAME: Final = Unknown("the generated name of a volume", is_sound=True)
 _TOKEN_VOLUME: Final[Json] = {
@@ -71,9 +71,9 @@ class Target(NamedTuple):
     """A new object before it is stored, as mutating policies see and change it.
 
     Attributes:
-        seen: the object; unknown values are `Unknown`.
-        plain: the object without its unknown values.
-        partly_known: paths of lists to which controllers add unknown items.
+        seen: the object with `Unknown` for each unknown value, as expressions see it.
+        plain: the object without its unknown values, as patches change it.
+        partly_known: paths of lists to which controllers add items that are not known.
     """
 
     kind: str
@@ -281,13 +281,11 @@ def _text(item: KubeObject, what: str) -> str:
 
 
 def _whole(item: KubeObject) -> Json:
-    """Return a workload with all its fields."""
     found = _parsed(_text(item, "workload"))
     return found | {"metadata": {**found.get("metadata", {}), "namespace": item.namespace or "default"}}
 
 
 def _parsed(text: str) -> Json:
-    """Return a stored text as plain data."""
     try:
         found = json.loads(text)
         metadata = found.setdefault("metadata", {})
@@ -404,7 +402,7 @@ def _container(base: Json, typed: Container) -> Json:
 def _with_account(spec: Json) -> list[Json]:
     """Return the possible specs after service account admission.
 
-    There are two, with and without a mounted token, if only the unknown service account decides it.
+    There are two, with and without a mounted token, if this depends on the service account, which is unknown.
     """
     account = spec.get("serviceAccountName") or "default"
     spec = {**spec, "serviceAccountName": account, "serviceAccount": account}

@@ -26,7 +26,7 @@ _NETWORK_UNAVAILABLE = "node.kubernetes.io/network-unavailable"
 def with_default_toleration_seconds(spec: PodSpec) -> PodSpec:
     """Return the spec with a NoExecute toleration of 300 s for each of the taints not-ready and unreachable.
 
-    A taint that it tolerates already gets no other toleration.
+    A taint that the spec already tolerates gets no further toleration.
     """
     tolerations = spec.tolerations or []
     added = [
@@ -52,7 +52,7 @@ def daemon_tolerations(spec: PodSpec) -> list[Toleration]:
 
 
 def _added_or_updated(tolerations: list[Toleration], added: Toleration) -> list[Toleration]:
-    """Return the list with the toleration in place of an equal one (key, effect, operator, value), else at the end."""
+    """Return the list with ``added`` in place of one of equal key, effect, operator and value, else at the end."""
     alike = [_parts(each) == _parts(added) for each in tolerations]
     if not any(alike):
         return [*tolerations, added]

@@ -32,7 +32,7 @@ class Request(NamedTuple):
     """The creation of an object, as expressions see it.
 
     Attributes:
-        alternatives: possible forms of the object as the API server writes it; more than one if uncertain.
+        alternatives: possible forms of the object as the API server writes it; several if its form is uncertain.
         request: value of the variable ``request``.
         namespace: value of the variable ``namespaceObject``.
     """
@@ -48,7 +48,7 @@ class Decision(NamedTuple):
     Attributes:
         denial: the API server's message; "" without a denial.
         open: why the decision is unknown; "" if it is known.
-        may_be_error: for an unknown decision, whether the expression may also fail.
+        may_be_error: for an unknown decision, whether the evaluation may also end with an error.
     """
 
     denial: str = ""
@@ -107,7 +107,7 @@ class Parameters:
             return None
         version_and_kind = (kind.api_version, kind.kind)
         if version_and_kind != ("v1", "ConfigMap") and all(key[:2] != version_and_kind for key in self._parameters):
-            # A kind that the API server does not serve denies by itself.
+            # If the API server does not serve the kind, the policy denies. The input does not show that.
             raise CannotEvaluateError(f"the input holds no parameters of the kind {kind.kind}")
         if reference is None:
             return None
@@ -147,7 +147,7 @@ class Evaluation:
     """The evaluation of one policy with one binding.
 
     Attributes:
-        perhaps: why the result of the match conditions is unknown, "" if it is known.
+        perhaps: why it is unknown whether the match conditions match; "" if it is known.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class Evaluation:
             if each.denial and self.perhaps:
                 return Decision(open=self.perhaps)
             if each.denial:
-                # The API server reports the first expression that denies, and an earlier one is unknown.
+                # The API server reports the first expression that denies. It may be an earlier, unknown one.
                 return Decision(_head(self._policy, self._binding) + OPEN) if opened else each
             opened = opened or each.open
         return Decision(open=opened)
@@ -198,7 +198,7 @@ class Evaluation:
         for annotation in self._policy.spec.audit_annotations or ():
             if self._budget.is_spent:
                 return
-            # An error in an annotation denies, whatever the binding's actions are.
+            # An error in an audit annotation denies the request, independent of the binding's actions.
             value = self.evaluated(annotation.value_expression, names)
             if isinstance(value, CelError):
                 yield self.denied(resulted(annotation.value_expression, value))
@@ -225,7 +225,7 @@ class Evaluation:
         return validation.message.strip() or f"failed expression: {validation.expression.strip()}"
 
     def matching(self, conditions: Iterable[NamedExpression]) -> Decision | None:
-        """Return None if the conditions match or may match; otherwise the resulting decision."""
+        """Return None if the conditions match or may match; otherwise the policy's decision without validations."""
         names = self.with_variables(None)
         errors: list[str] = []
         opened = ""

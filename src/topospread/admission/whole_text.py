@@ -1,4 +1,4 @@
-"""Store an object's full text in an annotation, because CEL policies read fields that topospread does not decode."""
+"""Full texts of objects, stored in an annotation: CEL policies read fields that topospread does not decode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 
 
 def note_whole(checked: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """Store the texts of an object and of its pod template in the annotation `WHOLE` of each.
+    """Store the full texts of an object and of its pod template, each in its own annotation `WHOLE`.
 
     Returns:
         The changed ``annotations`` mappings.
@@ -30,7 +30,7 @@ def note_whole(checked: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def pod_template(checked: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Return a workload's pod template; of a Pod, the pod itself."""
+    """Return a workload's pod template; for a Pod, the pod itself."""
     holder = checked if kind == "Pod" else checked.get("spec", {})
     for name in {"Pod": (), "CronJob": ("jobTemplate", "spec", "template")}.get(kind, ("template",)):
         holder = holder.get(name, {})

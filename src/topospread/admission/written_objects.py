@@ -1,7 +1,7 @@
 """New pods and workloads with all fields and defaults, in the JSON form that CEL policies read.
 
 Sources: pkg/apis/core/v1/defaults.go, zz_generated.defaults.go, pkg/apis/{apps,batch}/v1/defaults.go (Kubernetes 1.37).
-``empty_fields.json`` (printed by conformance/oracle/cmd) lists the fields that are omitted if zero.
+``empty_fields.json`` (printed by conformance/oracle/cmd) lists the fields that JSON omits if they are zero.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _ROLLING: Final[dict[str, tuple[str, Json]]] = {
 
 
 def written(kind: str, given: Json) -> Json:
-    """Return a new object with defaults, as JSON; values that the API server generates are `Unknown`.
+    """Return a new object with all defaults, as JSON. Values that the API server generates are `Unknown`.
 
     Args:
         kind: key of `STRUCT_OF`.
@@ -79,7 +79,7 @@ def written(kind: str, given: Json) -> Json:
 
 
 def completed_fields(kind: str, given: Json) -> Json:
-    """Return an object with defaults, as JSON, without the fields that the API server sets at storage."""
+    """Return an object with all defaults, as JSON, but without the fields that the API server sets at storage."""
     made = decoded(given, STRUCT_OF[kind])
     made.pop("status", None)
     _complete(kind, made)
@@ -183,7 +183,7 @@ def _complete_volume(volume: Json) -> None:
         volume["emptyDir"] = {}
     for name in volume.keys() & _VOLUME_DEFAULTS.keys():
         for field, value in _VOLUME_DEFAULTS[name].items():
-            # Pointers are defaulted when absent, plain strings also when empty.
+            # Default a pointer field only if it is missing, and a string field also if it is "".
             if volume[name].get(field) is None or (volume[name][field] == "" and value and name != "azureDisk"):
                 volume[name][field] = value
     for source in volume.get("projected", {}).get("sources", ()):
@@ -204,7 +204,7 @@ def _pull_policy(image: str) -> str:
 
 @cache
 def _empty_fields() -> dict[str, tuple[frozenset[str], tuple[str, ...]]]:
-    """Return struct → the fields omitted if zero, and the fields always present."""
+    """Return struct → (fields that JSON omits if zero, fields that JSON always has)."""
     read = json.loads(files(__package__).joinpath("empty_fields.json").read_text("utf-8"))
     return {
         struct: (frozenset(row.get("omitted", "").split()), tuple(row.get("written", "").split()))

@@ -140,7 +140,8 @@ class Sizing(Base, frozen=True, kw_only=True):
     ]
     pools: Annotated[tuple[SizedPool, ...], Meta(description="Pools in the order of the files.")]
     taken: Annotated[
-        dict[str, int], Meta(description="NAMESPACE/NAME of another workload → its pending pods that take room there.")
+        dict[str, int],
+        Meta(description="NAMESPACE/NAME of another workload → number of its pending pods that take room there."),
     ]
     zones: Annotated[tuple[SizedZone, ...], Meta(description="Zones with the set; empty if no set is known.")]
 

@@ -281,7 +281,8 @@ def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[C
     """Yield a cause for each kind of obstacle on nodes that the constraints admit, most nodes first.
 
     Each node counts once, under the first plugin that rejects it. An obstacle that all these nodes share comes first,
-    followed by the most frequent other obstacle. If there are at most three nodes, all obstacles are listed by node.
+    followed by the most frequent other obstacle if every node has a second one. If there are at most three nodes, all
+    obstacles are listed by node.
     """
     kinds = _kinds(found, every=True)
     large = next((each.details for each in found.plugins if each.plugin == _RESOURCES), ())
@@ -321,6 +322,8 @@ def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[C
         yield Cause(code=code, says=says, nodes=nodes, objects=names)
         if not named and nodes < scope < counted_before:
             return
+        if nodes == scope and any(len(_told(near.obstacles)) == 1 for near, _ in members):
+            return  # without it, a node is feasible
 
 
 _Kinds = dict[tuple[str, str], list[tuple["NearestNode", "NodeObstacle"]]]

@@ -120,7 +120,7 @@ def _group(verdict: Word, pods: Iterable[Placement], says: str, causes: tuple[Ca
 
 
 def _rejected(pending: Iterable[PendingPods]) -> Iterator[Pending]:
-    """Yield a group for each set of causes of rejected pods."""
+    """Yield the rejected pods, grouped by their causes."""
     by_cause: dict[object, list[tuple[PendingPods, tuple[Cause, ...]]]] = {}
     for each in pending:
         causes = causes_of_pod(each.explanation)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
@@ -98,6 +99,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     replicas: int | None = None,
     unnoticed: bool = False,
     namespace: str | None = None,
+    among: Collection[ObjectKey] = (),
     tries: int = 60,
     states: int = 5_000,
     progress: Progress | None = None,
@@ -119,6 +121,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             can be drained.
         options: the control plane, and how pods are placed.
         namespace: namespace of targets without one.
+        among: objects among which targets are searched first, and which are designed without targets; by default all.
         tries: maximum number of designs checked for each workload.
         states: maximum number of cluster states searched for each design.
         progress: receives the number of designs that were checked.
@@ -134,7 +137,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     asked_for, of_key = read_wants(want), dict[ObjectKey, Mapping[Want, Place]]()
     parts: dict[str, Unjudged] = {}
     given, like = inventory, dict[Hashable, Design]()
-    for key in _chosen(inventory, targets, namespace):
+    for key in _chosen(inventory, targets, namespace, among):
         unjudged = _unjudged(inventory, options, key)
         parts |= {each.what: each for each in unjudged}
         number = replicas or simulated_replicas(given, key)
@@ -202,7 +205,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         warnings=(
             *inventory.warnings,
             *_fewer_replicas(found, inventory),
-            *_without_design(inventory, found, targets),
+            *_without_design(inventory, found, targets, among),
             *(
                 f"promise check does not check the loss of {each}: only the loss of zones and nodes can be declared"
                 for each in survive
@@ -257,34 +260,45 @@ def _fewer_replicas(found: Iterable[DesignedWorkload], inventory: Inventory) -> 
             )
 
 
-def _without_design(inventory: Inventory, found: Sequence[DesignedWorkload], targets: Sequence[str]) -> Iterator[str]:
+def _without_design(
+    inventory: Inventory, found: Sequence[DesignedWorkload], targets: Sequence[str], among: Collection[ObjectKey]
+) -> Iterator[str]:
     """Yield a warning about workloads of one pod, which have no design unless they are named."""
     spaces = {each.namespace for each in found}
-    every = [each for name in LISTS.values() for each in getattr(inventory, name) if each.namespace in spaces]
-    left = len(every) - len(found)
+    left = sum(key[1] in spaces for key in _designable(inventory, among)) - len(found)
     if left and not targets:
         yield f"{counted(left, 'workload')} of fewer than two pods {agreeing('have', left)} no design"
 
 
-def _chosen(inventory: Inventory, targets: Sequence[str], namespace: str | None) -> list[ObjectKey]:
-    """Return the target workloads, or all with at least two pods.
+def _designable(inventory: Inventory, among: Collection[ObjectKey]) -> list[ObjectKey]:
+    """Return the Deployments and StatefulSets among some objects, or all."""
+    keys = [(kind, each.namespace, each.name) for kind, name in LISTS.items() for each in getattr(inventory, name)]
+    return [key for key in keys if not among or key in among]
+
+
+def _target(target: str, inventory: Inventory, namespace: str | None, among: Collection[ObjectKey]) -> ObjectKey:
+    with suppress(UsageError):
+        return the_workload(target, _designable(inventory, among), namespace)
+    return the_workload(target, _designable(inventory, ()), namespace)
+
+
+def _chosen(
+    inventory: Inventory, targets: Sequence[str], namespace: str | None, among: Collection[ObjectKey]
+) -> list[ObjectKey]:
+    """Return the target workloads, or those of some objects with at least two pods.
 
     Raises:
         UsageError: if a target does not exist, or there is no workload.
     """
-    items = [(kind, each) for kind, name in LISTS.items() for each in getattr(inventory, name)]
-    keys = [(kind, each.namespace, each.name) for kind, each in items]
     if targets:
-        return list(dict.fromkeys(the_workload(each, keys, namespace) for each in targets))
-    found = [
-        key
-        for key, (_, each) in zip(keys, items, strict=True)
-        if simulated_replicas(inventory, key) > 1 and namespace in (None, key[1])
-    ]
+        return list(dict.fromkeys(_target(each, inventory, namespace, among) for each in targets))
+    keys = _designable(inventory, among)
+    found = [key for key in keys if simulated_replicas(inventory, key) > 1 and namespace in (None, key[1])]
     if not found:
         spaces = {key[1] for key in keys}
         if namespace is None or namespace in spaces:
-            raise UsageError("no Deployment or StatefulSet with two pods or more")
+            where = "; -A designs the workloads of the cluster, too" if among else ""
+            raise UsageError(f"{'-f has ' if among else ''}no Deployment or StatefulSet with two pods or more{where}")
         hint = did_you_mean(namespace, spaces, f"namespaces with such workloads: {', '.join(sorted(spaces))}")
         raise UsageError(f'no Deployment or StatefulSet in the namespace "{namespace}"{hint}')
     return found

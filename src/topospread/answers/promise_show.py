@@ -104,6 +104,10 @@ class PromisedWorkload(Base, frozen=True, kw_only=True):
         ),
     ]
     constraints: Annotated[tuple[str, ...], Meta(description="Constraints in force, in words.")]
+    sizes: Annotated[
+        Bounds | None, Meta(description="Replicas that an autoscaler allows; null if `replicas` is the only number.")
+    ] = None
+    has_unjudged: Annotated[bool, Meta(description="Whether pods of the workload are not judged.")] = False
     events: Annotated[tuple[PromisedEvent, ...], Meta(description="Events, losses first.")]
 
 
@@ -149,7 +153,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         most: number of domains and nodes per workload that are drilled, fullest first; by default 20 for a single
             workload, else 1.
         states: maximum number of cluster states searched for each count.
-        seconds: time limit of the search for each count.
+        seconds: time limit of the search for each count, and of repeating each simulated event.
         typed: command-line words for the same input, for `next`; by default the files that were read.
 
     Returns:
@@ -165,7 +169,10 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     keys = [key_of(each) for each in chosen]
     drilled = most or (20 if len(keys) == 1 else 1)
     every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled)
-    found = [replace(each, declared=own) for each, own in zip(every, wants, strict=True)]
+    found = [
+        replace(each, declared=own, sizes=_sizes(workload))
+        for each, own, workload in zip(every, wants, chosen, strict=True)
+    ]
     parts = {each.what: each for one in found for each in one.unjudged}
     without_node = [each for each in parts.values() if each.what != ORDERS]
     beside = any(one.is_beside_unjudged and any(event.runs for event in one.events) for one in found)
@@ -195,11 +202,17 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     )
 
 
+def _sizes(workload: Workload) -> Bounds | None:
+    """Return the numbers of replicas that an autoscaler allows; ``None`` if it allows one."""
+    by = workload.autoscaling
+    is_free = by is not None and by.replicas and not by.asked and by.least < by.most
+    return Bounds(least=by.least, most=by.most) if by is not None and is_free else None
+
+
 def _at_one_size(chosen: Iterable[Workload]) -> Iterator[str]:
     """Yield a warning for each workload to which an autoscaler may give another number of pods."""
     for each in chosen:
-        by = each.autoscaling
-        if by is not None and by.replicas and not by.asked and by.least < by.most:
+        if (by := each.autoscaling) is not None and _sizes(each) is not None:
             yield (
                 f"{each.namespace}/{each.name} is shown with {counted(each.replicas, 'replica')}, and "
                 f"HorizontalPodAutoscaler {by.name} allows {by.least} to {by.most}: topospread promise check judges all"
@@ -252,7 +265,8 @@ def _says(found: Sequence[Shown], broken: Sequence[Shown], sized: Sequence[str])
         event = "an event" if any(each.declared for each in broken) else "a single loss"
         says = f"{event} can leave too few pods in {len(broken)} of {of}"
         return f"{says}; {undecided}" if unknown else says
-    return undecided if unknown else f"every single loss leaves enough pods of all {of}"
+    at = ", at their present sizes" if sized else ""
+    return undecided if unknown else f"every single loss leaves enough pods of all {of}{at}"
 
 
 def _cause(one: Shown) -> Cause:

@@ -114,7 +114,7 @@ class Why(Answer, frozen=True, kw_only=True):
     ]
     created: Annotated[str | None, Meta(description="creationTimestamp of a pending pod; null if it has none.")] = None
     age: Annotated[
-        float | None, Meta(description="Seconds from then to the latest timestamp in the input; null if unknown.")
+        float | None, Meta(description="Seconds from `created` to the latest timestamp in the input; null if unknown.")
     ] = None
     node: Annotated[str | None, Meta(description="Node of the pod; null while it has none.")]
     nodes: Annotated[int, Meta(description="Number of nodes of the cluster.")]

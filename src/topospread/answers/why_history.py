@@ -70,7 +70,7 @@ class WhyHistory(Answer, frozen=True, kw_only=True):
     ends: Annotated[str, Meta(description="Time of the last record; empty for an empty log.")]
     records: Annotated[int, Meta(description="Number of records.")]
     alterations: Annotated[tuple[NodeChange, ...], Meta(description="Changes of nodes.")]
-    refusals: Annotated[tuple[WaitingPod, ...], Meta(description="Pods that waited.")]
+    refusals: Annotated[tuple[WaitingPod, ...], Meta(description="Pods that kube-scheduler rejected.")]
     placed: Annotated[tuple[PlacedPod, ...], Meta(description="Pods that got a node.")]
     over_skew: Annotated[
         tuple[SkewedBinding, ...], Meta(description="Bindings of an audit log that exceeded maxSkew when they arrived.")

@@ -1,1 +1,1 @@
-"""Kubernetes objects as topospread reads them: the fields it uses, their types, rules and words. No I/O."""
+"""Kubernetes objects as topospread reads them: fields, types, validation and its messages. No I/O."""

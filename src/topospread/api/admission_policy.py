@@ -44,19 +44,19 @@ class Validation(KubeStruct):
 
 
 class AuditAnnotation(KubeStruct):
-    """An annotation of audit events; only an error in its expression matters here."""
+    """An annotation of audit events; read because an error in its expression denies the request."""
 
     value_expression: str = ""
 
 
 class PatchExpression(KubeStruct):
-    """An expression that makes an object to merge, or the operations of a JSON patch."""
+    """An expression whose value is an object to merge, or a list of JSON patch operations."""
 
     expression: str = ""
 
 
 class Mutation(KubeStruct):
-    """A change of an object by one of the two expressions; ``patch_type`` says which."""
+    """A change of an object by one of its two expressions, which ``patch_type`` selects."""
 
     patch_type: str = ""
     apply_configuration: PatchExpression | None = None
@@ -114,7 +114,7 @@ class AdmissionPolicyBinding(KubeObject):
 
 
 class ValidatingAdmissionPolicy(AdmissionPolicy):
-    """``admissionregistration.k8s.io/v1`` ValidatingAdmissionPolicy: it may refuse an object."""
+    """``admissionregistration.k8s.io/v1`` ValidatingAdmissionPolicy: it may deny an object."""
 
 
 class ValidatingAdmissionPolicyBinding(AdmissionPolicyBinding):

@@ -1,8 +1,7 @@
-"""Plain data (from JSON or YAML) → typed struct, as Go's encoding/json decodes it; reads no text and no files.
+"""Plain data (parsed JSON or YAML) → typed struct, as Go's encoding/json decodes it.
 
-``null`` is accepted wherever Go accepts it: it leaves a field unset, and is the zero value as an item of a list or a
-map (``matchLabels: {app: null}`` is ``app: ""``). Unknown fields are ignored. A value of another type raises an error
-with the field's path.
+As in Go, ``null`` leaves a field unset, and is the zero value as an item of a list or map (``matchLabels: {app: null}``
+is ``app: ""``). Unknown fields are ignored. A value of another type raises an error with the field's path.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ def decode(data: object, kind: type[T], place: Place | None = None) -> T:
 
     Args:
         data: dicts with string keys, lists, strings, numbers, bools and None.
-        kind: the struct.
         place: place of ``data`` in the input; errors add the path of the field.
 
     Raises:
@@ -46,7 +44,7 @@ def decode(data: object, kind: type[T], place: Place | None = None) -> T:
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError:
-        pass  # a null that Go takes, or a wrong type whose path is to be found
+        pass  # a null that Go accepts, or a wrong type; the slow path below finds out
     shape: Any = kind
     return msgspec.convert(_Reader(place or Place()).read(data, _type_of(shape), ""), kind)
 
@@ -57,7 +55,7 @@ def _type_of(kind: type) -> inspect.Type:
 
 
 class _Reader:
-    """Walks plain data together with its type. A null becomes a zero value; the first wrong type raises an error."""
+    """Reads plain data by its type. A null becomes a zero value; the first wrong type raises an error."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -136,7 +134,6 @@ def _is_a(value: object, types: tuple[type, ...]) -> bool:
 
 
 def _named(value: object) -> str:
-    """Return the name of a value's type for errors."""
     if value is None:
         return "null"
     if isinstance(value, bool):

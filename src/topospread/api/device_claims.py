@@ -1,6 +1,7 @@
 """Claims on devices: ResourceClaims and their templates (data only).
 
-Source: k8s.io/api/resource/v1/types.go. Opaque configuration for drivers is not read: it decides no placement.
+Source: k8s.io/api/resource/v1/types.go. Opaque configuration for drivers is not read, because it does not affect
+placement.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ class DeviceToleration(KubeStruct):
 
 
 class DeviceDerivedAttribute(KubeStruct):
-    """An attribute that a CEL expression gives each device while it is matched."""
+    """An additional attribute that devices have for a request; a CEL expression computes its value."""
 
     name: str = ""
     expression: str = ""
 
 
 class ExactDeviceRequest(KubeStruct):
-    """Devices of a class: a number of them, or all that match."""
+    """A request for a number of devices of a class, or for all matching devices."""
 
     device_class_name: str = ""
     selectors: list[DeviceSelector] | None = None
@@ -71,7 +72,7 @@ class DeviceRequest(KubeStruct):
 
 
 class DeviceConstraint(KubeStruct):
-    """An attribute that the devices of some requests share, or in which they differ."""
+    """An attribute that must be equal, or distinct, for all devices of some requests."""
 
     requests: list[str] | None = None
     match_attribute: str | None = None
@@ -122,7 +123,7 @@ class AllocationResult(KubeStruct):
 
 
 class ClaimConsumer(KubeStruct):
-    """A pod, or a group of pods, that may use a claim."""
+    """A pod or PodGroup for which a claim is reserved."""
 
     api_group: str = ""
     resource: str = ""
@@ -163,7 +164,7 @@ class ResourceClaim(KubeObject):
 
 
 class ResourceClaimTemplateSpec(KubeStruct):
-    """The claim that is made for each pod, and its labels."""
+    """The labels and spec of the claim that is created for each pod."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: ResourceClaimSpec = msgspec.field(default_factory=ResourceClaimSpec)

@@ -1,6 +1,7 @@
 """Devices of dynamic resource allocation: ResourceSlices, DeviceClasses and DeviceTaintRules (data only).
 
-Source: k8s.io/api/resource/v1/types.go. Opaque configuration for drivers is not read: it decides no placement.
+Source: k8s.io/api/resource/v1/types.go. Opaque configuration for drivers is not read, because it does not affect
+placement.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from .meta import Int64, KubeObject, KubeStruct, RawQuantity
 from .node_selection import NodeSelector
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
-"""Prefix of a DeviceClass's name in a resource that requests any of its devices."""
+"""Prefix of the implicit extended resource of a DeviceClass; the class's name follows."""
 DEVICE_KINDS = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
-"""Kinds of the objects that a pod's claims name."""
+"""Kinds of the objects that a pod's claims refer to."""
 
 
 class DeviceTaint(KubeStruct):
@@ -46,7 +47,7 @@ class CapacityRange(KubeStruct):
 
 
 class CapacityRequestPolicy(KubeStruct):
-    """The amount of a capacity that a share consumes: a default, and the allowed amounts."""
+    """The default and the allowed amounts of a capacity that a share of a device may consume."""
 
     default: RawQuantity | None = None
     valid_values: list[RawQuantity] | None = None
@@ -54,27 +55,27 @@ class CapacityRequestPolicy(KubeStruct):
 
 
 class DeviceCapacity(KubeStruct):
-    """A device's amount of something, and how shares of the device consume it."""
+    """A device's capacity, and the amounts of it that shares of the device may consume."""
 
     value: RawQuantity = 0
     request_policy: CapacityRequestPolicy | None = None
 
 
 class Counter(KubeStruct):
-    """An amount that the devices of a pool share."""
+    """An amount that several devices of a pool consume together."""
 
     value: RawQuantity = 0
 
 
 class CounterSet(KubeStruct):
-    """Counters under a name, such as those of a physical device that is offered in parts."""
+    """Named counters, such as those of a physical device that is offered as several devices."""
 
     name: str = ""
     counters: dict[str, Counter] | None = None
 
 
 class DeviceCounterConsumption(KubeStruct):
-    """The amounts that an allocated device takes from a counter set."""
+    """The amounts that an allocated device consumes of a counter set."""
 
     counter_set: str = ""
     counters: dict[str, Counter] | None = None
@@ -82,7 +83,7 @@ class DeviceCounterConsumption(KubeStruct):
 
 
 class NodeAllocatableMapping(KubeStruct):
-    """The amount of a node's own resource that follows from an allocated device."""
+    """The amount of a resource of the node's allocatable that an allocated device uses, from its own amounts."""
 
     capacity_key: str | None = None
     capacity_multiplier: RawQuantity | None = None
@@ -90,14 +91,14 @@ class NodeAllocatableMapping(KubeStruct):
 
 
 class NodeAllocatableOverhead(KubeStruct):
-    """The additional amount of a node's own resource for each pod or container with the device."""
+    """The additional amount of a resource of the node's allocatable for each pod or container with the device."""
 
     per_pod: RawQuantity | None = None
     per_container: RawQuantity | None = None
 
 
 class NodeAllocatableResource(KubeStruct):
-    """The amount of a node's own resource that an allocated device takes."""
+    """The amount of a resource of the node's allocatable that an allocated device uses."""
 
     mapping: NodeAllocatableMapping | None = None
     overhead: NodeAllocatableOverhead | None = None
@@ -190,6 +191,6 @@ class DeviceTaintRuleSpec(KubeStruct):
 
 
 class DeviceTaintRule(KubeObject):
-    """``resource.k8s.io/v1`` DeviceTaintRule; before 1.37, only API versions that are off by default have it."""
+    """``resource.k8s.io/v1`` DeviceTaintRule. Before 1.37, only API versions that are off by default serve it."""
 
     spec: DeviceTaintRuleSpec = msgspec.field(default_factory=DeviceTaintRuleSpec)

@@ -15,7 +15,7 @@ class SeriesOfEvent(KubeStruct):
 
 
 class StoredEvent(KubeStruct):
-    """An event with the fields of both API groups; if a field has two names, one is empty."""
+    """An event with the fields of both API groups. Of two fields with the same meaning, one is unset."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     reason: str = ""

@@ -16,13 +16,13 @@ class FieldDoc:
     Attributes:
         name: name in a manifest.
         type: type as in kubectl, without the angle brackets.
-        text: paragraphs; one that begins with a space is printed unchanged.
-        required: whether the API server refuses an object without it.
+        text: paragraphs. A paragraph that begins with a space is printed without wrapping.
+        required: whether the API server denies an object without the field.
         enum: the allowed values, if they are limited.
-        default: default if the field is unset.
-        since: Kubernetes versions, each with the field's stage from then on.
-        notes: surprises for users, a sentence or two each.
-        fields: the fields below it.
+        default: value if the field is unset.
+        since: Kubernetes versions, each with the field's stage since then.
+        notes: notes on surprising behaviour, each one or two sentences.
+        fields: fields of this object.
     """
 
     name: str

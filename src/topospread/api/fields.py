@@ -62,7 +62,6 @@ def _below(doc: FieldDoc, path: str) -> list[str]:
 
 
 def _find(path: str) -> FieldDoc:
-    """Return the field that a path names."""
     names = [name for name in _INDEX.sub("", path.strip()).split(".") if name]
     if names and names[0].lower() in ("pod", "pods", "po"):
         del names[0]
@@ -82,7 +81,6 @@ def _find(path: str) -> FieldDoc:
 
 
 def _unknown(name: str, known: Sequence[str], parent: str) -> str:
-    """Return the message for an unknown field."""
     if not known:
         return f'field "{name}" does not exist: {parent} has no fields'
     lower = {each.lower(): each for each in known}
@@ -91,7 +89,6 @@ def _unknown(name: str, known: Sequence[str], parent: str) -> str:
 
 
 def _entry(doc: FieldDoc, width: int) -> list[str]:
-    """Return the lines for a field in the list of fields."""
     lines = [f"  {doc.name}\t<{doc.type}>" + (" -required-" if doc.required else "")]
     if doc.enum:
         lines.append(f"  enum: {', '.join(doc.enum)}")
@@ -114,12 +111,10 @@ def _wrapped(paragraphs: Sequence[str], indent: int, width: int) -> list[str]:
 
 
 def _hanging(mark: str, text: str, width: int) -> list[str]:
-    """Return text with a mark in front of the first line."""
     return _filled(f"    {mark}", "    " + " " * len(mark), text, width)
 
 
 def _filled(first: str, rest: str, text: str, width: int) -> list[str]:
-    """Return text wrapped at spaces."""
     return textwrap.wrap(
         text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )

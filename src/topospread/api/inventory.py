@@ -1,4 +1,4 @@
-"""Everything that was read of a cluster, by kind and in input order. Data only: nothing here reads or decides."""
+"""All objects of the input, by kind and in input order (data only)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ class Inventory:
 
     Attributes:
         skipped: kind → number of ignored objects of kinds that have no effect.
-        unmodelled: ignored object of a kind of `NOT_MODELLED`, or with an unknown number of pods → hash of its content.
+        unmodelled: key of an ignored object → hash of its content. Its kind is in `NOT_MODELLED`, or creates an unknown
+            number of pods.
         warnings: warnings for the user (missing or ignored input).
         notes: notes for the user (replaced, assumed or added objects).
         places: place of each object in the input.
@@ -83,8 +84,8 @@ class Inventory:
         configurations: KubeSchedulerConfiguration objects as plain data.
         unread: kind → why its objects are unknown, for example ``Forbidden``. `ABSENT`: the input has no objects of the
             kind.
-        parameters: objects of the kinds that hold parameters of admission policies, as plain data.
-        read_from: the arguments of `load`, for callers that read the texts again (`sources.load.ReadFrom`).
+        parameters: objects that may be parameters of admission policies, as plain data.
+        read_from: arguments of `load`, for callers that read the input again (`sources.load.ReadFrom`).
     """
 
     nodes: list[Node] = field(default_factory=list)

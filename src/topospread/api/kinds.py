@@ -1,4 +1,4 @@
-"""The kinds that topospread reads, and their place in an inventory; `served` has their API versions."""
+"""The kinds that topospread reads, and their lists in an inventory; `served` has their API versions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from .workload import (
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A kind that is read: its struct, and its list in the inventory."""
+    """A kind that topospread reads: its struct, and the attribute of `Inventory` that has its objects."""
 
     struct: type[KubeObject]
     attribute: str
@@ -102,4 +102,4 @@ ClusterPolicy MutatingPolicy Policy ValidatingPolicy
 NodeFeatureRule NodeResourceTopology PodUnavailableBudget WorkloadSpread
 """
 NOT_MODELLED = frozenset(_NOT_MODELLED.split())
-"""Kinds of any group that can decide on pods or nodes, and that topospread does not read."""
+"""Kinds, of any API group, that can affect pods or nodes but that topospread does not read."""

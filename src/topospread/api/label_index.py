@@ -21,8 +21,8 @@ class LabelSet(Generic[Item]):
     """A distinct set of labels in a namespace, with its objects.
 
     Attributes:
-        items: the objects with these labels, by number.
-        selecting: references to the selectors that match; `topospread.cluster.selections` keeps them.
+        items: number in the order of addition → object with these labels.
+        selecting: weak references to the matching selections of `topospread.cluster.selections`.
     """
 
     __slots__ = ("items", "labels", "namespace", "selecting")
@@ -123,7 +123,10 @@ class SelectorIndex(Generic[Item]):
         return [item for _, (selector, item) in sorted(found.items(), key=_number) if selector.matches(labels)]
 
     def _places(self, namespace: str, selector: Selector) -> list[dict[int, tuple[Selector, Item]]]:
-        """Return the dicts that store a selector: one for each value of its requirement with the fewest selectors."""
+        """Return the dicts in which a selector is stored, one for each value of one of its requirements.
+
+        It is the requirement whose values have the fewest selectors so far.
+        """
         if selector.selects_nothing:
             return []
         required = [each for each in selector.requirements if each.operator in ("=", "In") and each.values]

@@ -49,7 +49,7 @@ _ESCAPES = {
 
 
 def label_key_problems(key: str) -> list[str]:
-    """Return the problems of a label key, an optional subdomain and ``/`` before a name (``content.IsLabelKey``)."""
+    """Return the problems of a label key: a name, after an optional subdomain and ``/`` (``content.IsLabelKey``)."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         return [
@@ -84,7 +84,6 @@ def subdomain_problems(name: str) -> list[str]:
 
 
 def _too_long(text: str, limit: int, subject: str = "") -> list[str]:
-    """Return an error if a text exceeds a limit in bytes."""
     too_long = len(text.encode("utf-8", "surrogatepass")) > limit
     return [f"{subject}must be no more than {limit} bytes"] if too_long else []
 

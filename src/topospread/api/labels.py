@@ -41,9 +41,9 @@ class LabelSelectorRequirement(KubeStruct, repr_omit_defaults=True):
 
 
 class LabelSelector(KubeStruct, repr_omit_defaults=True):
-    """A label selector as a manifest writes it (meta/v1 LabelSelector); all its requirements must hold.
+    """A label selector of a manifest (meta/v1 LabelSelector); all its requirements must hold.
 
-    Without any requirement it matches everything, whereas a selector that is missing matches nothing.
+    A selector without requirements matches everything; a missing selector matches nothing.
     """
 
     match_labels: dict[str, str] | None = None
@@ -51,7 +51,7 @@ class LabelSelector(KubeStruct, repr_omit_defaults=True):
 
 
 class InvalidSelectorError(ValueError):
-    """An invalid selector, with apimachinery's messages; ``problems`` has them one by one."""
+    """Error for an invalid selector. ``problems``: apimachinery's messages."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems
@@ -65,7 +65,7 @@ def aggregated(problems: Sequence[str]) -> str:
 
 
 def parse_int64(text: str) -> int | None:
-    """Return ``strconv.ParseInt(text, 10, 64)``, None if Go returns an error."""
+    """Return ``strconv.ParseInt(text, 10, 64)``; None if Go returns an error."""
     found = _INTEGER.fullmatch(text)
     if not found or len(found[2]) > 19:
         return None
@@ -85,13 +85,12 @@ class Requirement(msgspec.Struct, frozen=True):
         """Return the requirement if labels.NewRequirement accepts it.
 
         Args:
-            key: label key.
             operator: Kubernetes' name of the operator.
             values: the values in the object; None for a missing list or null.
             path: path of the requirement; errors name its ``key`` and ``values``.
 
         Raises:
-            InvalidSelectorError: if it is not valid; with all violated rules.
+            InvalidSelectorError: if the requirement is invalid; with all errors.
         """
         dot = f"{path}." if path else ""
         problems = [invalid(f"{dot}key", key, "; ".join(found))] if (found := label_key_problems(key)) else []
@@ -119,7 +118,7 @@ class Requirement(msgspec.Struct, frozen=True):
                 return self._compares(value)
 
     def _compares(self, value: str | None) -> bool:
-        """Return whether Gt or Lt holds; a missing value, or one that is not an int64, does not match."""
+        """Return whether Gt or Lt holds for a label's value; False if it is missing or not an int64."""
         if value is None or len(self.values) != 1:
             return False
         have, limit = parse_int64(value), parse_int64(self.values[0])
@@ -137,7 +136,7 @@ class Requirement(msgspec.Struct, frozen=True):
 
 
 def _count_problems(path: str, operator: Operator, values: Sequence[str] | None) -> list[str]:
-    """Return NewRequirement's errors about the number of values, and about values of Gt and Lt that are no integers."""
+    """Return NewRequirement's errors about the number of values, and about non-integer values of Gt and Lt."""
     count = len(values or ())
     match operator:
         case "In" | "NotIn":
@@ -161,14 +160,14 @@ def _count_problems(path: str, operator: Operator, values: Sequence[str] | None)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selector:
-    """A compiled selector (labels.Selector): requirements that must all hold, or one that matches nothing.
+    """A compiled selector (labels.Selector): requirements that must all hold, or a selector that matches nothing.
 
-    Two selectors are equal if they state the same requirements; order, repeated values, and ``app=web`` or ``app in
-    (web)`` make no difference.
+    Two selectors are equal if they have the same requirements, independent of order and repeated values; ``app=web``
+    equals ``app in (web)``.
 
     Attributes:
         requirements: sorted by key.
-        selects_nothing: whether it is labels.Nothing(), the value of a missing label selector.
+        selects_nothing: whether it matches nothing (labels.Nothing()), as a missing label selector does.
     """
 
     requirements: tuple[Requirement, ...] = ()
@@ -190,7 +189,7 @@ class Selector:
 
     @classmethod
     def nothing(cls) -> Selector:
-        """Return the selector that matches nothing, even if requirements are added."""
+        """Return the selector that matches nothing."""
         return cls(selects_nothing=True)
 
     @classmethod
@@ -205,7 +204,7 @@ class Selector:
 
     @classmethod
     def from_label_selector(cls, selector: LabelSelector | None) -> Selector:
-        """Compile a selector (``metav1.LabelSelectorAsSelector``): None matches nothing, an empty one everything.
+        """Compile a selector (``metav1.LabelSelectorAsSelector``): None matches nothing, an empty selector everything.
 
         Raises:
             InvalidSelectorError: for the first invalid requirement, with apimachinery's message. (Go reads matchLabels
@@ -237,7 +236,7 @@ class Selector:
         return True
 
     def with_requirements(self, *requirements: Requirement) -> Selector:
-        """Return the selector with further requirements; a selector that matches nothing is returned unchanged."""
+        """Return the selector with additional requirements; a selector that matches nothing is returned unchanged."""
         if self.selects_nothing or not requirements:
             return self
         return Selector((*self.requirements, *requirements))

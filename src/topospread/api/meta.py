@@ -7,20 +7,20 @@ from typing import Annotated
 import msgspec
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
-"""A 32-bit integer; other numbers do not decode."""
+"""A 32-bit integer. Decoding fails for other numbers."""
 
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""An integer of 64 bits."""
+"""A 64-bit integer. Decoding fails for other numbers."""
 
 RawQuantity = str | int | float
-"""A resource quantity as written in a file; `topospread.api.quantity.parse_quantity` parses it."""
+"""A resource quantity before `topospread.api.quantity.parse_quantity` parses it."""
 
 ResourceList = dict[str, RawQuantity | None]
 """Resource name → quantity, as in ``requests`` and ``allocatable``."""
 
 
 class KubeStruct(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True, gc=False):
-    """Root of the typed objects: camelCase on the wire, unset fields left out when written."""
+    """Base class of the typed objects. Field names are camelCase in JSON, and unset fields are not written."""
 
 
 class OwnerReference(KubeStruct):
@@ -34,7 +34,7 @@ class OwnerReference(KubeStruct):
 
 
 class Annotations(KubeStruct):
-    """The annotations that topospread reads; all others are dropped while decoding."""
+    """The annotations that topospread reads. Decoding drops all other annotations."""
 
     pod_deletion_cost: str | None = msgspec.field(default=None, name="controller.kubernetes.io/pod-deletion-cost")
     mirror: str | None = msgspec.field(default=None, name="kubernetes.io/config.mirror")
@@ -77,7 +77,7 @@ class Annotations(KubeStruct):
 
     @property
     def declares(self) -> bool:
-        """True if one of the annotations declares promises, or was to declare them."""
+        """True if an annotation for promises is set, even with a misspelt key."""
         return bool(self.promise or self.quorum or self.misspelt)
 
 
@@ -111,7 +111,7 @@ class ObjectMeta(KubeStruct):
 
 
 class KubeObject(KubeStruct):
-    """An object of the API: kind, version and metadata; its kind adds ``spec`` and ``status``."""
+    """An API object: apiVersion, kind and metadata. Subclasses add ``spec`` and ``status``."""
 
     api_version: str = ""
     kind: str = ""

@@ -1,4 +1,4 @@
-"""The minor version of Kubernetes that introduced a field; `config.gate_table` has the history of feature gates.
+"""The minor versions of Kubernetes that introduced fields. `config.gate_table` has the history of feature gates.
 
 ``new_fields.json`` lists the fields added since 1.18, by struct; `conformance/oracle/cmd/fieldhistory` prints it from
 k8s.io/api (core/v1, apps/v1 and batch/v1) of every minor version.
@@ -22,7 +22,10 @@ def _printed() -> dict[str, dict[str, int]]:
 
 @cache
 def first_minor(struct: str, path: str) -> int:
-    """Return the first minor version with a field (``PodSpec``, ``volumes[].image`` → 31); 18 for older fields."""
+    """Return the first minor version with a field, such as 31 for (``PodSpec``, ``volumes[].image``).
+
+    For fields of 1.18 and older, return 18.
+    """
     first = _OLDEST
     for step in path.split("."):
         name = step.removesuffix("[]")

@@ -16,14 +16,14 @@ class NodeSpec(KubeStruct):
 
 
 class ContainerImage(KubeStruct):
-    """An image that is on the node, under all its names."""
+    """An image on the node, with all its names."""
 
     names: list[str] | None = None
     size_bytes: Int64 | None = None
 
 
 class NodeCondition(KubeStruct):
-    """A node's condition; scheduling reads only the time of the kubelet's last report."""
+    """A condition of a node; topospread reads only the time of the kubelet's last report."""
 
     type: str = ""
     status: str = ""

@@ -30,7 +30,7 @@ class NodeSelector(KubeStruct):
 
 
 class PreferredSchedulingTerm(KubeStruct):
-    """A node selector term with the points it adds (1 to 100)."""
+    """A node selector term with its weight (1 to 100)."""
 
     weight: Int32 = 0
     preference: NodeSelectorTerm | None = None
@@ -44,7 +44,7 @@ class NodeAffinity(KubeStruct):
 
 
 class PodAffinityTerm(KubeStruct):
-    """Pods to be near to or away from, within the domains of a topology key."""
+    """The pods with which a pod must, or must not, share a domain of a topology key."""
 
     label_selector: LabelSelector | None = None
     namespaces: list[str] | None = None
@@ -85,7 +85,7 @@ class Taint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
 
 class Toleration(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
-    """A pod's toleration. An empty key matches all keys, an empty effect all effects; an empty operator means Equal."""
+    """A pod's toleration. An empty key matches all keys, an empty effect all effects. An empty operator means Equal."""
 
     key: str | None = None
     operator: str | None = None

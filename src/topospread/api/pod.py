@@ -11,7 +11,7 @@ from .spread import TopologySpreadConstraint
 from .storage import PersistentVolumeClaimSpec
 
 FINISHED_PHASES = frozenset({"Succeeded", "Failed"})
-"""Phases that kube-scheduler's pod informer leaves out."""
+"""Phases of pods that kube-scheduler ignores, because its informer does not list them."""
 
 
 class ResourceRequirements(KubeStruct):
@@ -22,7 +22,7 @@ class ResourceRequirements(KubeStruct):
 
 
 class ContainerPort(KubeStruct):
-    """A port; only those with a host port take part in scheduling."""
+    """A port of a container; scheduling reads only ports with a host port."""
 
     container_port: Int32 | None = None
     host_port: Int32 | None = None
@@ -31,13 +31,13 @@ class ContainerPort(KubeStruct):
 
 
 class ContainerRestartRule(KubeStruct):
-    """A rule for a container that exits; only its action is read."""
+    """A rule for a container that exits; topospread reads only its action."""
 
     action: str | None = None
 
 
 class VolumeMount(KubeStruct):
-    """The mount of a volume; only the fields that a node must support are read."""
+    """The mount of a volume; topospread reads only the fields that a node must support."""
 
     bind_mount_options: list[str] | None = None
 
@@ -60,7 +60,7 @@ class Container(KubeStruct):
 
 
 class PersistentVolumeClaimVolumeSource(KubeStruct):
-    """A volume that is a claim."""
+    """A reference to a PersistentVolumeClaim."""
 
     claim_name: str = ""
     read_only: bool | None = None
@@ -74,7 +74,7 @@ class PersistentVolumeClaimTemplate(KubeStruct):
 
 
 class EphemeralVolumeSource(KubeStruct):
-    """A volume whose claim is made with the pod, named ``POD-VOLUME``."""
+    """A volume whose claim, ``POD-VOLUME``, is created with the pod."""
 
     volume_claim_template: PersistentVolumeClaimTemplate | None = None
 
@@ -132,19 +132,19 @@ class PortworxVolumeSource(KubeStruct):
 
 
 class ImageVolumeSource(KubeStruct):
-    """A volume that is an image."""
+    """A volume with the files of an OCI image."""
 
     reference: str | None = None
 
 
 class CSIVolumeSource(KubeStruct):
-    """A volume that a CSI driver makes for the pod alone."""
+    """An inline volume that a CSI driver creates with the pod."""
 
     driver: str = ""
 
 
 class Volume(KubeStruct):
-    """A volume; of a source without an effect on scheduling, only the presence is read."""
+    """A volume of a pod. For sources that do not affect scheduling, topospread reads only that they are set."""
 
     name: str = ""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
@@ -180,12 +180,12 @@ class Volume(KubeStruct):
 
     @property
     def restricts(self) -> bool:
-        """True if a scheduler plugin reads this volume."""
+        """True if any scheduler plugin reads this volume."""
         return self.is_storage or self.image is not None or self.csi is not None
 
     @property
     def is_storage(self) -> bool:
-        """True if a volume plugin reads it: a claim, or an inline disk."""
+        """True if a volume plugin reads this volume: a claim or an inline disk."""
         return (
             self.persistent_volume_claim is not None
             or self.ephemeral is not None
@@ -206,7 +206,7 @@ class PodSchedulingGate(KubeStruct):
 
 
 class PodResourceClaim(KubeStruct):
-    """A claim on devices: one that exists, or one that is made for the pod from a template."""
+    """A claim for devices: an existing claim, or a claim that is created for the pod from a template."""
 
     name: str = ""
     resource_claim_name: str | None = None
@@ -231,8 +231,8 @@ class PodSpec(KubeStruct):
     """The part of a pod's spec that scheduling and admission read.
 
     Attributes:
-        unjudged_admission: policies or PodGroups that topospread cannot evaluate, in words; not a Kubernetes field.
-        refused_admission: message with which a mutating policy refuses a new pod; not a Kubernetes field.
+        unjudged_admission: not in Kubernetes: names of policies or PodGroups that topospread cannot evaluate.
+        refused_admission: not in Kubernetes: message with which a mutating policy denies the new pod.
     """
 
     node_name: str | None = None
@@ -267,7 +267,7 @@ class PodSpec(KubeStruct):
 
 
 class ContainerStatus(KubeStruct):
-    """The kubelet's status of a container: the resources it runs with and those allocated to it (in-place resize)."""
+    """The kubelet's status of a container: its running and its allocated resources (in-place resize)."""
 
     name: str = ""
     ready: bool | None = None
@@ -286,7 +286,7 @@ class PodCondition(KubeStruct):
 
 
 class PodResourceClaimStatus(KubeStruct):
-    """The ResourceClaim of a pod's claim; without a name, the pod needs no ResourceClaim."""
+    """The name of the ResourceClaim that was created for an entry of a pod; without a name, none is needed."""
 
     name: str = ""
     resource_claim_name: str | None = None
@@ -320,7 +320,7 @@ class Pod(KubeObject):
 
     @property
     def is_ready(self) -> bool:
-        """True if the condition Ready is True; a pod without conditions, as in a manifest, also counts as ready."""
+        """True if the condition Ready is True. A pod without conditions, as in a manifest, counts as ready."""
         conditions = self.status.conditions if self.status else None
         return not conditions or any(each.type == "Ready" and each.status == "True" for each in conditions)
 
@@ -331,7 +331,7 @@ class Pod(KubeObject):
 
     @property
     def terminating(self) -> bool:
-        """True if the pod has a deletionTimestamp: it holds resources and is not counted for spreading."""
+        """True if the pod has a deletionTimestamp. It still uses resources, but spread constraints do not count it."""
         return self.metadata.deletion_timestamp is not None
 
 

@@ -1,7 +1,6 @@
-"""The API server's defaults for a new pod on plain values, shared by decoded data and typed objects.
+"""The API server's defaults for a new pod, shared by the code for plain data and the code for typed objects.
 
-`validation.defaults` uses them for whole manifests; `admission.defaults` and `admission.label_keys` use them for the
-fields that scheduling reads.
+`validation.defaults` uses them for plain data; `admission.defaults` and `admission.label_keys` for typed objects.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def complete_pod_level(
 ) -> None:
     """Set missing pod-level requests, and huge page limits, from the containers' resources and the pod-level limits.
 
-    ``needs_limits``: do not use the containers' requests if the pod has no limit (until 1.36).
+    ``needs_limits``: whether the containers' requests are used only if there are pod-level limits (until 1.36).
 
     Source: pkg/api/pod/util.go (``DefaultPodLevelResources``).
     """
@@ -59,5 +58,5 @@ def is_huge_page(name: str) -> bool:
 
 
 def is_pod_level(name: str) -> bool:
-    """Return whether ``spec.resources`` may hold the resource."""
+    """Return whether ``spec.resources`` may have the resource."""
     return name in ("cpu", "memory") or is_huge_page(name)

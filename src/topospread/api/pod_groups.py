@@ -55,7 +55,7 @@ class DisruptionMode(KubeStruct):
 
 
 class PodGroupTemplate(KubeStruct):
-    """The groups that a workload's controller makes."""
+    """The template of PodGroups that a Workload's controller creates."""
 
     name: str = ""
     scheduling_policy: PodGroupSchedulingPolicy = msgspec.field(default_factory=PodGroupSchedulingPolicy)
@@ -89,7 +89,7 @@ class Workload(KubeObject):
 
 
 class TemplateReference(KubeStruct):
-    """The workload and the template that a group is made from."""
+    """The Workload and its template from which a PodGroup was created."""
 
     workload_name: str = ""
     template_name: str = ""
@@ -110,7 +110,7 @@ class PodGroupSpec(KubeStruct):
 
 
 class PodGroupClaimStatus(KubeStruct):
-    """The ResourceClaim that was made for a claim of a group."""
+    """The name of the ResourceClaim that was created for an entry of a group."""
 
     name: str = ""
     resource_claim_name: str | None = None

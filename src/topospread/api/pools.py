@@ -1,4 +1,4 @@
-"""Node pools that an autoscaler grows: the form and the number of their nodes. `scaling` adds the nodes."""
+"""Node pools that an autoscaler grows: labels and resources of their nodes, and limits on their number."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .node_selection import Taint
 from .quantity import Quantity, parse_quantity
 
 _LEAST, _MOST = 60, 110
-"""Range of a node's allocatable amount in percent of its pool's amount: kubelets reserve a part, and machines vary."""
+"""Allowed range of a node's allocatable amount, in percent of its pool's: kubelet reservations and machines vary."""
 
 
 class Limits(msgspec.Struct, frozen=True):
     """Limits shared by several pools, as in a Karpenter NodePool.
 
     Attributes:
-        label: label of all their nodes.
-        milli: resource → limit in thousandths; ``nodes`` counts nodes.
+        label: label of the nodes that count towards the limits.
+        milli: resource → limit in thousandths; the resource ``nodes`` limits the number of nodes.
     """
 
     label: tuple[str, str]
@@ -72,7 +72,8 @@ class NodePool:
 
         Args:
             name: name of the node.
-            beside: existing nodes. Os and arch come from the first node of this pool, else they are linux and amd64.
+            beside: existing nodes. Os and arch are those of the first of them that belongs to the pool, else linux and
+                amd64.
         """
         like = next((each.labels for each in beside if self.has(each)), {})
         by_kubelet = {key: like.get(key, value) for key, value in ((OS, "linux"), (ARCH, "amd64"))}
@@ -122,7 +123,7 @@ def _milli(amounts: Mapping[str, str | int | float | None], name: str) -> int:
 
 
 def new_names(pool: NodePool, nodes: Iterable[Node]) -> Iterator[str]:
-    """Yield names for new nodes of a pool that no node has."""
+    """Yield names for new nodes of a pool, without names of existing nodes."""
     taken = {each.name for each in nodes}
     number = 0
     while True:
@@ -133,7 +134,7 @@ def new_names(pool: NodePool, nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def at_least(nodes: list[Node], pools: Iterable[NodePool]) -> list[Node]:
-    """Return ``nodes``, and new nodes for each pool that is below its minimum."""
+    """Return ``nodes`` and, for each pool with fewer nodes than its minimum, the missing nodes."""
     found = list(nodes)
     for pool in pools:
         names = new_names(pool, found)
@@ -143,7 +144,7 @@ def at_least(nodes: list[Node], pools: Iterable[NodePool]) -> list[Node]:
 
 
 def on_paper(pools: Iterable[NodePool], nodes: Iterable[Node]) -> dict[str, dict[str, list[str]]]:
-    """Return topology key → domain that no node has yet → names of the pools that can add it."""
+    """Return topology key → domain that no node has → names of the pools whose new nodes would have it."""
     there = list(nodes)
     known = {label for node in there for label in node.labels.items()}
     found: dict[str, dict[str, list[str]]] = {}

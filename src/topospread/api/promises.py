@@ -13,12 +13,12 @@ from topospread.text import did_you_mean
 PROMISE = "topospread.dev/promise"
 """Annotation of a workload that declares promises."""
 QUORUM = "topospread.dev/quorum"
-"""Annotation of a workload that declares the pods that any loss must leave."""
+"""Annotation of a workload that declares the number of pods that must remain after any loss."""
 About = Literal["zone-loss", "node-loss", "drain", "rollout", "skew", "quorum", "never-waits"]
 GRAMMAR = "zone-loss>=4 node-loss>=66% drain>=4 rollout>=80% skew<=1 quorum never-waits"
 _FORM = re.compile(r"(?P<about>[a-z-]+)(?:(?P<sign>>=|<=)(?P<number>\d{1,9})(?P<percent>%?))?")
 _LOSSES = ("zone-loss", "node-loss", "quorum")
-"""Promises that a loss of a zone and a quorum include with an equal number: a zone's loss takes all its nodes."""
+"""Promises that a zone-loss or quorum promise includes if their numbers are not higher."""
 _QUORUM = re.compile(r"\d{1,9}%?")
 _SIGNS: dict[str, str] = {"zone-loss": ">=", "node-loss": ">=", "drain": ">=", "rollout": ">=", "skew": "<="}
 
@@ -28,8 +28,8 @@ class Want:
     """One declared promise.
 
     Attributes:
-        about: the event or state of the promise.
-        number: pods that must be left, or the maximum skew; 0 for a promise without a number.
+        about: name of the promise, such as ``zone-loss`` or ``skew``.
+        number: number of pods that must remain, or the maximum skew; 0 for a promise without a number.
         percent: whether the number is a percentage of the replicas.
     """
 
@@ -42,7 +42,7 @@ class Want:
         return f"{self.about}{sign}{self.number}{'%' * self.percent}" if sign else self.about
 
     def least(self, replicas: int) -> int:
-        """Return the number of `replicas` that must be left, rounded up; for a quorum, more than half."""
+        """Return the number of `replicas` that must remain, rounded up; for a quorum, more than half of them."""
         if self.about == "quorum":
             return replicas // 2 + 1
         return -(-self.number * replicas // 100) if self.percent else self.number
@@ -92,7 +92,7 @@ def read_declared(promise: str | None, quorum: str | None) -> tuple[Want, ...]:
     """Return the promises that a workload's two annotations declare, without duplicates.
 
     Raises:
-        UsageError: if a word is unknown, or the quorum is no number of pods.
+        UsageError: if a word is unknown, or the quorum is not a number of pods.
     """
     if quorum and not _QUORUM.fullmatch(quorum):
         raise UsageError(f'quorum "{quorum}" is no number of pods; write "2" or "66%"')

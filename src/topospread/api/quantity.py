@@ -1,8 +1,8 @@
 """Kubernetes quantities, exact and without floats.
 
 A quantity is ``unscaled * 10**exponent`` with one of three formats. The rules, messages, rounding and overflows are
-those of k8s.io/apimachinery/pkg/api/resource (quantity.go, amount.go, scale_int.go). Go keeps short numbers as int64
-and others as arbitrary decimals. Some overflows differ between these forms, so ``wide`` records the form.
+those of k8s.io/apimachinery/pkg/api/resource (quantity.go, amount.go, scale_int.go). Go stores short numbers as int64,
+and longer numbers as arbitrary decimals. The two forms overflow differently, so ``wide`` records the form.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MAX_INT64: Final = 2**63 - 1
 _MIN_INT64: Final = -(2**63)
 _NANO: Final = -9
 _MILLI: Final = -3
-# Go computes whatever it is given; a number of thousands of digits is no quantity anybody means.
+# Go has no limit, but thousands of digits are slow and surely a mistake.
 _MAX_WIDE_DIGITS: Final = 1_000
 
 _SCANNER: Final = re.compile(r"([+-]?)0*+([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[-+]?[0-9]*+)")
@@ -39,7 +39,7 @@ class QuantityError(ValueError):
 
 
 class NumberText(str):
-    """A JSON number as it was written: ``1.50`` and ``1.5`` are one float, yet two texts of a quantity."""
+    """A JSON number as it was written, because ``1.50`` and ``1.5`` are the same float but different quantities."""
 
     __slots__ = ()
 
@@ -49,10 +49,10 @@ class Quantity:
     """An exact amount and the way it was written; immutable, compared and hashed by amount alone.
 
     Attributes:
-        unscaled: the digits, with sign.
-        exponent: power of ten of the last digit; the amount is ``unscaled * 10**exponent``.
-        format: the family of suffixes it is written with.
-        wide: whether Kubernetes keeps it as an arbitrary decimal instead of an int64.
+        unscaled: the digits as an integer, with sign.
+        exponent: the amount is ``unscaled * 10**exponent``.
+        format: family of suffixes, such as Ki and Mi.
+        wide: whether Go stores the amount as an arbitrary decimal instead of an int64.
     """
 
     __slots__ = ("_milli", "_text", "_value", "exponent", "format", "unscaled", "wide")
@@ -94,13 +94,13 @@ class Quantity:
         return (self.unscaled > 0) - (self.unscaled < 0)
 
     def value(self) -> int:
-        """Return the amount in whole units, rounded away from zero, an int64 with Go's overflows (``Value()``)."""
+        """Return the amount in whole units, rounded away from zero; it overflows like Go's int64 (``Value()``)."""
         if self._value is None:
             self._value = self._scaled(0)
         return self._value
 
     def milli_value(self) -> int:
-        """Return the amount in thousandths, rounded away from zero, an int64 with Go's overflows (``MilliValue()``)."""
+        """Return the amount in thousandths, rounded away from zero; it overflows like Go's int64 (``MilliValue()``)."""
         if self._milli is None:
             self._milli = self._scaled(_MILLI)
         return self._milli
@@ -167,7 +167,7 @@ class Quantity:
         scaled = self.unscaled * _power_of_ten(difference)
         if _MIN_INT64 <= scaled <= _MAX_INT64:
             return scaled
-        # Overflow: Go multiplies at once by these powers and wraps around, step by step by others and gives up.
+        # Overflow: for these powers of ten, Go multiplies once and wraps around. For others, it returns 0.
         return wrap_int64(scaled) if difference in (1, 2, 3, 6, 9) else 0
 
 
@@ -293,7 +293,6 @@ def _power_of_ten(exponent: int) -> int:
 
 
 def _shift_away_from_zero(unscaled: int, places: int) -> int:
-    """Return ``unscaled / 10**places``, rounded away from zero."""
     if places > len(str(unscaled)):
         return (unscaled > 0) - (unscaled < 0)
     quotient = -(-abs(unscaled) // _power_of_ten(places))
@@ -355,7 +354,6 @@ def _canonical(quantity: Quantity) -> str:
 
 
 def _whole_units(quantity: Quantity) -> int | None:
-    """Return the amount if it is a whole number, else None."""
     if quantity.exponent >= 0:
         return quantity.unscaled * _power_of_ten(quantity.exponent)
     whole, rest = divmod(quantity.unscaled, _power_of_ten(-quantity.exponent))

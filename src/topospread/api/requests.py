@@ -37,23 +37,23 @@ _NON_MISSING: Requests = {"cpu": parse_quantity(f"{DEFAULT_MILLI_CPU}m"), "memor
 
 @dataclass(frozen=True, slots=True)
 class RequestRules:
-    """The rules for counting requests, true if the sentence holds; the defaults are those of Kubernetes 1.37.
+    """The rules for summing a pod's requests. The defaults are the rules of Kubernetes 1.37.
 
     Attributes:
-        sidecars: requests of sidecars (restartable init containers) are added to the containers' requests.
-        sidecar_ports: sidecars use their host ports.
-        overhead: ``spec.overhead`` counts.
-        local_storage: ephemeral storage counts.
-        pod_level: ``spec.resources`` counts.
-        pod_level_huge_pages: huge pages in ``spec.resources`` count.
-        pod_level_status: allocated and running pod-level resources of a resized pod count.
-        status: the containers' resources in the status that count.
-        fit_scores_containers_alone: NodeResourcesFit's score ignores pod-level resources and status.
-        fit_scores_overhead: NodeResourcesFit's score includes overhead.
-        non_zero_of_sum: the defaults for missing requests apply to each container, including sidecars; otherwise the
-            larger of the containers' sum and the init containers' maximum counts.
-        rounds_the_sum: fractions are rounded up once; otherwise for each container.
-        scoring_overhead_in_units: the scorers add cpu overhead in whole cores to millicores, a bug of those versions.
+        sidecars: whether requests of sidecars (restartable init containers) are added to the containers' requests.
+        sidecar_ports: whether host ports of sidecars count.
+        overhead: whether ``spec.overhead`` counts.
+        local_storage: whether ephemeral storage counts.
+        pod_level: whether ``spec.resources`` counts.
+        pod_level_huge_pages: whether huge pages in ``spec.resources`` count.
+        pod_level_status: whether allocated and running pod-level resources of a resized pod count.
+        status: rule for the containers' resources in the pod's status.
+        fit_scores_containers_alone: whether NodeResourcesFit's score ignores pod-level resources and status.
+        fit_scores_overhead: whether NodeResourcesFit's score includes overhead.
+        non_zero_of_sum: whether scoring defaults for missing requests apply to each container, including sidecars. If
+            not, the larger of the containers' sum and the init containers' maximum counts.
+        rounds_the_sum: whether fractions are rounded up once for the pod. If not, once for each container.
+        scoring_overhead_in_units: whether scorers add cpu overhead in cores to millicores, a bug of some versions.
     """
 
     sidecars: bool = True
@@ -85,7 +85,7 @@ def pod_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int
 
 
 def incoming_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """Return the pod's requests from a candidate node: those of its spec, without its status."""
+    """Return an incoming pod's requests: those of its spec, without its status."""
     return integers(_requests(pod, replace(rules, status="ignored")))
 
 
@@ -153,7 +153,7 @@ def resource_amounts(resources: ResourceList | None) -> dict[str, int]:
 
 
 def is_counted(name: str) -> bool:
-    """Return whether a pod's request of the resource keeps it off nodes that lack it."""
+    """Return whether Filter compares a pod's request of the resource with the node."""
     return name in ("cpu", "memory", "ephemeral-storage") or is_scalar_resource(name)
 
 
@@ -200,7 +200,7 @@ def _requests(pod: Pod, rules: RequestRules, non_missing: Mapping[str, Quantity]
 def _aggregate(
     pod: Pod, rules: RequestRules, read: RequestsReader, non_missing: Mapping[str, Quantity] | None
 ) -> Requests:
-    """Return the containers' sum, or the init containers' requests if larger (KEP-753 for sidecars)."""
+    """Return for each resource the containers' sum, or an init container's request if larger (sidecars: KEP-753)."""
 
     def requests_of(container: Container) -> Requests:
         requests = {**(non_missing or {}), **read(container)}
@@ -216,7 +216,7 @@ def _aggregate(
 
 
 def _initialising(pod: Pod, rules: RequestRules, read: RequestsReader) -> list[Requests]:
-    """Return the requests of each step of initialising: an init container and the sidecars before it."""
+    """Return the requests at each step of initialisation: of an init container and the sidecars before it."""
     sidecars: Requests = {}
     steps = []
     for container in pod.spec.init_containers or ():

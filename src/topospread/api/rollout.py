@@ -1,4 +1,4 @@
-"""Strategies of rollouts as numbers of pods; `controllers.rolling` takes the steps.
+"""Strategies of rollouts as numbers of pods.
 
 Sources: pkg/controller/deployment/util/deployment_util.go (``ResolveFenceposts``, ``MaxSurge``),
 pkg/controller/statefulset/stateful_set_utils.go (``getStatefulSetMaxUnavailable``),
@@ -22,7 +22,7 @@ _DEFAULT = "25%"
 
 
 class Strategy(msgspec.Struct, frozen=True):
-    """The limits of a rolling update: pods above the replicas, and unavailable pods."""
+    """The limits of a rolling update: maximum pods above the replicas, and maximum unavailable pods."""
 
     max_surge: int
     max_unavailable: int
@@ -53,7 +53,7 @@ class OrdinalStrategy(msgspec.Struct, frozen=True):
 
     Attributes:
         partition: pods with a lower ordinal keep the old revision.
-        max_unavailable: maximum number of unavailable pods among the others.
+        max_unavailable: maximum number of unavailable pods among pods with ordinals from ``partition`` on.
     """
 
     partition: int

@@ -13,8 +13,7 @@ from .meta import ResourceList
 from .pod import Container, ContainerStatus, Pod
 from .quantity import Quantity, parse_quantity
 
-# Arithmetic on resource lists: quantities by resource name, added and compared exactly.
-# Source: the helpers of k8s.io/component-helpers/resource/helpers.go. Which lists count is not known here.
+# Exact arithmetic on resource lists. Source: k8s.io/component-helpers/resource/helpers.go.
 
 Requests = dict[str, Quantity]
 
@@ -109,7 +108,7 @@ def _largest(pod: Pod, rule: StatusRule) -> RequestsReader:
 
 
 def _counted(status: ContainerStatus, rule: StatusRule) -> list[Mapping[str, Quantity]] | None:
-    """Return the parts of a status that a rule counts; ``None`` if the status has none of them."""
+    """Return the resource lists of a status that a rule counts; ``None`` if the status has none of them."""
     if rule == "allocated":
         return [quantities(status.allocated_resources)]
     if status.resources is None:

@@ -6,7 +6,7 @@ from .meta import Int64, KubeStruct
 
 
 class Capabilities(KubeStruct):
-    """Capabilities that a container gets and loses."""
+    """Capabilities that a container adds and drops."""
 
     add: list[str] | None = None
     drop: list[str] | None = None
@@ -27,7 +27,7 @@ class SecurityProfile(KubeStruct):
 
 
 class WindowsOptions(KubeStruct):
-    """The only Windows option that levels check."""
+    """Windows options; Pod Security levels check only ``hostProcess``."""
 
     host_process: bool | None = None
 
@@ -55,7 +55,7 @@ class SecurityContext(KubeStruct):
 
 
 class HostAction(KubeStruct):
-    """A request or a connection to a host, the pod itself by default."""
+    """An HTTP request or a TCP connection to a host; by default the pod itself."""
 
     host: str = ""
 
@@ -81,4 +81,4 @@ class PodOS(KubeStruct):
 
 
 class Present(KubeStruct):
-    """A volume source of which only the presence matters."""
+    """A volume source of which topospread reads only that it is set."""

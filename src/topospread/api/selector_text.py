@@ -1,4 +1,4 @@
-"""A label selector as it is typed, ``app=web,tier in (front, back),!canary`` → the compiled selector.
+"""Parse the text of a label selector, such as ``app=web,tier in (front, back),!canary``.
 
 Source: apimachinery pkg/labels/selector.go, ``Parse``: requirements are separated by commas and must all hold; Gt and
 Lt are written ``>`` and ``<``.
@@ -38,8 +38,6 @@ def nothing_selected(selector: Selector) -> UsageError:
 
 
 class _SelectorParser:
-    """Reads one text from left to right."""
-
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = [*_TOKEN.findall(text.strip()), _END]
         self._at = 0

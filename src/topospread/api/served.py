@@ -17,7 +17,7 @@ from .shipped_table import shipped_table
 
 
 class Served(NamedTuple):
-    """The minor versions of Kubernetes that serve an API version by default; ``until`` is the first that does not."""
+    """The minor versions of Kubernetes that serve an API version by default: from ``since`` on, before ``until``."""
 
     since: int = 0
     until: int = 1000
@@ -57,16 +57,16 @@ _OFF: Final[Mapping[str, str]] = {
 }
 """API version that is served only if enabled → its kinds."""
 _NAMESPACED_WHERE_ON: Final = frozenset({"PodGroup", "Workload"})
-"""Namespaced kinds without a version that is on by default."""
+"""Namespaced kinds of which no API version is on by default."""
 _VERSION: Final = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STABILITY: Final = {"alpha": 0, "beta": 1, None: 2}
 
 
 @cache
 def _printed() -> Mapping[str, Mapping[str, str]]:
-    """Return API version → kind → its scope and the minor versions that serve it: ``namespaced 18-24``.
+    """Return API version → kind → text with its scope and the minor versions that serve it: ``namespaced 18-24``.
 
-    ``30-`` means that the newest version still serves the kind.
+    ``30-`` means that the newest version still serves it.
     """
     return shipped_table(__package__, "kinds.json", dict[str, dict[str, str]])
 
@@ -93,7 +93,7 @@ def kinds_served(minor: int) -> list[str]:
 
 
 def versions_of(kind: str) -> tuple[str, ...]:
-    """Return all API versions of a kind, present ones first."""
+    """Return all API versions of a kind, current versions first."""
     known = [version for version, kinds in _printed().items() if kind in kinds]
     older = [version for version, kinds in (*_GONE.items(), *_OFF.items()) if kind in kinds.split()]
     return (*sorted(known, key=_priority, reverse=True), *older)

@@ -22,5 +22,5 @@ def shipped_table(package: str | None, name: str, kind: type[Table]) -> Table:
 
 
 def in_force(steps: Mapping[int, Table], minor: int) -> Table:
-    """Return the table for a minor version; ``steps`` maps the first minor version of each table to the table."""
+    """Return the table in force in a minor version. ``steps``: first minor version of a table → table."""
     return steps[max(since for since in steps if since <= minor)]

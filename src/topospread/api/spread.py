@@ -40,20 +40,20 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
     default value. Values are not validated, so an invalid manifest can be stored and shown.
 
     Attributes:
-        max_skew: ``maxSkew``, how much a domain may hold above the global minimum (DoNotSchedule), or how much
-            weight the constraint has when nodes are scored (ScheduleAnyway). From 1. Required: no default.
+        max_skew: ``maxSkew``, the number of pods that a domain may have above the global minimum. With ScheduleAnyway,
+            a higher value reduces the constraint's influence on the score. At least 1. Required.
         topology_key: ``topologyKey``, the node label whose values are the domains. Required.
-        when_unsatisfiable: ``whenUnsatisfiable``, DoNotSchedule (a node that breaks the constraint is out) or
-            ScheduleAnyway (nodes that keep the skew low are preferred). Required: no default.
+        when_unsatisfiable: ``whenUnsatisfiable``, DoNotSchedule (a node that violates the constraint is rejected) or
+            ScheduleAnyway (nodes with a lower skew get a higher score). Required.
         label_selector: ``labelSelector``, the pods that are counted, in the pod's own namespace. Unset matches no
-            pod at all.
-        min_domains: ``minDomains``, with fewer eligible domains than this the global minimum is 0. From 1, only
-            with DoNotSchedule. Unset is 1.
-        node_affinity_policy: ``nodeAffinityPolicy``, whether only nodes that the pod's node selector and required
-            node affinity match are counted (Honor) or all (Ignore). Unset is Honor.
-        node_taints_policy: ``nodeTaintsPolicy``, whether nodes with taints that the pod does not tolerate are left
-            out (Honor) or counted all the same (Ignore). Unset is Ignore.
-        match_label_keys: ``matchLabelKeys``, labels whose values on the incoming pod are added to the selector.
+            pod.
+        min_domains: ``minDomains``. With fewer eligible domains, the global minimum is 0. At least 1, only with
+            DoNotSchedule. Unset is 1.
+        node_affinity_policy: ``nodeAffinityPolicy``: count only nodes that the pod's node selector and required node
+            affinity match (Honor), or all nodes (Ignore). Unset is Honor.
+        node_taints_policy: ``nodeTaintsPolicy``: count only nodes without taints that the pod does not tolerate
+            (Honor), or all nodes (Ignore). Unset is Ignore.
+        match_label_keys: ``matchLabelKeys``, label keys of which the incoming pod's values are added to the selector.
             Keys that the pod lacks are dropped. Only with a label selector. Unset adds nothing.
 
     Source: k8s.io/api/core/v1/types.go, TopologySpreadConstraint.
@@ -87,7 +87,7 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
         """Return the selector for a pod with these labels: labelSelector, and the pod's values of matchLabelKeys.
 
         Raises:
-            InvalidSelectorError: the selector does not compile.
+            InvalidSelectorError: if the selector is invalid.
         """
         compiled = Selector.from_label_selector(self.label_selector)
         return compiled.with_match_label_keys(self.match_label_keys, pod_labels)
@@ -131,7 +131,7 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
 
     def to_yaml(self) -> str:
         """Return a YAML mapping in block style; unset fields are left out."""
-        from .yaml_text import yaml_text  # PyYAML is loaded by who needs it: commands start without
+        from .yaml_text import yaml_text  # imported late, so commands start without loading PyYAML
 
         return yaml_text(self.to_dict())
 
@@ -205,12 +205,12 @@ def merge_constraints(
 
     ``strategic``: kubectl patch, client-side kubectl apply and ``kubectl edit``. Constraints are matched by topologyKey
     alone (``patchMergeKey=topologyKey``). A pod may have two constraints with one key, DoNotSchedule and
-    ScheduleAnyway. The patch then merges into the first of them, or deletes both. Elements may be plain data with
-    ``{"$patch": "delete", "topologyKey": …}`` or ``{"$patch": "replace"}``, which replaces the list by the patch's
-    other elements. Patched constraints come in the patch's order, new ones before the base's that follow.
+    ScheduleAnyway. The patch then merges into the first of them, or deletes both. An element may be plain data with
+    ``{"$patch": "delete", "topologyKey": …}``, or ``{"$patch": "replace"}``, which replaces the list with the patch's
+    other elements. In the result, patched and new constraints are in the patch's order.
 
     ``apply``: server-side apply. Constraints are matched by topologyKey and whenUnsatisfiable (``listMapKey``), so a
-    constraint of another whenUnsatisfiable is added, not changed. Nothing is removed (see `apply_constraints`).
+    constraint with another whenUnsatisfiable is added. No constraint is removed (see `apply_constraints`).
 
     Args:
         base: the existing constraints.
@@ -246,8 +246,7 @@ def _check(strategy: MergeStrategy) -> None:
 
 
 def _plain(patch: ConstraintPatch) -> Any:
-    """Return a patch as an independent copy of plain data; a value that is not an object is left for the merge to
-    refuse."""
+    """Return a patch as an independent copy of plain data; a value that is not an object is returned unchanged."""
     if isinstance(patch, TopologySpreadConstraint):
         return patch.to_dict()
     plain: Any = copy.deepcopy(patch)
@@ -262,11 +261,11 @@ def _typed(merged: Sequence[Any]) -> list[TopologySpreadConstraint]:
     ]
 
 
-# Merging spread constraints as server-side apply does, on plain data; who owns which field is not known here.
+# Merge of spread constraints like server-side apply, on plain data.
 # Source: structured-merge-diff v6 ``typed/merge.go`` and ``typed/validate.go`` with the schema of core/v1
 # TopologySpreadConstraint: a list keyed by topologyKey and whenUnsatisfiable, in which labelSelector and matchLabelKeys
-# are atomic. Nothing is removed: what apply removes is what its field manager applied before and no longer names, which
-# only ``managedFields`` tell.
+# are atomic. Nothing is removed: apply removes fields that its field manager applied before and no longer sets, which
+# only ``managedFields`` shows.
 
 Json = dict[str, Any]
 Key = tuple[str | None, str | None]
@@ -285,7 +284,7 @@ def apply_constraint(base: Json, applied: Json) -> Json:
     """Return ``base`` with the fields that ``applied`` names replaced; null unsets a field.
 
     Raises:
-        InvalidError: a field that the type lacks, or that has another type.
+        InvalidError: if a field is unknown or has another type.
     """
     _check_elements([f"{path}: {text}" for path, text in _problems(applied)])
     return {**base, **applied}
@@ -294,11 +293,11 @@ def apply_constraint(base: Json, applied: Json) -> Json:
 def apply_constraints(base: list[Json], applied: list[Json]) -> list[Json]:
     """Return ``base`` with ``applied`` merged into it.
 
-    Constraints of one key are merged field by field. If the base has a key twice, the applied constraint replaces both.
-    The applied constraints keep their order; the base's keep theirs if possible.
+    Constraints with equal keys are merged field by field. If the base has a key twice, the applied constraint replaces
+    both. The applied constraints keep their order; the base's constraints keep theirs if possible.
 
     Raises:
-        InvalidError: a field that the type lacks or that has another type, or a key that is applied twice.
+        InvalidError: if a field is unknown or has another type, or a key is applied twice.
     """
     name = "topologySpreadConstraints"
     _check_elements(
@@ -334,7 +333,7 @@ def _walk(base: Sequence[Key], applied: Sequence[Key]) -> list[tuple[int | None,
                 left += 1
                 continue
             if right < len(applied) and key != applied[right] and wanted is not None and wanted != key:
-                left += 1  # its turn comes with the applied one
+                left += 1  # it is merged at the position of the applied constraint
                 continue
             if key in done or (right < len(applied) and key == applied[right]):
                 left += 1

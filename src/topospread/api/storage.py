@@ -47,7 +47,7 @@ class VolumeNodeAffinity(KubeStruct):
 
 
 class NamedDisk(KubeStruct):
-    """An in-tree cloud disk: only its identity is kept."""
+    """An in-tree cloud disk; only the fields that identify it."""
 
     pd_name: str | None = None
     volume_id: str | None = msgspec.field(default=None, name="volumeID")

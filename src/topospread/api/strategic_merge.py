@@ -1,8 +1,8 @@
 """Strategic merge patch on plain data, as in kubectl and the API server.
 
-Source: apimachinery ``pkg/util/strategicpatch/patch.go`` (StrategicMergeMapPatchUsingLookupPatchMeta), quirks included.
-Go iterates over a patch in random order; this module keeps the patch's order. Members are None, bool, int, float, str,
-list or dict; base and patch are changed in place, as in Go.
+Source: apimachinery ``pkg/util/strategicpatch/patch.go`` (StrategicMergeMapPatchUsingLookupPatchMeta), including its
+bugs. Go iterates over a patch in random order; this module keeps the patch's order. Values are None, bool, int, float,
+str, list or dict. Base and patch are changed in place, as in Go.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class PatchMeta(msgspec.Struct, frozen=True):
     Attributes:
         members: fields of the object (or of the list's elements); None if the Go type is not a struct.
         merge_key: ``patchMergeKey`` of a list with ``patchStrategy: merge``; "" if the patch replaces the list.
-        may_be_list: whether Go accepts the field as a list; true for slices and pointers.
+        may_be_list: whether Go's type can be merged as a list; true for slices and pointers.
     """
 
     members: Mapping[str, PatchMeta] | None = None
@@ -58,7 +58,7 @@ def merge_object(original: Json, patch: Json, meta: PatchMeta) -> Json:
         InvalidError: if the patch cannot be applied; with Go's message if it has one.
     """
     if DIRECTIVE in patch:
-        # A patch with `$patch` replaces the object or deletes it (handleDirectiveInMergeMap).
+        # A patch with `$patch` replaces or deletes the object (handleDirectiveInMergeMap).
         directive = patch[DIRECTIVE]
         if directive == "replace":
             del patch[DIRECTIVE]
@@ -75,7 +75,7 @@ def merge_object(original: Json, patch: Json, meta: PatchMeta) -> Json:
 
 
 def _retain_keys(original: Json, patch: Json) -> None:
-    """Apply ``$retainKeys``: drop fields that the list does not name (applyRetainKeysDirective)."""
+    """Apply ``$retainKeys``: remove fields that the directive does not list (applyRetainKeysDirective)."""
     if RETAIN_KEYS not in patch:
         return
     kept = patch.pop(RETAIN_KEYS)
@@ -180,7 +180,7 @@ def _obey_directives(original: list[Any], patch: list[Any], key: str) -> tuple[l
 def _delete_elements(original: list[Any], length: int, key: str, value: Any) -> int:
     """Delete the elements with this merge key, and return the new length.
 
-    Later elements move up. As in a Go array, the values behind the new end stay.
+    Later elements move forward. As in a Go array, the values after the new end stay.
     """
     while (at := _find(original[:length], key, value)) >= 0:
         original[at : length - 1] = original[at + 1 : length]
@@ -222,7 +222,7 @@ def _ordered(merged: list[Any], order: list[Any], server_order: list[Any], key: 
 
 
 def _sorted_by(elements: list[Any], order: list[Any], key: str) -> list[Any]:
-    """Return elements sorted like Go: an insertion sort that swaps two elements also if ``order`` lacks one of them.
+    """Return elements sorted like Go: an insertion sort that also swaps two elements if ``order`` lacks one of them.
 
     Elements with a delete directive go last (normalizeSliceOrder).
     """
@@ -282,7 +282,7 @@ def _discard_nulls(value: Any) -> None:
 
 
 def _without_directives(value: Any) -> Any:
-    """Return the value without objects that carry ``$patch`` (removeDirectives); the value itself must not be one."""
+    """Return the value without contained objects that have ``$patch`` (removeDirectives)."""
     if isinstance(value, dict):
         for name, member in list(value.items()):
             _set_without_directives(value, name, member)

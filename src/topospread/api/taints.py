@@ -12,7 +12,7 @@ from .node import Node
 from .node_selection import Taint, Toleration
 
 DO_NOT_SCHEDULE_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
-"""Effects that keep a pod off a node; PreferNoSchedule only costs points."""
+"""Effects that reject pods that do not tolerate the taint; PreferNoSchedule only lowers the score."""
 
 UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """The taint of a cordoned node."""

@@ -1,4 +1,4 @@
-"""Timestamps of objects, and the time of a snapshot, without a clock."""
+"""Timestamps of objects, and the time of a snapshot as inferred from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CENTURIES: Final = 146_097 * 86_400
 def seconds(text: str | None) -> float | None:
     """Return the seconds since 1970 of an RFC 3339 time; None if it is missing or not valid.
 
-    Go reads year 0, hours of one digit, and offsets of 24 hours and of 60 minutes as well. Source: time.Parse.
+    Like Go, it also accepts year 0, hours of one digit, and offsets of 24 hours or 60 minutes. Source: time.Parse.
     """
     matched = _RFC_3339.fullmatch(text or "")
     if matched is None:
@@ -44,9 +44,9 @@ def timestamp(at: float) -> str:
 
 
 def snapshot_time(nodes: Iterable[Node], pods: Iterable[Pod]) -> float | None:
-    """Return the latest timestamp in the objects, which stands for the time of the snapshot; None without timestamps.
+    """Return the latest timestamp in the objects as the time of the snapshot; None without timestamps.
 
-    Nodes report at least every few minutes, so the true time is at most that much later.
+    Kubelets report at least every few minutes, so the true time is at most a few minutes later.
     """
     times: set[str | None] = set()
     for node in nodes:

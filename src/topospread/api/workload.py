@@ -91,13 +91,13 @@ class Deployment(KubeObject):
 
 
 class StatefulSetOrdinals(KubeStruct):
-    """The first ordinal of a StatefulSet."""
+    """``spec.ordinals`` of a StatefulSet: its first ordinal."""
 
     start: Int32 | None = None
 
 
 class RollingUpdateStatefulSet(KubeStruct):
-    """``spec.updateStrategy.rollingUpdate`` of a StatefulSet: the lowest updated ordinal, and unavailable pods."""
+    """``spec.updateStrategy.rollingUpdate`` of a StatefulSet: lowest updated ordinal, and maximum unavailable pods."""
 
     partition: Int32 | None = None
     max_unavailable: int | str | None = None
@@ -218,7 +218,7 @@ class CronJob(KubeObject):
     spec: CronJobSpec = msgspec.field(default_factory=CronJobSpec)
 
 
-# HorizontalPodAutoscalers: what they scale, and between how many replicas (data only).
+# HorizontalPodAutoscalers: the scaled object and the bounds on its replicas (data only).
 
 
 class CrossVersionObjectReference(KubeStruct):

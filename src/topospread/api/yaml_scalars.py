@@ -27,7 +27,7 @@ _INTEGER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _DOT_FLOAT: Final = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
 _LONGEST_INTEGER: Final = 80
-"""Characters of the longest text that can be a 64 bit integer: a sign, 0b and 64 digits, with room to spare."""
+"""Maximum characters of a text that can be a 64-bit integer: sign, 0b, 64 digits and underscores."""
 
 _LARGEST_FLOAT32: Final = 3.4028235677973366e38
 """Smallest number that is rounded to infinity in 32 bits."""

@@ -25,7 +25,6 @@ _TAGS = {bool: f"{_TAG}bool", int: f"{_TAG}int", float: f"{_TAG}float", type(Non
 
 
 def _resolved(text: str) -> str:
-    """Return the tag of an unquoted scalar."""
     return f"{_TAG}merge" if text == "<<" else _TAGS.get(type(plain_scalar(text)), f"{_TAG}str")
 
 
@@ -33,7 +32,6 @@ class _Loader(yaml.CSafeLoader):
     """PyYAML's safe loader with Kubernetes' scalars in place of its own."""
 
     def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
-        """Return the tag of an untagged node."""
         if kind is ScalarNode and implicit[0]:
             return _resolved(value or "")
         return str(super().resolve(kind, value, (False, False) if kind is ScalarNode else implicit))  # type: ignore[no-untyped-call]
@@ -54,7 +52,7 @@ class _Loader(yaml.CSafeLoader):
 
 
 class _Dumper(yaml.CSafeDumper):
-    """PyYAML's safe dumper; quotes what PyYAML or Kubernetes would read as something other than a string."""
+    """PyYAML's safe dumper, which quotes texts that PyYAML or Kubernetes would not read as a string."""
 
     def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
         """Return the tag that a YAML reader infers for a node."""
@@ -94,7 +92,7 @@ def parse_yaml(text: str | bytes, place: Place | None = None) -> object:
         DuplicateError: if a mapping has a duplicate key.
     """
     try:
-        # Deep nesting would overflow the stack of libyaml's composer, which calls itself for every level.
+        # Limit the nesting: libyaml's composer is recursive, so deep nesting overflows its stack.
         depth = 0
         for event in yaml.parse(text, _Loader):
             if isinstance(event, CollectionStartEvent):

@@ -27,7 +27,7 @@ def anonymous_options(text: str) -> Callable[[Command], Command]:
             "--salt-file",
             metavar="FILE",
             type=PATH,
-            help=f"Secret file, for the same replaced names in all runs; or set {SALT}.",
+            help=f"File with a secret salt, which gives equal names in every run; or set {SALT}.",
         ),
     )
 

@@ -21,8 +21,8 @@ HELP = """\
 Show how many more replicas of a workload fit, and what limits them.
 
 The answer is yes if --more replicas fit without evictions. If it is no, one more node is tried in each zone. Then the
-fewest nodes are searched for, or with --pools the cheapest. TARGET may add several workloads in rounds:
-deploy/web=2,deploy/api=1.
+fewest nodes to add are searched for, or with --pools the cheapest. TARGET deploy/web=2,deploy/api=1 adds two web
+replicas and one api replica in each round.
 
 \b
 Examples:
@@ -54,7 +54,7 @@ Examples:
     help="Seconds to search for nodes to add (10).",
 )
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=10_000, metavar="N", help="Stop after N replicas or rounds (10000)."
+    "--limit", type=click.IntRange(min=1), default=10_000, metavar="N", help="Stop after N replicas per TARGET (10000)."
 )
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Number of processes (one per core).")
 @click.option("--seed", type=int, metavar="N", help="Seed of the choice between nodes with equal scores.")

@@ -111,9 +111,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @_step("zone", "ZONE", _ADDING)
 @click.option("--apply", multiple=True, metavar="FILE", type=PATH, help="Apply the manifests of this file.")
 @click.option("--check", is_flag=True, help="Run the Drill files of -f and check expectations.")
-@click.option(
-    "--each", type=click.Choice(["zone", "node", "deploy"]), help="One drill per zone or node failure, or per rollout."
-)
+@click.option("--each", type=click.Choice(["zone", "node", "deploy"]), help="Run one drill per zone, node or rollout.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help=_SHARING)
 @click.option("--shard", metavar="INDEX/NUMBER", help=_SHARING)
 @click.option("--merge", is_flag=True, help="Merge the JSON files of all shards, given with -f.")
@@ -121,7 +119,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @click.option(
     "--runs", type=click.IntRange(min=1), metavar="N", help="Run N times with random choices (1; rollouts: 8)."
 )
-@click.option("--fallback", is_flag=True, help="Compare with constraints that are soft after a loss.")
+@click.option("--fallback", is_flag=True, help="Also simulate hard constraints as soft after a loss.")
 @POOLS
 @traffic_options
 @page_options

@@ -33,7 +33,7 @@ Examples:
 @click.option("--port", type=click.IntRange(1, 65535), default=8888, help="Port to serve on.")
 @tls_options
 @CLIENT_CA_OPTION
-@click.option("--patience", type=SECONDS, default="2s", help="Time limit for the binding of the previous pod (2s).")
+@click.option("--patience", type=SECONDS, default="2s", help="Time to wait until the previous pod is bound (2s).")
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")
 def extender(**given: Any) -> int:

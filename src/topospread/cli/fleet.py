@@ -29,7 +29,7 @@ _ALL = "topospread.clusters"
 
 
 class ClustersOption(click.Option):
-    """``--on``, which can be repeated. The environment and the project file can name one cluster.
+    """``--on``, which can be repeated. The environment and the project file can name only one cluster.
 
     Its value is the first cluster; `named_clusters` returns all of them.
     """

@@ -54,7 +54,7 @@ GATES = click.option(
     "--feature-gates",
     default="",
     metavar="A=true,…",
-    help="Feature gates; write apiserver:A=true for one program's gate.",
+    help="Feature gates; apiserver:A=true sets only the API server's.",
 )
 
 CALL_EXTENDERS = click.option("--call-extenders", is_flag=True, help="Call the extenders of --config over the network.")
@@ -314,7 +314,7 @@ def read_options(
     scheduler = read_gates(version, given["feature_gates"])
     configuration = read_configuration(config or given["config_path"], scheduler)
     if given.get("call_extenders"):
-        # A project file may be a stranger's: nobody is asked at an address that only it names.
+        # A stranger may have written the project file, so never call an extender that only this file names.
         named = click.get_current_context().get_parameter_source("config_path")
         if configuration is None or named is not ParameterSource.COMMANDLINE:
             raise UsageError("--call-extenders requires --config FILE on the command line")

@@ -77,7 +77,7 @@ Examples:
 @rule_options
 @click.option("--fix", is_flag=True, help="Edit the files: make fixes that need no decision.")
 @click.option("--diff", is_flag=True, help="Show the edits of --fix without making them.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also edits that may not be meant.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also edits that may not be intended.")
 @ALLOW_EMPTY
 @output_options("line", "sarif", "junit", "github")
 @click.option("--color", type=COLOUR, default="auto", help="Use colours: on a terminal, always or never.")

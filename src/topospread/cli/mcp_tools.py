@@ -79,7 +79,7 @@ class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
         str,
         Meta(
             description="The cluster: a snapshot, a folder with nodes, or a synthetic one such as "
-            "`zones=3,nodes=12,cpu=8,memory=32Gi`. By default that of the server."
+            "`zones=3,nodes=12,cpu=8,memory=32Gi`. By default the cluster of the server."
         ),
     ] = ""
     kube_version: Annotated[str, Meta(description="The Kubernetes version to act as.")] = str(NEWEST)
@@ -108,7 +108,7 @@ class SimulateCall(Question, frozen=True, kw_only=True):
     """Arguments of `simulate`."""
 
     manifests: _Manifests = ()
-    scale: Annotated[dict[str, int], Meta(description="Other replicas: `deploy/web` to a number.")] = {}
+    scale: Annotated[dict[str, int], Meta(description="Workload (`deploy/web`) to its new replicas.")] = {}
     pools: _Pools = ()
 
 
@@ -136,7 +136,9 @@ class DrillCall(Question, frozen=True, kw_only=True):
 class DrillEachCall(Question, frozen=True, kw_only=True):
     """Arguments of `drill_each`."""
 
-    each: Annotated[Literal["zone", "node", "deploy"], Meta(description="What fails, or is rolled out, in turn.")]
+    each: Annotated[
+        Literal["zone", "node", "deploy"], Meta(description="What fails, or is rolled out, once per drill.")
+    ]
     manifests: _Manifests = ()
 
 
@@ -144,7 +146,12 @@ class CapacityCall(Question, frozen=True, kw_only=True):
     """Arguments of `capacity`."""
 
     targets: Annotated[
-        tuple[str, ...], Meta(description="`deploy/web`, or several in a ratio, `deploy/web=2`.", min_length=1)
+        tuple[str, ...],
+        Meta(
+            description="One workload (`deploy/web`), or several with weights (`deploy/web=2`, `deploy/api=1`: two web "
+            "pods for each api pod).",
+            min_length=1,
+        ),
     ]
     more: Annotated[
         int | str,
@@ -152,7 +159,7 @@ class CapacityCall(Question, frozen=True, kw_only=True):
             description="Additional replicas that have to fit: a number, or a share of the present ones such as `20%`."
         ),
     ] = 1
-    each_zone: Annotated[bool, Meta(description="They have to fit after the loss of each zone, too.")] = False
+    each_zone: Annotated[bool, Meta(description="The replicas must also fit after the loss of any one zone.")] = False
     pools: _Pools = ()
 
 
@@ -160,7 +167,7 @@ class RebalanceCall(Question, frozen=True, kw_only=True):
     """Arguments of `rebalance`."""
 
     selector: _Selector = None
-    max_skew: Annotated[int | None, Meta(description="Bring soft constraints to this skew, too.")] = None
+    max_skew: Annotated[int | None, Meta(description="Also reduce the skew of soft constraints to this value.")] = None
 
 
 class LintCall(Question, frozen=True, kw_only=True):
@@ -383,8 +390,8 @@ def _explain(call: ExplainCall, allowed: Allowed) -> str:
 
 TOOLS: Final = {
     "status": Tool(
-        "Does every pod have a node, and does every hard topology spread constraint hold? Pending pods by cause with "
-        "the first fix that was tried, and how every workload is spread.",
+        "Does every pod have a node, and does every hard topology spread constraint hold? Shows pending pods by "
+        "cause, each cause with the first fix that helped in a simulation, and how every workload is spread.",
         StatusCall,
         _status,
         ("Status",),
@@ -410,7 +417,7 @@ TOOLS: Final = {
         ("DrillEach",),
     ),
     "capacity": Tool(
-        "Do more replicas fit, what ends it, and which nodes would help?", CapacityCall, _capacity, ("Capacity",)
+        "Do more replicas fit, what limits them, and which nodes would help?", CapacityCall, _capacity, ("Capacity",)
     ),
     "rebalance": Tool(
         "Which few evictions let exceeded constraints hold again? Nothing is evicted.",
@@ -419,13 +426,13 @@ TOOLS: Final = {
         ("Rebalance",),
     ),
     "lint": Tool(
-        "Is something wrong with manifests, or probably not meant? With a cluster, they are held against it.",
+        "Do manifests have errors or probable mistakes? With a cluster, conflicts with its objects are found, too.",
         LintCall,
         _lint,
         ("Lint",),
     ),
     "promise_show": Tool(
-        "How many pods are left after a zone or node loss, a drain or a rollout, whatever kube-scheduler scores?",
+        "How many pods are left, in the worst order of pods, after a zone or node loss, a drain or a rollout?",
         PromiseShowCall,
         _promise_show,
         ("PromiseShow",),

@@ -71,7 +71,13 @@ Examples:
 )
 @click.option("--no-lint", is_flag=True, help="Do not lint the manifests.")
 @namespace_options("Show")
-@click.option("--seconds", type=click.FloatRange(min=0), default=5.0, metavar="S", help="Time limit for each loss (5).")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    default=5.0,
+    metavar="S",
+    help="Seconds to search each zone or node loss (5).",
+)
 @output_options("github")
 def plan(**given: Any) -> int:
     """Compare the two states; return the exit code of the verdict."""
@@ -102,7 +108,7 @@ def plan(**given: Any) -> int:
         given["scale"] = parse_scale(given)
         paths = [_paths_of(state, given["paths"]) for state in states]
         if not any(paths):
-            raise InputError("neither state has it", Place(", ".join(given["paths"])))
+            raise InputError("not found in OLD and not in NEW; check the path", Place(", ".join(given["paths"])))
         answer = _answer(given, states, paths, changed)
     return _written(answer, given)
 
@@ -167,7 +173,7 @@ def _named(state: State, paths: Sequence[str]) -> list[str]:
 
 
 def _from_old(given: dict[str, Any], old: State, new: State) -> tuple[dict[str, Any], dict[str, bool]]:
-    """Replace files of the repository that --config and --on name by OLD's copies, because NEW may be a stranger's.
+    """Use OLD's copies of the repository's files that --config and --on name: a stranger may have written NEW.
 
     Returns:
         The options, and file → whether it is the configuration, for each such file that differs in NEW.
@@ -201,7 +207,7 @@ def _values_of(given: dict[str, Any], state: State, states: Sequence[State]) -> 
         own = copies[states.index(state)]
         if own is None and state.root and any(copies):
             if state is states[1]:
-                raise InputError("the new state does not have this file", Place(path))
+                raise InputError("only OLD has this file; add it to NEW, or leave it out", Place(path))
             continue
         found.append(own or path)
     return tuple(found)
@@ -328,7 +334,7 @@ def _linted(
 ) -> tuple[list[Finding], Read, tuple[str, ...], Sequence[Finding]]:
     """Return lint's findings, the manifests as read, the workloads that lint did not place, and the ignored findings.
 
-    Paths in findings are those that the user knows.
+    Findings have the paths that the user knows, not those of temporary folders.
 
     Args:
         given: the options for the state.

@@ -42,7 +42,7 @@ def policies(**given: Any) -> int:
     for rule, why in missing if settings.select is not None else ():
         click.echo(f"note: {rule} is in no policy: {why}", err=True)
     if not rules:
-        raise UsageError("none of these rules can be expressed in CEL")
+        raise UsageError("none of these rules can be expressed in CEL; choose others with --select")
     notes = [(rule.id, EXPRESSED[rule.id].note) for rule, _ in rules if EXPRESSED[rule.id].note]
     show(policies_text(made(rules, given["kind"]), notes, missing))
     are = "rule is a policy" if len(rules) == 1 else "rules are policies"
@@ -63,7 +63,7 @@ def policies_text(
         left_out: (rule, reason) for rules that are not exported.
     """
     head = ["# Made by: topospread policies"]
-    for title, lines in (("Not the same where", notes), ("Not in these policies", left_out)):
+    for title, lines in (("Rules that find less than topospread lint", notes), ("Rules not exported", left_out)):
         told = [f"#   {rule}: {why}" for rule, why in lines]
         head += [f"# {title}:", *told] if told else []
     from topospread.api.yaml_text import yaml_text

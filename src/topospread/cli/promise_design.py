@@ -31,7 +31,7 @@ Find the fewest constraints with which a Deployment or StatefulSet keeps the wan
 
 Each design is checked in drills and for all orders of pods. Declared promises are wanted, too. Without promises, a
 zone's loss may take only the zone's even share of the pods. Without TARGET, every workload of at least two pods gets a
-design.
+design; with -f and --on, only those of -f.
 
 \b
 Examples:
@@ -47,7 +47,7 @@ Examples:
 @access_options
 @click.option("--want", default="", metavar="PROMISES", help="Wanted promises: zone-loss>=4 drain>=66% skew<=1 …")
 @click.option(
-    "--survive", multiple=True, metavar="zone|node|KEY", help="Domains of which any one may be lost; with --left."
+    "--survive", multiple=True, metavar="zone|node|KEY", help="Kind of domain whose loss pods survive; with --left."
 )
 @click.option(
     "--left", multiple=True, type=int, metavar="COUNT", help="Pods that must remain; once for each --survive."
@@ -56,7 +56,7 @@ Examples:
     "--of", "replicas", type=click.IntRange(min=1), metavar="COUNT", help="Replicas; by default the workload's."
 )
 @click.option(
-    "--lose-node-unnoticed", "unnoticed", is_flag=True, help="Lose at most one pod with any node, and replace it."
+    "--lose-node-unnoticed", "unnoticed", is_flag=True, help="A node loss takes at most one, replaceable pod."
 )
 @click.option("--tries", type=click.IntRange(min=1), default=60, show_default=True, metavar="COUNT",
               help="Maximum number of designs to check.")  # fmt: skip
@@ -67,6 +67,7 @@ Examples:
 @click.option("--in-place", is_flag=True, help="Edit the files of -f; keep comments and layout.")
 @click.option("--out", metavar="DIR", type=PATH, help="Write one YAML file per workload into this folder.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of TARGET and objects that name none.")
+@click.option("-A", "--all-namespaces", "whole", is_flag=True, help="Also design workloads that only --on has.")
 @output_options()
 def design_promises(**given: Any) -> int:
     """Write the answer and the files; return the verdict's exit code."""
@@ -94,6 +95,7 @@ def design_promises(**given: Any) -> int:
             replicas=given["replicas"],
             unnoticed=given["unnoticed"],
             namespace=given["namespace"],
+            among=() if given["whole"] else getattr(inventory.read_from, "own", ()),
             tries=given["tries"],
             states=given["states"],
             progress=bar,

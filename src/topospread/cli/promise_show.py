@@ -33,7 +33,7 @@ Examples:
 @input_options
 @access_options
 @click.option("--most", type=click.IntRange(min=1), metavar="COUNT",
-              help="Domains and nodes per workload, fullest first [default: 20; several workloads: 1].")  # fmt: skip
+              help="Domains and nodes to lose, fullest first [default: 20; several workloads: 1].")  # fmt: skip
 @click.option("--states", type=click.IntRange(min=1), default=2_000, show_default=True, metavar="COUNT",
               help="Maximum cluster states to search.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), default=3.0, show_default=True, metavar="SECONDS",

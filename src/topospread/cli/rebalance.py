@@ -57,7 +57,7 @@ Examples:
     type=click.FloatRange(min=0),
     default=10.0,
     metavar="S",
-    help="Time limit to prove that fewer are not enough (10).",
+    help="Seconds to search for fewer evictions (10).",
 )
 @click.option("--apply", is_flag=True, help="Evict the pods in the cluster.")
 @click.option(
@@ -65,7 +65,7 @@ Examples:
     type=click.FloatRange(min=1),
     default=600.0,
     metavar="S",
-    help="Seconds that --apply waits for each new pod (600).",
+    help="Time limit of --apply for each step of an eviction (600).",
 )
 @output_options("commands")
 def rebalance(**given: Any) -> int:

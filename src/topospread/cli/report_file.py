@@ -67,7 +67,7 @@ def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:
 
     applied = [str(each) for each in wish.steps if isinstance(each, Apply)]
     if applied:
-        raise UsageError(f"-o html: {applied[0]}: the page cannot show steps that apply files")
+        raise UsageError(f"-o html: {applied[0]}: the page cannot show steps that apply files; use -o text")
     from topospread.sources.anonymous import anonymous
     from topospread.web.report import ReportView, report
     from topospread.web.served import InputWords, ServedCluster

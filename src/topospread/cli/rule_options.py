@@ -33,7 +33,7 @@ rule_options = together(
     ),
     click.option("--level", type=LEVELS, default="hint", help="Use only rules of at least this severity."),
     click.option(
-        "--settings", type=PATH, metavar="FILE|rev:REV", help="Settings to use, not the nearest .topospread.yaml."
+        "--settings", type=PATH, metavar="FILE|rev:REV", help="Settings file, not the nearest .topospread.yaml."
     ),
 )
 """``--select --ignore --level --settings``."""

@@ -26,7 +26,7 @@ LEASE = "topospread-scale-in-keeper"
 
 @click.command("scale-in-keeper", cls=Explained, help=HELP, exits=EXITS_WORKED)
 @access_options
-@click.option("--dry-run", is_flag=True, help="Write nothing; log the costs.")
+@click.option("--dry-run", is_flag=True, help="Log the pod deletion costs without writing them.")
 @click.option(
     "--leader-elect", type=bool, default=True, metavar="BOOL", help="Leader election: only one replica writes (true)."
 )

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-"""Any column of amounts, counts, codes or scores."""
+"""An array of amounts, counts, codes, scores or row numbers."""
 Floats = NDArray[np.floating[Any]]
-"""A column of fractions, or of scores that are not rounded yet."""
+"""An array of fractions, or of scores before rounding."""
 Codes = NDArray[np.int32]
-"""A column of interned values; −1 for a missing value."""
+"""An array of codes, one for each distinct value; −1 for a missing value."""
 Bools = NDArray[np.bool_]
 Rows = slice | Ints
-"""Rows of the node table: all of them as a slice, or some by number."""
+"""Rows of the node table: all rows as a slice, or selected rows by number."""
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 _FEW_CODES = 1 << 12
@@ -29,7 +29,7 @@ def distinct(codes: Ints) -> list[int]:
 
 
 def grown(array: NDArray[Scalar], rows: int, fill: Any = 0) -> NDArray[Scalar]:
-    """Return the array with at least ``rows`` rows, new rows filled; the same array if it is long enough."""
+    """Return the array with at least ``rows`` rows, new rows set to ``fill``; the same array if it is long enough."""
     if len(array) >= rows:
         return array
     longer = np.full((rows, *array.shape[1:]), fill, dtype=array.dtype)

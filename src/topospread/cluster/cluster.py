@@ -1,4 +1,4 @@
-"""The cluster: nodes, placed pods by class, and the objects that plugins look up. It is the only mutable state."""
+"""The cluster: nodes, placed pods by class, and the objects that plugins look up. Caches are derived from it."""
 
 from __future__ import annotations
 
@@ -37,12 +37,11 @@ def pod_key(namespace: str, name: str) -> PodKey:
 
 
 class Cluster:
-    """State in columns. Each change costs time for the rows it touches, is written to the journal, and can be undone.
+    """The state of a cluster. Each change costs time for the rows it touches, is in the journal, and can be undone.
 
     `apply` takes watch events in any order. The other methods are for callers that place pods and change nodes.
 
     Attributes:
-        nodes: the node table.
         classes: index → pod class, in the order of creation.
         selections: pod classes by selector.
         placed: pod key → row of its node.
@@ -52,10 +51,10 @@ class Cluster:
         ports: host ports in use.
         volume_use: claims and disks that pods use, by node.
         started: pod key → ``status.startTime``, for pods that have one.
-        reordered: number of updates that changed a pod's start time, or its position among the pods of its node.
+        reordered: number of updates so far that changed a pod's start time or its position among its node's pods.
         nominated: row → pod key → class of pending pods that are nominated for the node.
         objects: Services, owners, namespaces, volumes and other objects that plugins look up.
-        undo: undo log of open savepoints. Code that keeps state outside the cluster records its undo steps here.
+        undo: undo log of open savepoints. Code with state outside the cluster records its undo steps here, too.
     """
 
     def __init__(self, rules: RequestRules = CURRENT_RULES) -> None:
@@ -151,7 +150,7 @@ class Cluster:
         return True
 
     def pod_class(self, pod: Pod, *, is_placed: bool = False) -> PodClass:
-        """Return the class of a pod. ``is_placed``: ``spec.nodeName`` is where the pod runs, not a requirement."""
+        """Return the class of a pod. ``is_placed``: whether ``spec.nodeName`` is its node, instead of a requirement."""
         return self._classes.of(pod, is_placed=is_placed)
 
     def shared_class(self, pod: Pod) -> PodClass:
@@ -163,11 +162,11 @@ class Cluster:
         self._classes.keep(pod_class)
 
     def classes_asking(self, namespace: str) -> Iterable[PodClass]:
-        """Return the classes whose affinity terms may match pods of a namespace."""
+        """Return the classes whose pod (anti-)affinity terms may match pods of a namespace."""
         return self._classes.asking(namespace)
 
     def classes_meaning(self, pod_class: PodClass) -> Iterable[PodClass]:
-        """Return the classes with an affinity term that may match pods of a class. A class may occur twice."""
+        """Return the classes with a pod (anti-)affinity term that may match pods of a class, possibly twice."""
         return self._classes.meaning(pod_class)
 
     def rows_below(self, priority: int) -> set[int]:
@@ -183,7 +182,7 @@ class Cluster:
         """Return the classes with at least this index, and the index of the next class.
 
         Args:
-            asking_only: only classes with inter-pod affinity terms.
+            asking_only: whether to return only classes with inter-pod affinity terms.
         """
         made = self._classes.made
         if asking_only:
@@ -230,7 +229,7 @@ class Cluster:
             self.pods_on_missing_nodes.put(key, pod_class, started, node)
         else:
             self.bind(key, pod_class, row)
-            if started:  # the journal entry and the undo step of the binding cover it
+            if started:  # the journal entry and undo step of `bind` also cover the start time
                 self.started[key] = started
         return not is_known
 
@@ -350,19 +349,17 @@ class Cluster:
                 yield key, pod_class, row
 
     def _note_ports(self, pod_class: PodClass, row: int) -> None:
-        """Record the state of a pod's ports before a change. Ports have no use counts, so undo must restore the
-        set.
-        """
+        """Record which of a pod's ports are in use before a change, because ports have no use counts to undo by."""
         ports = pod_class.host_ports
         self.undo.record(self.ports.put_back, ports, row, self.ports.among(ports, row))
 
     def _note_images(self, node: Node) -> None:
-        """Record image sizes before a node changes, because they depend on the order in which nodes were added."""
+        """Record image sizes for undo before a node changes: they depend on the order in which nodes were added."""
         if self.undo.steps is not None and node.status.images:
             self.undo.record(self.nodes.images.put_sizes, self.nodes.images.sizes(node))
 
     def _note_start(self, key: PodKey, started: str) -> bool:
-        """Record the start time of a placed pod. Preemption orders victims by it. Return whether it changed."""
+        """Store the start time of a placed pod, by which preemption orders victims. Return whether it changed."""
         before = self.started.get(key, "")
         if before == started:
             return False
@@ -384,7 +381,7 @@ class Cluster:
             self.started[key] = started
 
     def _note_order(self, row: int) -> None:
-        """Record the pods of a node and their order."""
+        """Record the pods of a node and their order for undo."""
         if self.undo.steps is not None:
             self.undo.record(self._put_order, row, dict(self.on_node[row]), self.order.moved(row))
 
@@ -393,7 +390,7 @@ class Cluster:
         self.order.put_back(row, moved)
 
     def _undo_node(self, name: str, before: Node | None) -> None:
-        """Remove a node that was added, or restore its earlier state."""
+        """Restore a node's earlier state; remove the node if ``before`` is ``None``."""
         row = self.nodes.row_of[name]
         if before is None:
             self._nominations.node_goes(row)

@@ -1,6 +1,7 @@
-"""Devices that allocated claims use, the claims that pods use, and the remaining steps for allocating devices.
+"""Devices that allocated claims use, the claims that pods use, and the step limit of device allocation.
 
-The counts change with the claims, so savepoints and forks restore them.
+A step is a unit of work in the search for devices. The counts are updated with each claim, also when a change of a
+claim is undone.
 Source: pkg/scheduler/framework/plugins/dynamicresources/allocateddevices.go.
 """
 
@@ -21,9 +22,9 @@ PoolID = tuple[str, str]
 
 _NANO = 9
 _STEPS: Final = 250_000
-"""Step limit of a cluster without devices. A step takes about two microseconds."""
+"""Step limit of a cluster without devices. One step takes about two microseconds."""
 _STEPS_OF_A_PART: Final = 50
-"""Additional steps for each device, attribute and capacity."""
+"""Increase of the step limit for each device, attribute and capacity."""
 
 
 def nanos(amount: str | float) -> int:
@@ -36,15 +37,15 @@ class DeviceUse:
     """Counts of allocated devices.
 
     Attributes:
-        dedicated: device → number of allocations that do not share it.
-        shares: device → number of allocated shares.
-        consumed: device → capacity name → billionths that shares consume.
+        dedicated: device → number of allocations of the whole device.
+        shares: device → number of allocations of a share of the device.
+        consumed: device → capacity name → consumption of all shares, in billionths.
         users: (namespace, name) of a pod → keys of the claims reserved for it.
-        keeps: whether claims stay allocated when pods leave their nodes (`kept`).
-        version: number that is new after every change.
+        keeps: whether claims stay allocated when pods are removed from nodes (`kept`).
+        version: number that increases with every change.
         changed: pool → `version` of its newest change, newest last.
-        steps: remaining steps for device expressions and searches, on all nodes together.
-        most_steps: upper limit of ``steps``.
+        steps: remaining steps for device expressions and searches, over all nodes.
+        most_steps: the step limit, to which `refill` sets ``steps``.
     """
 
     def __init__(self) -> None:
@@ -58,26 +59,29 @@ class DeviceUse:
         self.steps = self.most_steps = _STEPS
 
     def allow_for(self, parts: int) -> None:
-        """Raise the step limit to that of ``parts`` devices, attributes and capacities; never lower it."""
+        """Raise the step limit if ``parts`` devices, attributes and capacities need more; never lower it."""
         more = max(_STEPS + parts * _STEPS_OF_A_PART - self.most_steps, 0)
         self.steps += more
         self.most_steps += more
 
     def spend(self, steps: int) -> None:
-        """Subtract steps, to 0 at the lowest; a negative number returns steps."""
+        """Subtract from the remaining steps, at most down to 0; a negative number gives steps back."""
         self.steps = min(max(self.steps - steps, 0), self.most_steps)
 
     def refill(self) -> None:
-        """Restore all steps, before another question about the same cluster."""
+        """Set the remaining steps to the limit, before the next command on the same cluster."""
         self.steps = self.most_steps
 
     def share(self, other: DeviceUse, parts: int = 1) -> None:
-        """Set the remaining steps to those of another copy of the cluster, divided by ``parts``."""
+        """Set the remaining steps to 1/``parts`` of those of ``other``, the devices of another copy of the cluster."""
         self.steps, self.most_steps = other.steps // parts, other.most_steps
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """In the block, claims stay allocated when pods leave; the resourceclaim controller releases them later."""
+        """Keep claims allocated within the block when pods are removed, as kube-scheduler does.
+
+        The resourceclaim controller releases them later.
+        """
         self.keeps = True
         try:
             yield
@@ -85,7 +89,7 @@ class DeviceUse:
             self.keeps = False
 
     def replaced(self, before: ResourceClaim | None, after: ResourceClaim | None) -> None:
-        """Count a claim that was created, changed or deleted."""
+        """Update the counts after a claim was created, changed or deleted."""
         if before is not None:
             self._count(before, -1)
         if after is not None:

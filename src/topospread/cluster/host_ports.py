@@ -1,6 +1,6 @@
 """Host ports in use on each node: a set, like ``HostPortInfo`` (k8s.io/kube-scheduler/framework).
 
-Like there, a port that two pods of a node share becomes free when one of them is removed.
+As in kube-scheduler, a port that two pods of a node share becomes free when one of the pods is removed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ class HostPorts:
     """The host ports in use.
 
     Attributes:
-        in_use: (protocol, port) → row → IPs that use it.
+        in_use: (protocol, port) → row → host IPs on which the port is in use.
     """
 
     def __init__(self) -> None:
         self.in_use: dict[tuple[str, int], dict[int, set[str]]] = {}
 
     def users(self, protocol: str, port: int) -> dict[int, set[str]]:
-        """Return row → IPs that use the port."""
+        """Return row → host IPs on which the port is in use."""
         return self.in_use.get((protocol, port), {})
 
     def among(self, ports: Iterable[HostPort], row: int) -> list[HostPort]:

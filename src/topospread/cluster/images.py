@@ -1,4 +1,4 @@
-"""Images on nodes, and the size that counts for all nodes. ImageLocality scores them.
+"""Images on nodes, and the size of each image that ImageLocality uses for all nodes.
 
 Source: backend/cache/cache.go (``addNodeImageStates``, ``removeNodeImageStates``).
 """
@@ -14,9 +14,9 @@ class ImageState(msgspec.Struct):
     """An image name and the nodes that have it.
 
     Attributes:
-        size: bytes, as reported by the first node with this name. When only one node is left, the size of that node,
-            because kube-scheduler recreates the entry on that node's next heartbeat.
-        rows: row → size that the node reports.
+        size: bytes that the first node with the image reported. Once only one node is left, the bytes that this node
+            reports, because kube-scheduler recreates the entry at its next heartbeat.
+        rows: row → bytes that the node reports.
     """
 
     size: int
@@ -53,7 +53,7 @@ class Images:
                         del self._states[name]
 
     def settle(self, node: Node) -> None:
-        """Use the size of the only node left for each image that a changed or removed node had."""
+        """After a node changed or was removed, set the size of its images that only one node still has."""
         for image in node.status.images or ():
             for name in image.names or ():
                 state = self._states.get(name)
@@ -61,11 +61,11 @@ class Images:
                     (state.size,) = state.rows.values()
 
     def sizes(self, node: Node) -> dict[str, int]:
-        """Return name → current size of a node's images."""
+        """Return image name → size that ImageLocality uses, for a node's images."""
         names = (name for image in node.status.images or () for name in image.names or ())
         return {name: state.size for name in names if (state := self._states.get(name)) is not None}
 
     def put_sizes(self, sizes: dict[str, int]) -> None:
-        """Restore sizes after the change or removal of a node was undone."""
+        """Restore the result of `sizes` after the change or removal of a node was undone."""
         for name, size in sizes.items():
             self._states[name].size = size

@@ -1,8 +1,7 @@
 """The changes of a cluster in order. Data that is derived from the cluster reads them to stay up to date.
 
-A reader stores its position. It reads all changes since then, or only the changes of some pod classes or of nodes:
-changes of one class are linked backwards, and positions of node changes are listed. Between `mark` and `take_back` the
-journal records its readers, because their changes are undone.
+A reader stores its position. It reads all changes since its position, or only the changes of some pod classes or of
+nodes. Between `mark` and `take_back`, the journal records which readers read, because these changes will be undone.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import msgspec
 from .pod_class import PodClass
 
 PodChange = tuple[int, PodClass | None, int]
-"""(row, class, ±1) when a pod is placed or removed; (row, None, 0) when a node is added, changed or removed;
+"""(row, class, ±1) when a pod is placed (+1) or removed; (row, None, 0) when a node is added, changed or removed;
 (row, None, `VOLUMES`) when the volumes behind its pods' claims change; or `ELSEWHERE`.
 """
 
@@ -27,12 +26,12 @@ VOLUMES = 1
 
 NO_ROW = -1
 ELSEWHERE: PodChange = (NO_ROW, None, 0)
-"""A change without a node: of an object (`ClusterObjects.changed` has its kind), or of a nomination."""
+"""A change of an object (`ClusterObjects.changed` has its kind) or of a nomination, which concerns no row."""
 
 _KEPT, _DROPPED = 1 << 17, 1 << 14
-"""Number of changes above which the oldest are dropped, and how many of them at once."""
+"""Maximum number of changes kept, and number of oldest changes that are dropped at once."""
 _LATEST = 8
-"""Number of newest shared readers that the journal keeps alive even if nothing else uses them yet."""
+"""Number of newest shared readers that the journal keeps alive, until other objects reference them."""
 _NONE = -1
 """Position of a change that does not exist."""
 
@@ -54,8 +53,8 @@ class Mark(msgspec.Struct):
     """A position to which the journal can be taken back.
 
     Attributes:
-        position, stamp: those of the journal at that time.
-        readers: readers that read on since then, by ``id``.
+        position, stamp: the journal's position and stamp when the mark was set.
+        readers: readers that read changes since then, by ``id``.
     """
 
     position: int
@@ -64,12 +63,12 @@ class Mark(msgspec.Struct):
 
 
 class Journal:
-    """A list of changes. The oldest are dropped when the list is long; a reader that did not read them must rebuild.
+    """A list of changes. Old changes are dropped; a reader that has not read them must rebuild its data.
 
     Attributes:
         position: position of the next change.
         last_node_change: position of the newest change that `nodes_since` returns; −1 without one.
-        stamp: number of the cluster's state. It is new after every change, and restored when changes are taken back.
+        stamp: number of the cluster's state. Every change sets a number that was never used; `take_back` restores it.
     """
 
     __slots__ = (
@@ -89,9 +88,10 @@ class Journal:
     )
 
     def __init__(self) -> None:
-        # The change at position p is _changes[p - _dropped]. _previous, as long as _changes, holds the position of the
-        # preceding change of the same class. The chains begin at PodClass.last_change. _node_changes holds the
-        # positions of node changes, and _node_rows their rows; positions before _dropped_node_changes were dropped.
+        # The change at position p is _changes[p - _dropped]. _previous[p - _dropped] is the position of the preceding
+        # change of the same class, _NONE without one; a class's chain begins at PodClass.last_change. _node_changes
+        # holds the positions of node changes in ascending order, and _node_rows, of equal length, their rows. Node
+        # changes before position _dropped_node_changes were dropped.
         self._changes: list[PodChange] = []
         self._previous: array[int] = array("q")
         self._node_changes: array[int] = array("q")
@@ -108,7 +108,7 @@ class Journal:
 
     @property
     def is_marked(self) -> bool:
-        """True if new changes may be taken back."""
+        """True if a mark is set, so new changes may be taken back."""
         return bool(self._marks)
 
     def append(self, change: PodChange) -> None:
@@ -153,7 +153,8 @@ class Journal:
         """Return the rows of nodes that were added, changed or removed since a position, each once.
 
         Returns:
-            The rows in order; ``None`` if some were dropped. A reader that gets no row keeps its position.
+            The rows in order of their first change; ``None`` if changes were dropped. If it is empty, the reader may
+            keep its position.
         """
         if position < self._dropped_node_changes:
             return None
@@ -168,7 +169,7 @@ class Journal:
         """Return the changes of some pod classes since a position.
 
         Returns:
-            The changes in order; ``None`` if some were dropped. A reader that gets no change keeps its position.
+            The changes in order; ``None`` if some were dropped. If it is empty, the reader may keep its position.
         """
         if position < 0:
             return None
@@ -188,7 +189,7 @@ class Journal:
         return [self._changes[at - self._dropped] for at in found]
 
     def shared(self, key: Hashable, make: Callable[[], Reader]) -> Reader:
-        """Return the reader of a key, up to date; make it if it does not exist or cannot catch up."""
+        """Return the up-to-date reader of a key. Call ``make`` if it does not exist or cannot catch up."""
         known = self._shared.get(key)
         if known is None or not known.catch_up():
             known = self._shared[key] = make()
@@ -200,17 +201,18 @@ class Journal:
         self._marks.append(Mark(self.position, self.stamp))
 
     def take_back(self) -> None:
-        """Drop the changes since the last mark, which cancel each other out, after its readers have read all of
-        them.
+        """Remove the changes since the last mark. Their undo changes are among them, so in sum they change nothing.
+
+        First, all readers that read some of them read the others, too.
         """
         mark = self._marks[-1]
-        if mark.position < self._dropped:  # the changes at the mark were dropped, so keep all remaining changes
+        if mark.position < self._dropped:  # some changes since the mark were dropped, so keep the remaining changes
             self._pass_on(mark)
             self._marks[-1] = Mark(self.position, self.stamp)
             return
         up_to_date: dict[int, tuple[JournalReader, bool]] = {}
         while left := [each for number, each in mark.readers.items() if number not in up_to_date]:
-            for each in left:  # a reader that catches up may make further readers catch up
+            for each in left:  # `catch_up` of one reader may record further readers
                 up_to_date[id(each)] = (each, each.catch_up())
         for reader, is_up_to_date in up_to_date.values():
             reader.rewind(mark.position if is_up_to_date else -1)
@@ -221,7 +223,7 @@ class Journal:
         self.stamp = mark.stamp
 
     def _forget_since(self, place: int) -> None:
-        """Remove the newest changes, and shorten the chains to match."""
+        """Remove the changes from index ``place`` on, also from the chains of their classes."""
         for (_, pod_class, _), before in zip(
             reversed(self._changes[place:]), reversed(self._previous[place:]), strict=True
         ):
@@ -233,11 +235,11 @@ class Journal:
         self.last_node_change = self._node_changes[-1] if nodes else self._dropped_node_changes - 1
 
     def drop_mark(self) -> None:
-        """Remove the mark of the matching `mark`."""
+        """Remove the last mark."""
         self._pass_on(self._marks[-1])
         self._marks.pop()
 
     def _pass_on(self, mark: Mark) -> None:
-        """Add the last mark's readers to the mark before it, because they also read its changes."""
+        """Add the readers of a removed mark to the last remaining mark, whose changes they also read."""
         if len(self._marks) > 1:
             self._marks[-2].readers.update(mark.readers)

@@ -22,7 +22,7 @@ Units: pods; millicores; bytes. The non-zero columns hold requests with the defa
 _RANK_GAP = 1 << 32
 _STATES_KEPT = 1 << 17
 _GARBAGE, _GARBAGE_AT_LEAST = 2, 32
-"""Values are renumbered when there are more than ``_GARBAGE · (values in use + _GARBAGE_AT_LEAST)``."""
+"""Codes are renumbered when there are more than ``_GARBAGE · (values in use + _GARBAGE_AT_LEAST)`` codes."""
 _DESCRIBED_AT_LEAST = 128
 
 
@@ -32,7 +32,7 @@ class LabelColumn:
     __slots__ = ("_by_name", "_code_of", "_present", "_rows_of", "_table", "codes", "key", "values")
 
     def __init__(self, key: str, table: NodeTable) -> None:
-        """Read the labels of the table's current nodes. `assign` updates them."""
+        """Read the labels of the table's current nodes. `assign` updates the column later."""
         self.key = key
         self._table = table
         self._code_of: dict[str, int] = {}
@@ -78,7 +78,7 @@ class LabelColumn:
         return self._code_of.get(value, -1)
 
     def compact(self) -> bool:
-        """Renumber the values if most of them are unused. Return whether codes changed their meaning."""
+        """Renumber the values if most of them are unused. Return whether it did, which makes old codes invalid."""
         used = np.unique(self.codes[self.codes >= 0])
         if len(self.values) <= _GARBAGE * (len(used) + _GARBAGE_AT_LEAST):
             return False
@@ -92,12 +92,12 @@ class LabelColumn:
         return True
 
     def rows_with(self, value: str) -> set[int]:
-        """Return the rows that have a value, by its name. Do not change the set."""
+        """Return the rows with a label value. Do not change the set."""
         code = self._code_of.get(value)
         return set() if code is None else self.rows(code)
 
     def rows(self, code: int) -> set[int]:
-        """Return the rows that have a value, by its code. Do not change the set."""
+        """Return the rows with the label value of a code. Do not change the set."""
         if self._rows_of is None:
             self._rows_of = {}
             for row, each in enumerate(self.codes.tolist()):
@@ -112,17 +112,17 @@ class NodeTable:
         size: number of rows in use, including freed rows; every column is valid in ``[:size]``.
         nodes: row → node object, ``None`` for a freed row.
         alive: whether the row has a node, bool[capacity].
-        rank: order of the nodes' names, int64[capacity]; lower sorts first. ``ranks`` holds the same as a list.
-        last_first: negated ``ranks``, for lists that are sorted with the first name last.
-        numbers: row → the int object of its number, which large lists share to save memory.
-        allocatable: int64[capacity, resources], see the columns above.
+        rank: sort key of the nodes' names, int64[capacity]; ranks have gaps. ``ranks`` is the same as a list[size].
+        last_first: negated ``ranks``, as sort key of lists that have the first name last.
+        numbers: row → its number as an int object, list[size]. Large lists share these objects to save memory.
+        allocatable: amounts that the nodes offer, int64[capacity, resources]; the columns are named above.
         used: requests of the node's pods, int64[capacity, resources].
-        shape: interned row of ``allocatable``, int64[capacity].
-        states: row → number of its `state`, −1 if the row changed since `state` was called.
+        shape: number of the row's ``allocatable`` amounts, equal for equal amounts, int64[capacity].
+        states: row → result of `state`, list[size]; −1 if ``used`` or ``allocatable`` changed since the last call.
         taints: index into `taint_sets`, int64[capacity].
         unschedulable: ``spec.unschedulable``, bool[capacity].
         images: images of all nodes.
-        numbering: number that changes when codes of labels and taints change their meaning.
+        numbering: number that changes when labels or taints get new codes, which makes stored codes invalid.
     """
 
     def __init__(self, capacity: int = 64) -> None:
@@ -298,7 +298,7 @@ class NodeTable:
             self._compact()
 
     def _compact(self) -> None:
-        """Drop unused label values, taints and shapes."""
+        """Drop unused label values, taint sets and shapes, each if most of them are unused."""
         recoded = [column.compact() for column in self._labels.values()]
         in_use, codes = np.unique(self.taints[: self.size], return_inverse=True)
         if len(self.taint_sets) > _GARBAGE * (len(in_use) + _GARBAGE_AT_LEAST):
@@ -320,14 +320,13 @@ class NodeTable:
         self.shape[row] = self._shapes.setdefault(self.allocatable[row].tobytes(), len(self._shapes))
 
     def _forget_images(self, row: int) -> Node | None:
-        """Remove the images of a row's node. Return the node."""
         node = self.nodes[row]
         if node is not None:
             self.images.remove(row, node)
         return node
 
     def _insert_name(self, name: str, row: int) -> None:
-        """Give the name a rank between its neighbours' ranks, so that other ranks need not change."""
+        """Give the name a rank between its neighbours' ranks. If there is no gap, renumber all ranks."""
         names = self._sorted_names
         position = bisect_left(names, name)
         names.insert(position, name)

@@ -1,5 +1,4 @@
-"""Nodes that preemption nominated for pending pods, by name. A nomination survives if the node is deleted and
-recreated.
+"""Nodes that preemption nominated for pending pods. A nomination survives if its node is deleted and recreated.
 
 Source: pkg/scheduler/backend/queue/nominator.go.
 """

@@ -37,8 +37,8 @@ Key = tuple[str, str]
 """(namespace, name); the namespace is "" for cluster-scoped objects."""
 
 Subject = tuple[type[KubeObject], str]
-"""(kind, namespace): the unit of change that readers subscribe to. The namespace is "" for cluster-scoped kinds, and
-for kinds whose objects are read regardless of namespace.
+"""(kind, namespace): a group of objects whose changes a reader watches. The namespace is "" for cluster-scoped kinds,
+and for kinds whose objects are read in all namespaces at once.
 """
 
 
@@ -56,20 +56,20 @@ class ClusterObjects:
     """The objects in a scheduler's listers, by kind, namespace and name.
 
     Attributes:
-        version: number that is new after every change, and restored when changes are undone.
+        version: number of the objects' state. Every change sets a number that was never used; undo restores it.
         changed: subject → `version` of the newest change.
         devices: devices that allocated claims use.
-        devices_known: whether the ResourceSlices are complete, even if empty.
-        pod_groups_known: whether the PodGroups are complete, even if empty.
+        devices_known: whether the input has all ResourceSlices, possibly none.
+        pod_groups_known: whether the input has all PodGroups, possibly none.
         whole_groups: groups whose pods are scheduled together; ``None`` for all groups.
-        unjudged_groups: group → the error that names its unmodelled part.
-        stocked: number that is new after every change of a volume, except when it is bound to a claim.
-        unread: kind → why its objects are not known, as in `Inventory`.
+        unjudged_groups: group → error that names its unmodelled part.
+        stocked: number that changes with every change of a PersistentVolume, except with its binding to a claim.
+        unread: kind → why its objects are unknown, as in `Inventory`.
     """
 
     def __init__(self, journal: Journal, undo: UndoLog, use: VolumeUse, row_of: Mapping[str, int]) -> None:
         """Args:
-        use: receives changes of the volumes behind claims.
+        use: use of volumes, to notify of changes of the volumes behind claims.
         row_of: node name → row.
         """
         self._journal = journal
@@ -134,7 +134,7 @@ class ClusterObjects:
         self._by_key, self._by_name = by_key, by_name
 
     def services_selecting(self, namespace: str, labels: Mapping[str, str]) -> list[Service]:
-        """Return the Services of a namespace that select pods with these labels, in their order."""
+        """Return the Services of a namespace that select pods with these labels, in order of addition."""
         index = self._selecting.get(namespace)
         if index is None:
             index = self._selecting[namespace] = SelectorIndex()
@@ -144,7 +144,7 @@ class ClusterObjects:
         return index.matching(namespace, labels)
 
     def look_up(self, one: ObjectKey) -> tuple[KubeObject | None, bool]:
-        """Return an object or ``None``, and whether it is a claim that a controller would create."""
+        """Return an object or ``None``, and whether it is a claim marked by `assume_claims`."""
         table: dict[Any, Any] = self._by_key[one.kind] if one.kind in self._by_key else self._by_name[one.kind]
         return table.get(one.key), one.key in self.assumed_claims
 
@@ -167,7 +167,7 @@ class ClusterObjects:
         return True
 
     def delete(self, item: KubeObject) -> bool:
-        """Remove an object. Return whether it was known."""
+        """Remove an object. Return whether it existed."""
         table, key = self._place(item)
         if table is None or key not in table:
             return False
@@ -178,7 +178,7 @@ class ClusterObjects:
         return True
 
     def judge_groups(self, whole: set[Key], unjudged: dict[Key, Exception]) -> None:
-        """Set the groups that are scheduled together, and why other groups are not modelled."""
+        """Set ``whole_groups`` and ``unjudged_groups``."""
         before = self.whole_groups, self.unjudged_groups
         self.whole_groups, self.unjudged_groups = whole, unjudged
         self._changed(PodGroup(), self._judged_before, *before)
@@ -204,7 +204,7 @@ class ClusterObjects:
         self._tell(claim, before[0])
 
     def assume_claims(self, keys: Iterable[Key]) -> None:
-        """Mark claims that a controller would create. They can be provisioned wherever their class allows."""
+        """Mark claims that a controller would create. Their volumes can be provisioned where the class allows."""
         for key in keys:
             if key not in self.assumed_claims:
                 self.assumed_claims.add(key)
@@ -315,12 +315,12 @@ class ClusterObjects:
             self._journal.append((row, None, what))
 
     def _now_free(self) -> None:
-        """Invalidate cached volume lists when undoing frees a volume."""
+        """Invalidate cached volume lists after undo freed a volume."""
         self.stocked = -self._journal.stamp
 
 
 class Reading:
-    """A record of the objects that were read, to test whether they are unchanged."""
+    """The objects that plugins read when answers were computed, to test whether the answers still hold."""
 
     __slots__ = ("_objects", "_ones", "_stamps", "_version")
 
@@ -351,9 +351,7 @@ class Reading:
 
 
 def _named_volume(item: KubeObject | None) -> tuple[type[KubeObject], str] | None:
-    """Return the kind of a claim or VolumeAttachment, and the PersistentVolume that it names; ``None`` for other
-    objects.
-    """
+    """Return (kind, PersistentVolume named) of a claim or VolumeAttachment; ``None`` for other objects."""
     name: str | None = None
     if isinstance(item, PersistentVolumeClaim):
         name = item.spec.volume_name

@@ -1,4 +1,4 @@
-"""Classes of pods that scheduling cannot distinguish. A placed pod is stored as a class, a node and a name."""
+"""Classes of pods that scheduling cannot distinguish. The cluster stores a placed pod as its key, class and node."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Cost:
 
 
 def resources_of(pod: Pod) -> bytes | None:
-    """Return all fields that determine requests, as a key; ``None`` if the pod's status determines them too."""
+    """Return a key of all fields that determine the requests; ``None`` if the pod's status also determines them."""
     if resized(pod) is not None:
         return None
     spec = pod.spec
@@ -68,18 +68,20 @@ class PodClass:
     Attributes:
         index: position in the cluster's list of classes.
         pod: one pod of the class; ignore its name, uid and status.
-        node_name: node that ``spec.nodeName`` of pending pods requires, "" for any. It is not where pods are placed.
+        node_name: node that ``spec.nodeName`` requires of pending pods, "" for any; unrelated to ``occupancy``.
         evicted: whether its pods terminate because kube-scheduler preempted them.
-        counted: whether selectors count its pods. Terminating pods use resources but are not counted.
+        counted: whether counts of selected pods include its pods; False for terminating pods, which still use
+            resources.
         occupancy: row → number of its pods on that node, without zeros.
         host_ports: host ports of its containers and sidecars.
         volumes: claims and disks that volume plugins read.
         may_need_devices: whether its pods claim devices, or request a resource that a DeviceClass may provide.
-        affinity_terms: cache of the InterPodAffinity plugin for the compiled terms.
-        is_node_pinned: whether its pods are a DaemonSet's, each for one node.
-        pinned_node: the node of a DaemonSet's pod; "" for other pods and for the DaemonSet's general class.
-        label_set: its labels in the cluster's index; ``None`` if the cluster no longer keeps the class.
-        general: the class that the cluster keeps for a node-pinned class; ``None`` for every other class.
+        affinity_terms: compiled terms, cached here by the InterPodAffinity plugin.
+        is_node_pinned: whether its pods belong to a DaemonSet, whose controller pins each pod to one node.
+        pinned_node: node of one pod of a DaemonSet; "" for other pods and for the DaemonSet's general class.
+        label_set: its labels in the cluster's index; ``None`` if the cluster dropped the class.
+        general: for a class with ``pinned_node``, the class of all pods of its DaemonSet, which the cluster keeps;
+            ``None`` for every other class.
         last_change: position of its newest change in the journal; −1 without a change.
         equivalence_class: cache of `scheduling.equivalence_class`; ``None`` until it is computed.
     """
@@ -110,7 +112,7 @@ class PodClass:
     )
 
     def __init__(self, index: int, pod: Pod, node_name: str, rules: RequestRules, cost: Cost | None = None) -> None:
-        """``cost``: the requests of a pod with equal resources, if they are known already."""
+        """``cost``: cost of another pod with equal resources, if known; else it is computed."""
         self.index = index
         self.node_name = node_name
         self.pod = pod
@@ -135,7 +137,7 @@ class PodClass:
         self.last_change = -1
 
     def pinned_to(self, pod: Pod, node: str) -> PodClass:
-        """Return a copy of the class for one DaemonSet pod and its node; placed pods count for the class itself."""
+        """Return a copy of the class for a DaemonSet pod and its node. Placed pods are counted by the class itself."""
         pinned = PodClass.__new__(PodClass)
         for name in self.__slots__:
             setattr(pinned, name, getattr(self, name))
@@ -176,7 +178,7 @@ def host_ports(pod: Pod, rules: RequestRules) -> tuple[HostPort, ...]:
 
 
 def identity(pod: Pod) -> Hashable:
-    """Return the hashable part of a class's identity. Pods that differ in it are of different classes."""
+    """Return the hashable part of a class's identity. `signature` has the rest."""
     owner = pod.metadata.controller
     owner_key = (owner.api_version, owner.kind, owner.name) if owner else None
     labels = pod.metadata.labels
@@ -192,7 +194,7 @@ def identity(pod: Pod) -> Hashable:
 
 
 def _device_claims(pod: Pod) -> tuple[object, ...]:
-    """Return the device claims that a pod names. A claim that was generated for the pod belongs to this pod only."""
+    """Return the part of a class's identity for device claims. A claim generated for a pod gives it its own class."""
     spec, status = pod.spec, pod.status
     made = {each.name: each.resource_claim_name for each in (status.resource_claim_statuses or ())} if status else {}
     named = tuple(
@@ -203,9 +205,7 @@ def _device_claims(pod: Pod) -> tuple[object, ...]:
 
 
 def _pinned_to(pod: Pod) -> tuple[str, ...]:
-    """Return the node that a DaemonSet's pod requires. DaemonSet pods of different nodes are equal in all other
-    fields.
-    """
+    """Return the node that a DaemonSet's pod requires as the part of its identity; its pods differ in nothing else."""
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
     required = affinity and affinity.required_during_scheduling_ignored_during_execution
     terms = (required and required.node_selector_terms) or ()
@@ -244,7 +244,7 @@ def namespaces_named(term: PodAffinityTerm, pod: Pod) -> Collection[str]:
 
 
 def signature(pod: Pod) -> tuple[object, ...]:
-    """Return the rest of a class's identity, to compare by equality: every field of the spec that a rule reads."""
+    """Return the part of a class's identity that is not hashable: every field of the spec that a rule reads."""
     spec = pod.spec
     return (
         spec.containers,
@@ -279,9 +279,7 @@ def _evicted(pod: Pod) -> bool:
 
 
 def _says_nothing_of_resources(status: PodStatus) -> bool:
-    """Return whether the status has no field about resources. This is a fast path: most pods of a large cluster have
-    none.
-    """
+    """Return whether the status has no field about resources, as for most pods; a fast path."""
     return not (
         status.container_statuses
         or status.init_container_statuses
@@ -299,7 +297,7 @@ def resized(pod: Pod) -> tuple[object, ...] | None:
     containers = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
     pending = [condition.reason for condition in status.conditions or () if condition.type == "PodResizePending"]
     refused = status.resize == "Infeasible"
-    # An empty map differs from a missing map: nothing is allocated, so defaults apply.
+    # An empty map means that nothing is allocated, so defaults apply. It differs from a missing map.
     amounts = [status.allocated_resources, status.resources]
     amounts += [part for s in containers for part in (s.allocated_resources, s.resources)]
     if not pending and not refused and all(each is None for each in amounts):

@@ -71,9 +71,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class PodClasses:
-    """The classes that have pods, and classes that recently had or requested some.
+    """The classes that have placed pods, and classes that recently had or were looked up.
 
-    A dropped class that gets a pod is added again. Two equal classes do no harm.
+    A dropped class whose pod is placed is added again. Two equal classes may then exist, which does no harm.
 
     Attributes:
         every: index → class. An index is never reused; a class that is added again gets a new index.
@@ -86,6 +86,9 @@ class PodClasses:
         self.every: dict[int, PodClass] = {}
         self.selections = Selections()
         self.made = 0
+        # By index: _idle (classes without pods, oldest first) and _with_affinity (classes with terms, ascending).
+        # _asking: namespace that terms may match, None for any → classes by index. _numbers: index → entries in _terms.
+        # _there: priority → classes with placed pods by index. _by_identity: `_key` → (signature, class).
         self._idle: dict[int, PodClass] = {}
         self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
         self._costs: dict[bytes, Cost] = {}
@@ -141,7 +144,7 @@ class PodClasses:
 
     def asking_since(self, index: int) -> list[PodClass]:
         """Return the classes with at least this index that have inter-pod affinity terms."""
-        newest_first = reversed(self._with_affinity.items())  # indexes only grow
+        newest_first = reversed(self._with_affinity.items())  # classes are added in order of their indexes
         return [each for _, each in takewhile(lambda entry: entry[0] >= index, newest_first)]
 
     def first_pod_came(self, pod_class: PodClass) -> None:
@@ -222,7 +225,7 @@ class PodClasses:
 
 
 def _places_of_terms(pod: Pod) -> Iterator[tuple[str, Selector]]:
-    """Yield namespace and selector of the affinity terms that name namespaces. Invalid selectors match no pod."""
+    """Yield namespace and selector of the affinity terms that list namespaces, without invalid selectors."""
     for term in affinity_terms(pod):
         try:
             selector = Selector.from_label_selector(term.label_selector)

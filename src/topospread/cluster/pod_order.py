@@ -11,11 +11,11 @@ from .pod_class import PodClass
 
 
 class PodOrder:
-    """The order of a node's pods: a new pod is appended, a removed pod is replaced by the last pod, an update does
-    both.
+    """The order of a node's pods. A new pod is appended, the last pod replaces a removed pod; an update does both.
 
-    Dicts keep pods in insertion order, so adding a pod needs no extra work. After a pod other than the last was
-    removed, `_moved` holds the order of the pods that the node had then; pods added later follow it.
+    ``on_node[row]`` has the pods in insertion order, so adding a pod needs no extra work. ``_moved[row]`` exists once a
+    pod other than the last was removed: it lists the first pods in kube-scheduler's order. Pods that were added later
+    follow it in insertion order.
     """
 
     __slots__ = ("_moved", "_on_node")

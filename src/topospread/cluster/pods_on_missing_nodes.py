@@ -10,7 +10,7 @@ Found = tuple[PodClass, str]
 
 
 class PodsOnMissingNodes:
-    """Map a missing node's name to its pods. Removing a pod moves the last pod into its position, as in `PodOrder`."""
+    """Pods by the name of their missing node. The last pod takes the position of a removed pod, as in `PodOrder`."""
 
     def __init__(self, undo: UndoLog) -> None:
         self._undo = undo
@@ -52,7 +52,7 @@ class PodsOnMissingNodes:
         return pods
 
     def _note(self, node: str) -> None:
-        """Record how to restore the pods of a node."""
+        """Record the pods of a node for undo."""
         if self._undo.steps is not None:
             self._undo.record(self._put_back, node, dict(self._by_node.get(node, {})))
 

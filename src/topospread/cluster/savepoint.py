@@ -1,4 +1,4 @@
-"""A savepoint of the whole cluster. `undo` records the changes, `journal` the readers that must follow a rollback."""
+"""A savepoint of the whole cluster: `undo` reverts the state, and `journal` the positions of readers."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Selection:
 
     Attributes:
         sets: label sets of these classes (`PodClass.label_set`).
-        on_node: row → number of counted pods, without zeros. It is kept up to date after `counting` was called.
+        on_node: row → number of matched pods that are not terminating, without zeros; valid after `counting`.
     """
 
     __slots__ = ("__weakref__", "_counters", "_known", "is_counting", "on_node", "sets")
@@ -54,11 +54,11 @@ class Selection:
         return self
 
     def shared(self, key: Hashable, make: Callable[[], Counter]) -> Counter:
-        """Return the counter of a key; make it if it does not exist."""
+        """Return the counter of a key; call ``make`` if it does not exist."""
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = make()
-            if len(self._counters) >= 2 * len(self._known):  # at least half of them refer to nothing
+            if len(self._counters) >= 2 * len(self._known):  # at least half of the weak references are dead
                 self._counters = [each for each in self._counters if each() is not None]
             self._counters.append(ref(known))
         return known  # type: ignore[return-value]  # a key belongs to one kind of counter
@@ -78,7 +78,7 @@ class Selection:
 
     @property
     def classes(self) -> Iterator[PodClass]:
-        """The classes, unordered."""
+        """Yield the classes, unordered."""
         return (each for found in self.sets for each in found.items.values())
 
 

@@ -10,7 +10,7 @@ class UndoLog:
     """Steps that undo changes, newest last. Nothing is recorded while no savepoint is open.
 
     Attributes:
-        steps: ``None`` while no savepoint is open. Hot paths test only this.
+        steps: undo steps; ``None`` while no savepoint is open. Hot code tests this before it calls `record`.
     """
 
     __slots__ = ("_depth", "steps")
@@ -25,7 +25,7 @@ class UndoLog:
             self.steps.append((undo, args))
 
     def open(self) -> int:
-        """Start recording, or nest a savepoint. Return the number of steps recorded so far."""
+        """Open a savepoint. Return the number of steps recorded so far, to pass to `back_to`."""
         self._depth += 1
         if self.steps is None:
             self.steps = []

@@ -1,4 +1,4 @@
-"""Volumes that the pods on each node use, by the names in the pods. Plugins resolve the names to objects."""
+"""Volumes that the pods on each node use, as references from pod specs. Plugins resolve them to objects."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Follower(Protocol):
 
 
 class VolumeUse:
-    """Use counts of volumes. Adding a pod costs time for the volumes that it names.
+    """Use counts of volumes by node.
 
     Attributes:
         users: volume → row → number of pod volumes on that node that name it.
@@ -88,7 +88,7 @@ class VolumeUse:
                 self._tell(row, ref, False)
 
     def rename_claim(self, key: tuple[str, str]) -> set[int]:
-        """Notify observers that a claim, (namespace, name), now has another volume: each use ends and begins again.
+        """Report to observers the end and a new start of each use of a claim, because its volume changed.
 
         Returns:
             The rows of the nodes that use the claim.

@@ -25,7 +25,7 @@ class ApiVersion(msgspec.Struct, frozen=True):
         name: ``v1beta2``.
         first: the first supported Kubernetes version that serves it.
         last: the last supported Kubernetes version that serves it.
-        rank: position, oldest first.
+        rank: position among all versions, oldest first.
     """
 
     name: str
@@ -39,7 +39,7 @@ class ApiVersion(msgspec.Struct, frozen=True):
         return f"{GROUP}/{self.name}"
 
     def source_version(self, kube_version: KubeVersion) -> KubeVersion:
-        """Return the nearest Kubernetes version that serves this configuration version, for its defaults."""
+        """Return the Kubernetes version nearest to ``kube_version`` that serves this version; its defaults apply."""
         return min(max(kube_version, self.first), self.last)
 
     def warning(self, kube_version: KubeVersion) -> str:

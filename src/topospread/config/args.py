@@ -15,28 +15,28 @@ from msgspec.structs import FieldInfo, fields
 from topospread.api.shipped_table import in_force, shipped_table
 from topospread.config.versions import NEWEST
 
-# Reads ``defaults.json``, what fields of a configuration have that are left empty; it fills none in.
+# ``defaults.json``: the defaults of a configuration's empty fields. `defaulting` applies them.
 # `conformance/oracle/cmd/configdefaults` prints it from pkg/scheduler/apis/config/VERSION/defaults.go of every minor
 # version, and ``systemDefaultConstraints`` of pkg/scheduler/framework/plugins/podtopologyspread/plugin.go.
 
 IF = " if "
-"""Separator between a field's name and its conditions: gates that must be on, fields that must be set; "!" negates."""
+"""Separator between a field's name and its conditions: gates that are on, fields that are set; "!" negates."""
 
 
 @cache
 def printed_defaults() -> dict[str, dict[str, dict[int, dict[str, Any]]]]:
     """Return configuration version → struct → first minor version of Kubernetes → field → default.
 
-    ``shape if SomeGate !field``: applies if the gate is on and the field empty; ``resources[].weight``: applies to
-    every item.
+    A key ``shape if SomeGate !field`` applies if the gate is on and the field is empty. A key ``resources[].weight``
+    applies to every list item.
     """
     return shipped_table(__package__, "defaults.json", dict[str, dict[str, dict[int, dict[str, Any]]]])
 
 
 class DefaultConstraint(msgspec.Struct, frozen=True, rename="camel"):
-    """A default spread constraint; the plugin deduces its selector for each pod.
+    """A default spread constraint. The plugin deduces a selector for each pod.
 
-    ``None`` is an unset field, whose default the plugin applies.
+    ``None`` stands for an unset field, for which the plugin uses its default.
     """
 
     max_skew: int = 0
@@ -63,7 +63,7 @@ class PodTopologySpreadArgs(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def constraints_in_force(self) -> tuple[DefaultConstraint, ...]:
-        """The constraints that pods without their own get: the list's, or the built-in ones."""
+        """The constraints for pods without their own: ``default_constraints``, or the built-in constraints."""
         return SYSTEM_CONSTRAINTS if self.defaulting_type == "System" else self.default_constraints
 
 
@@ -81,7 +81,7 @@ class ResourceWeight(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ShapePoint(msgspec.Struct, frozen=True, rename="camel"):
-    """A point of a scoring function: utilization in percent (0 to 100) gives score (0 to 10)."""
+    """A point of a scoring function: the score (0 to 10) at a utilization in percent (0 to 100)."""
 
     utilization: int = 0
     score: int = 0
@@ -99,7 +99,7 @@ class ScoringStrategy(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class NodeResourcesFitArgs(msgspec.Struct, frozen=True, rename="camel"):
-    """``ignored_*`` are for filtering only. ``scoring_strategy`` is for plugins that score."""
+    """``ignored_*``: resources that Filter ignores. ``scoring_strategy``: used by Score only."""
 
     ignored_resources: tuple[str, ...] = ()
     ignored_resource_groups: tuple[str, ...] = ()
@@ -120,14 +120,14 @@ class InterPodAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class DefaultPreemptionArgs(msgspec.Struct, frozen=True, rename="camel"):
-    """The number of candidate nodes for preemption: the larger of percent of the nodes and an absolute number."""
+    """The minimum number of candidate nodes for preemption: the larger of a percentage and a number of nodes."""
 
     min_candidate_nodes_percentage: int = 10
     min_candidate_nodes_absolute: int = 100
 
 
 class VolumeBindingArgs(msgspec.Struct, frozen=True, rename="camel"):
-    """``shape`` is empty where the version does not score storage capacity."""
+    """``shape`` is empty if the version does not score storage capacity."""
 
     bind_timeout_seconds: int = 600
     shape: tuple[ShapePoint, ...] = ()
@@ -150,7 +150,7 @@ class NodeLabelArgs(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ServiceAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
-    """Node labels that pods of one Service share; removed in 1.23."""
+    """Node labels whose values must or should be equal for all pods of a Service; removed in 1.23."""
 
     affinity_labels: tuple[str, ...] = ()
     anti_affinity_labels_preference: tuple[str, ...] = ()
@@ -159,9 +159,9 @@ class ServiceAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
 class PluginArgs(msgspec.Struct, frozen=True, rename="pascal"):
     """The arguments of every plugin that has arguments, enabled or not.
 
-    ``node_resources_least_allocated``, ``…most_allocated`` and ``requested_to_capacity_ratio`` belong to the scoring
-    plugins of those names, which NodeResourcesFit's scoring strategies replaced in v1beta2. ``unknown`` holds the
-    arguments of unknown plugins.
+    ``node_resources_least_allocated``, ``…most_allocated`` and ``requested_to_capacity_ratio`` are for old scoring
+    plugins, which v1beta2 replaced by NodeResourcesFit's scoring strategies. ``unknown``: plugin → arguments, for
+    plugins that are not in-tree.
     """
 
     pod_topology_spread: PodTopologySpreadArgs = PodTopologySpreadArgs()

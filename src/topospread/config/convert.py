@@ -1,7 +1,7 @@
 """Conversion of a KubeSchedulerConfiguration to another version with the same decisions.
 
-A field that the other version cannot express is an error. Each version has its own defaults, so the result states
-defaults that differ. ``convert_plugins.py`` converts the plugins.
+A field that the target version cannot express is an error. Each version has its own defaults, so the result sets fields
+whose defaults differ. ``convert_plugins.py`` converts the plugins.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from topospread.config.typed_args import plain
 from topospread.config.versions import NEWEST
 from topospread.errors import ConfigError, InputError, Place
 
-# The arguments of a profile's plugins said in another version of the configuration.
+# The arguments of a profile's plugins in another version of the configuration.
 
 
 def converted_args(
@@ -106,8 +106,8 @@ def _strategy_as_scoring(configs: dict[str, PluginConfig], profile: Profile) -> 
 def _explicit_defaulting(conversion: Conversion, configs: dict[str, PluginConfig], profile: Profile) -> None:
     """Write ``defaultingType`` if the target has another default.
 
-    A version without ``defaultingType`` always lists constraints. An empty list is omitted if the target lacks the
-    SelectorSpread plugin, which the built-in constraints replace.
+    In a version without ``defaultingType``, constraints are always a list. An empty list is omitted if the target has
+    no SelectorSpread, the plugin that the built-in constraints replaced.
     """
     target = conversion.target
     wanted = profile.args.pod_topology_spread
@@ -138,7 +138,8 @@ def convert(data: Any, to_version: str, place: Place | None = None) -> Data:
     """Convert a configuration to another version (``v1``, or with its group), with the same effect on placements.
 
     Default plugins that the target lacks are left out: the volume limits of in-tree drivers, NodePreferAvoidPods, and
-    SelectorSpread, which the built-in default constraints replace. Plugins that only the target has keep its defaults.
+    SelectorSpread, which the built-in default constraints replaced. Plugins that only the target has are as in its
+    defaults.
 
     Raises:
         ConfigError: if a version is unknown, or the target cannot express a field, which the message names.
@@ -160,7 +161,7 @@ def convert(data: Any, to_version: str, place: Place | None = None) -> Data:
         given = [_with_bind_timeout(one, source) for one in source.profiles or (_EMPTY,)]
         pairs = zip(given, effective.profiles, strict=True)
         result |= _profiles([_profile(conversion, one, profile, place) for one, profile in pairs])
-    # The result must load: the target version may not know a field, or may reject a value.
+    # Load the result as a check: the target version may lack a field, or its validation may reject a value.
     try:
         load_configuration(result, kube_version=target.last)
     except InputError as error:
@@ -183,12 +184,12 @@ def _process_fields(source: Document, target: ApiVersion) -> Data:
 
 
 def _says_nothing(value: Any) -> bool:
-    """Return whether a field can be dropped because its value has no effect: false, or an address without a port."""
+    """Return whether a field's value has no effect, so it can be dropped: false, or an address without a port."""
     return value is False or (isinstance(value, str) and value.rpartition(":")[2] in ("", "0"))
 
 
 def _extender(extender: Mapping[str, Any], target: ApiVersion) -> Data:
-    """Return an extender with the target's spelling of its fields (``enableHttps``), and its type of the timeout."""
+    """Return an extender with the target's field names (``enableHttps``) and the target's type of the timeout."""
     known = extender_fields(target, target.last)
     spelt = {name.lower(): name for name in known}
     converted = {spelt[name.lower()]: value for name, value in extender.items()}
@@ -200,7 +201,7 @@ def _extender(extender: Mapping[str, Any], target: ApiVersion) -> Data:
     return converted
 
 
-# What v1alpha2 says once and later versions say in every profile, and the reverse for the percentage.
+# Fields that v1alpha2 has once and later versions in every profile; percentageOfNodesToScore can be in both.
 _FOR_ALL_PROFILES = ("disablePreemption", "bindTimeoutSeconds", "percentageOfNodesToScore", "apiVersion", "kind")
 
 

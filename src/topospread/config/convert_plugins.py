@@ -1,7 +1,7 @@
 """Plugins of a profile in another version of the configuration: enabled plugins by extension point, and weights.
 
-Plugins keep the file's form if it has the same effect. Otherwise they are differences from the target's defaults. An
-extension point is listed in full if differences cannot express the file's order.
+The file's plugins are kept if they have the same effect in the target version. Otherwise the result lists the
+differences from the target's defaults, or all plugins of an extension point if only that gives the file's order.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _SCORING = {"NodeResourcesFit", *SCORING_PLUGINS.values()}
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The source and target versions; each stands for the last Kubernetes version that serves it."""
+    """The source and target versions. Each is taken as read by the last Kubernetes version that serves it."""
 
     source: ApiVersion
     target: ApiVersion
 
     @property
     def scoring_is_legacy(self) -> bool:
-        """True if separate plugins score node resources in the target version, and NodeResourcesFit only filters."""
+        """True if in the target version separate plugins score node resources, and NodeResourcesFit only filters."""
         return self.target.rank < API_VERSIONS["v1beta2"].rank
 
     def compared(self, plugin: str, point: str) -> bool:
@@ -61,7 +61,7 @@ class Conversion:
     def name_in_target(self, plugin: str, point: str, profile: Profile) -> str:
         """Return the plugin's name in the target version.
 
-        SelectorSpread and the scorers of node resources have different names in some versions.
+        SelectorSpread and the plugins that score node resources have different names in some versions.
         """
         if plugin == "DefaultPodTopologySpread":
             return "SelectorSpread"
@@ -74,7 +74,7 @@ class Conversion:
 
 
 def legacy_scoring(profile: Profile) -> list[EnabledPlugin]:
-    """Return the source's enabled plugins that score node resources without NodeResourcesFit."""
+    """Return the profile's enabled plugins that score node resources, except NodeResourcesFit."""
     return [one for one in profile.plugins.get("score", ()) if one.name in SCORING_PLUGINS.values()]
 
 
@@ -84,7 +84,6 @@ def converted_plugins(
     """Return the plugin sets for the target version.
 
     Args:
-        conversion: the versions.
         given: the file's plugins; ``None`` for none.
         profile: the effective profile in the source version.
         place: place of the configuration.
@@ -119,7 +118,7 @@ def _wanted_at(conversion: Conversion, profile: Profile, point: str, place: Plac
             what = f"{target.name} has no plugin {one.name} at {EXTENSION_POINTS[point]}"
             raise ConfigError(f"cannot be expressed: {what}", place.at(one.origin))
     if target.name == "v1alpha2" and profile.args.pod_topology_spread.defaulting_type == "System":
-        # What the built-in constraints do was a plugin's work.
+        # SelectorSpread did what the built-in constraints do now.
         yield from (one for one in _PREDECESSOR.get(point, ()) if "SelectorSpread" not in profile.enabled("score"))
 
 
@@ -159,7 +158,7 @@ def _difference(
     ]
     disabled = [one.name for one in standard if one.name not in there and conversion.compared(one.name, point)]
     if conversion.target.rank < API_VERSIONS["v1beta2"].rank:
-        # These versions append what is enabled; a default has to go before it can come with another weight.
+        # These versions append enabled plugins, so a default plugin must be disabled to get another weight.
         disabled += [one.name for one in changed if one.name in weights]
     return PluginSet(tuple(PluginEntry(one.name, one.weight) for one in changed), tuple(disabled))
 

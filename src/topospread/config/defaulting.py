@@ -1,6 +1,6 @@
-"""The defaults of a KubeSchedulerConfiguration, as its version fills them in.
+"""Defaulting of a KubeSchedulerConfiguration, by the rules of its version.
 
-`args` holds the defaults with the gates and fields that they depend on. Source:
+`args` has the defaults, with the gates and fields that they depend on. Source:
 pkg/scheduler/apis/config/VERSION/defaults.go.
 """
 
@@ -81,7 +81,7 @@ def _plugins(custom: Mapping[str, PluginSet] | None, defaults: Defaults) -> dict
 def _defaults_of(struct: str, defaults: Defaults) -> dict[str, Any]:
     """Return the defaults for a struct's empty fields.
 
-    Before the first version with recorded defaults, the plugin applied the same defaults itself.
+    A Kubernetes version older than all recorded defaults gets the oldest, which the plugin then applied itself.
     """
     printed = printed_defaults()
     own = printed[defaults.api.name].get(struct, {})
@@ -92,7 +92,7 @@ def _defaults_of(struct: str, defaults: Defaults) -> dict[str, Any]:
 
 
 def _of_newer_gates(struct: str, defaults: Defaults) -> dict[str, Any]:
-    """Return the gated defaults of the given Kubernetes version; empty if it still serves the configuration version."""
+    """Return the defaults with conditions of a Kubernetes version that no longer serves the configuration version."""
     minor = defaults.gates.kube_version.minor
     newest = printed_defaults()[latest_api_version(defaults.gates.kube_version).name].get(struct, {})
     if minor <= defaults.version.minor or not newest:
@@ -101,7 +101,7 @@ def _of_newer_gates(struct: str, defaults: Defaults) -> dict[str, Any]:
 
 
 def process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:
-    """Return the fields outside the profiles with their defaults, for validation."""
+    """Return the fields outside of ``profiles`` with their defaults, for validation."""
     full = dict(fields)
     for key, value in sorted(_defaults_of(KIND, defaults).items(), key=lambda each: IF in each[0]):
         name, _, terms = key.partition(IF)
@@ -113,7 +113,7 @@ def process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, A
 
 
 def _filled(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields with defaults; zeros count as unset, except booleans, which are pointers in Go."""
+    """Return the fields with defaults. A zero or "" counts as unset; false does not, because Go has a pointer."""
     return {**given, **defaults, **{key: value for key, value in given.items() if not _is_zero(key, value)}}
 
 

@@ -1,4 +1,4 @@
-"""A KubeSchedulerConfiguration as decoded and defaulted data, from which ``load.py`` makes profiles.
+"""A KubeSchedulerConfiguration as decoded data, from which ``load.py`` makes profiles.
 
 Source: pkg/scheduler/apis/config/types.go (the internal types).
 """
@@ -18,7 +18,7 @@ from topospread.config.versions import KubeVersion
 from topospread.errors import ConfigError, DecodeError, Place
 
 _MOST_PROFILES = 1000
-"""Maximum number of profiles; kube-scheduler has no limit. A profile takes a quarter of a millisecond to load."""
+"""Maximum number of profiles, to limit the time to load them. kube-scheduler has no limit."""
 
 Args = dict[str, Any]
 
@@ -27,9 +27,8 @@ class PluginConfig(msgspec.Struct, frozen=True):
     """Arguments for a plugin.
 
     Attributes:
-        name: the plugin.
         args: plain data with Kubernetes' field names; ``None`` if unset.
-        in_tree: whether the version has arguments of the plugin's own kind, and ``args`` was decoded as that.
+        in_tree: whether the version has a type for the plugin's arguments, by which ``args`` was decoded.
         origin: path of the ``args`` field, or "" for arguments that were defaulted as a whole.
     """
 

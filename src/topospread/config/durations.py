@@ -9,7 +9,7 @@ import re
 
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _LONGEST = 100
-"""Maximum number of characters: Go writes no longer durations, and thousands of digits are slow to parse."""
+"""Maximum number of characters. Go never writes more, and thousands of digits are slow to parse."""
 _FORM = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+", re.ASCII)
 _PART = re.compile(r"(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 

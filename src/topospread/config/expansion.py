@@ -19,7 +19,7 @@ from topospread.config.registry import extension_points, last_version_with
 from topospread.config.versions import KubeVersion
 
 ExpansionProblem = tuple[str, str]
-"""(path of the field to blame, "" if there is none; kube-scheduler's message)."""
+"""(path of the field that causes the problem, or "" if no field does; kube-scheduler's message)."""
 
 WEIGHED = ("score", "placement_score")
 _HIGHEST_TOTAL = 2**63 - 1
@@ -29,16 +29,16 @@ _NONE = PluginSet()
 
 
 class Expansion(msgspec.Struct, frozen=True):
-    """The plugins in force, and in ``problems`` why kube-scheduler would not start with them."""
+    """The plugins in force. ``problems``: why kube-scheduler would not start with them."""
 
     plugins: Mapping[str, tuple[EnabledPlugin, ...]]
     problems: tuple[ExpansionProblem, ...]
 
 
 def expand(sets: Mapping[str, PluginSet], version: KubeVersion, scheduler_name: str = "") -> Expansion:
-    """Return every extension point's plugins. ``sets`` are the merged sets by the configuration's point names.
+    """Return every extension point's plugins, and problems in the order in which kube-scheduler finds them.
 
-    Problems are in kube-scheduler's order: it stops at the first.
+    ``sets``: name of the extension point in the configuration → its plugins, merged with the defaults.
     """
     points = extension_points(version)
     problems = list(dict.fromkeys(_problems(sets, points, checked_points(version))))
@@ -56,7 +56,7 @@ def expand(sets: Mapping[str, PluginSet], version: KubeVersion, scheduler_name: 
 def _ordered(
     point: str, sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]
 ) -> tuple[PluginEntry, ...]:
-    """Return three parts: overridden multiPoint plugins, other multiPoint plugins, and the point's own plugins."""
+    """Return multiPoint plugins that the extension point also lists, other multiPoint plugins, then its others."""
     own = sets.get(EXTENSION_POINTS[point], _NONE)
     listed = {entry.name: entry for entry in own.enabled}
     multi_point = [
@@ -152,9 +152,9 @@ def _missing(point: str, entry: PluginEntry) -> ExpansionProblem:
 def _overflowing(
     sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]], version: KubeVersion
 ) -> Iterator[ExpansionProblem]:
-    """Yield errors for weights whose sum is out of range. Go's int64 wraps, so a later plugin makes the sum negative.
+    """Yield errors for weights whose sum overflows Go's int64 and becomes negative.
 
-    Until 1.21 the plugins had the random order of a Go map, so the effect of such weights was random.
+    Until 1.21, kube-scheduler added the weights in the random order of a Go map, so the error was random.
     """
     for point in WEIGHED if version.minor >= 22 else ():
         first: dict[str, PluginEntry] = {}

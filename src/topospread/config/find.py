@@ -1,4 +1,4 @@
-"""Find the only KubeSchedulerConfiguration among objects, also in a ConfigMap. `document` decodes its fields."""
+"""Search for the only KubeSchedulerConfiguration among objects, also in a ConfigMap. `document` decodes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topospread.errors import ConfigError, Place
 
 FoundConfiguration = tuple[dict[str, Any], Place]
 _MOST_ALIASES = 8
-"""Maximum number of YAML aliases in the text of a ConfigMap's key; more could expand a few lines to gigabytes."""
+"""Maximum number of YAML aliases in a ConfigMap's text, because aliases can expand a few lines to gigabytes."""
 
 
 def find_configuration(documents: Sequence[Any], place: Place | None = None) -> FoundConfiguration:

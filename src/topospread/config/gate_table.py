@@ -32,8 +32,9 @@ class Span(msgspec.Struct, frozen=True):
 class GateRow(msgspec.Struct, frozen=True):
     """One gate: its spans, oldest first, its last version, and its effect.
 
-    ``components``: the programs that use the gate; both accept it on their command line. ``components`` is empty and
-    ``effect`` is "" if the gate does not affect scheduling. ``needs``: gates that must be on as well, since 1.35.
+    ``components``: programs whose behaviour depends on the gate; all programs accept it on their command line.
+    ``components`` is empty and ``effect`` is "" if the gate does not affect scheduling. ``needs``: gates that must also
+    be on, which is checked since 1.35.
     """
 
     name: str
@@ -53,7 +54,7 @@ class GateRow(msgspec.Struct, frozen=True):
 class _Printed(msgspec.Struct):
     """A gate in the printed file; ``history``: ``1.24 ALPHA off, 1.27 BETA on, 1.30 GA on locked, last 1.31``.
 
-    An older gate starts at 1.18, the oldest supported version.
+    The history of an older gate starts at 1.18, the oldest supported version.
     """
 
     history: str
@@ -65,7 +66,7 @@ def _printed() -> dict[str, _Printed]:
     return shipped_table(__package__, "feature_gates.json", dict[str, _Printed])
 
 
-@lru_cache(maxsize=1024)  # names are what users write
+@lru_cache(maxsize=1024)  # bounded, because users may write any name
 def gate_row(name: str) -> GateRow | None:
     """Return a gate of any version, also without an effect on scheduling; ``None`` if unknown."""
     printed = _printed().get(name)
@@ -84,7 +85,7 @@ def gate_row(name: str) -> GateRow | None:
 
 @cache
 def dependents() -> tuple[GateRow, ...]:
-    """Return gates without an effect on scheduling that need gates with one."""
+    """Return gates without an effect on scheduling that need gates with an effect."""
     found = (gate_row(name) for name, each in _printed().items() if name not in _EFFECTS and each.needs)
     return tuple(row for row in found if row is not None and any(need in _EFFECTS for need in row.needs))
 
@@ -95,7 +96,7 @@ _APISERVER: tuple[Component, ...] = ("apiserver",)
 _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "EvenPodsSpread": (
         _BOTH,
-        "topologySpreadConstraints is kept in pods, and PodTopologySpread is in the default profile",
+        "topologySpreadConstraints is stored in pods, and PodTopologySpread is in the default profile",
     ),
     "DefaultPodTopologySpread": (
         _SCHEDULER,
@@ -113,7 +114,7 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     ),
     "MatchLabelKeysInPodAffinity": (
         _APISERVER,
-        "matchLabelKeys and mismatchLabelKeys of pod affinity terms are kept, and written into the selectors",
+        "matchLabelKeys and mismatchLabelKeys of pod affinity terms are stored, and written into the selectors",
     ),
     "PodAffinityNamespaceSelector": (_BOTH, "namespaceSelector of pod affinity terms is stored and used"),
     "PodTopologyLabelsAdmission": (
@@ -123,9 +124,9 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "TaintTolerationComparisonOperators": (_BOTH, "tolerations may use the operators Lt and Gt"),
     "SidecarContainers": (
         _BOTH,
-        "restartPolicy of init containers is kept, and sidecars (restartPolicy: Always) count like containers",
+        "restartPolicy of init containers is stored, and sidecars (restartPolicy: Always) count like containers",
     ),
-    "PodLevelResources": (_BOTH, "pod-level resources are kept, and replace the sum of the containers"),
+    "PodLevelResources": (_BOTH, "pod-level resources are stored, and replace the sum of the containers"),
     "PodLevelResourcesFixDefaulting": (
         _APISERVER,
         "containers' requests are no longer derived from pod-level requests",
@@ -142,17 +143,17 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
         _SCHEDULER,
         "the DeferredPodScheduling plugin is in the default profile: pods with a pending resize may preempt others",
     ),
-    "PodOverhead": (_BOTH, "overhead of a pod is kept, and counts"),
+    "PodOverhead": (_BOTH, "overhead of a pod is stored, and counts"),
     "NonPreemptingPriority": (_BOTH, "preemptionPolicy of a pod is stored and used"),
     "PodSchedulingReadiness": (
         _BOTH,
-        "schedulingGates of a pod are kept, and the SchedulingGates plugin is in the default profile",
+        "schedulingGates of a pod are stored, and the SchedulingGates plugin is in the default profile",
     ),
     "PodDisruptionConditions": (
         _BOTH,
         "a pod waits on its nominated node for preempted pods only, not for other terminating pods (since 1.27)",
     ),
-    "NodeDeclaredFeatures": (_BOTH, "declaredFeatures is kept; NodeDeclaredFeatures is in the default profile"),
+    "NodeDeclaredFeatures": (_BOTH, "declaredFeatures is stored; NodeDeclaredFeatures is in the default profile"),
     "LocalStorageCapacityIsolation": (_BOTH, "ephemeral-storage of nodes and pods counts"),
     "BalanceAttachedNodeVolumes": (_SCHEDULER, "balanced allocation includes attached volumes"),
     "ResourceLimitsPriorityFunction": (_SCHEDULER, "the NodeResourceLimits plugin is in the default profile"),
@@ -175,10 +176,10 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "StorageCapacityScoring": (_SCHEDULER, "VolumeBinding scores nodes by storage capacity"),
     "VolumeAttributesClass": (
         _BOTH,
-        "volumeAttributesClassName of claims and volumes is kept and must match; if off, claims that name a class fail",
+        "volumeAttributesClassName of claims and volumes is stored and must match; if off, claims with a class fail",
     ),
     "VolumeLimitScaling": (_SCHEDULER, "a node without its CSI driver takes no pod that needs the driver"),
-    "DynamicResourceAllocation": (_BOTH, "resourceClaims is kept; DynamicResources is in the default profile"),
+    "DynamicResourceAllocation": (_BOTH, "resourceClaims is stored; DynamicResources is in the default profile"),
     "DRAExtendedResource": (
         _BOTH,
         "an extended resource may name a DeviceClass; nodes without the resource then allocate devices of the class",
@@ -214,23 +215,23 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
         _SCHEDULER,
         "the TopologyPlacementGenerator and PodGroupPodsCount plugins are in the default profile",
     ),
-    "RuntimeClass": (_APISERVER, "runtimeClassName of a pod is kept"),
+    "RuntimeClass": (_APISERVER, "runtimeClassName of a pod is stored"),
     "GenericEphemeralVolume": (
         _BOTH,
         "ephemeral volumes have their own claim; if off, pods with one are rejected",
     ),
-    "ImageVolume": (_APISERVER, "image volumes are kept"),
-    "ContainerRestartRules": (_APISERVER, "restartPolicyRules of containers are kept"),
-    "VolumeBindMountOptions": (_APISERVER, "bindMountOptions of volume mounts are kept"),
-    "StatefulSetStartOrdinal": (_APISERVER, "ordinals of a StatefulSet are kept"),
-    "IndexedJob": (_APISERVER, "completionMode of a Job is kept"),
-    "SuspendJob": (_APISERVER, "suspend of a Job is kept; if off, a suspended Job runs"),
-    "JobPodReplacementPolicy": (_APISERVER, "podReplacementPolicy of a Job is kept"),
+    "ImageVolume": (_APISERVER, "image volumes are stored"),
+    "ContainerRestartRules": (_APISERVER, "restartPolicyRules of containers are stored"),
+    "VolumeBindMountOptions": (_APISERVER, "bindMountOptions of volume mounts are stored"),
+    "StatefulSetStartOrdinal": (_APISERVER, "ordinals of a StatefulSet are stored"),
+    "IndexedJob": (_APISERVER, "completionMode of a Job is stored"),
+    "SuspendJob": (_APISERVER, "suspend of a Job is stored; if off, a suspended Job runs"),
+    "JobPodReplacementPolicy": (_APISERVER, "podReplacementPolicy of a Job is stored"),
     "MaxUnavailableStatefulSet": (
         _APISERVER,
-        "maxUnavailable of a StatefulSet's rolling update is kept; if off, one pod is replaced at a time",
+        "maxUnavailable of a StatefulSet's rolling update is stored; if off, one pod is replaced at a time",
     ),
-    "JobManagedBy": (_APISERVER, "managedBy of a Job is kept; if off, the Job controller runs Jobs of others too"),
+    "JobManagedBy": (_APISERVER, "managedBy of a Job is stored; if off, the Job controller runs Jobs of others too"),
 }
 """Gate → the components that use it, and its effect."""
 

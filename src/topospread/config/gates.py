@@ -1,6 +1,6 @@
 """The feature gates of kube-scheduler and the API server in a version, with overrides.
 
-The words are those of component-base/featuregate (``feature_gate.go``).
+Error messages are those of component-base/featuregate (``feature_gate.go``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PREVIEWS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """The gates of one program (kube-scheduler or the API server) of one version, overrides applied.
+    """The gates of one program (kube-scheduler or the API server) of one version, with overrides.
 
     ``preview``: a proposed change that no release has; one of `PREVIEWS`.
     """
@@ -37,8 +37,7 @@ class Gates:
     def enabled(self, name: str) -> bool:
         """Return whether a gate is on.
 
-        A gate is off before its first version. A removed gate keeps its last state, and so does a gate that is on in
-        every supported version.
+        A gate is off before its first version. A removed gate keeps its last state.
 
         Raises:
             KeyError: if the table has no such gate.
@@ -80,7 +79,7 @@ def gates_for(
 
 
 def with_preview(gates: Gates, preview: str) -> Gates:
-    """Return the gates with a proposed change on top.
+    """Return the gates with a proposed change (`PREVIEWS`).
 
     Raises:
         UsageError: if topospread does not know the proposal.
@@ -118,7 +117,7 @@ def parted_gates(text: str, *programs: str) -> list[str]:
 
 @cache
 def _as_released(version: KubeVersion, component: Component) -> Gates:
-    """Return the gates of a version without overrides; cached because they are needed for every object."""
+    """Return the gates of a version without overrides. The result is cached because every object needs it."""
     return Gates(version, component, {name: span.default for name, span in gates_known(version).items()})
 
 
@@ -141,7 +140,7 @@ def _refused(name: str, wanted: bool, version: KubeVersion) -> Iterator[str]:
 
 
 def _unmet(values: Mapping[str, bool], given: Mapping[str, bool], version: KubeVersion) -> list[str]:
-    """Return enabled gates without a gate that they need; ``values``: defaults, ``given``: command line."""
+    """Return enabled gates that need a gate which is off. ``values``: defaults; ``given``: command line."""
     if version < _NEEDS_SINCE:
         return []
     needs = {name: GATES[name].needs for name, on in values.items() if on}

@@ -49,7 +49,7 @@ def _printed() -> dict[str, dict[str, dict[str, str]]]:
 
 @cache
 def _struct(api: str, name: str, minor: int) -> Object:
-    """Return a struct of a configuration version in a minor version of Kubernetes."""
+    """Return the fields of a struct in a configuration version, as a minor version of Kubernetes has it."""
     fields: dict[str, Type] = {}
     for field, text in _printed()[api][name].items():
         what, _, since = text.partition(" since ")

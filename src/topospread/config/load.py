@@ -36,7 +36,7 @@ def default_configuration(kube_version: str | KubeVersion = NEWEST, gates: Gates
 
 
 def standard_configuration(api_version: str, gates: Gates) -> Configuration:
-    """Return the configuration of a version (``kubescheduler.config.k8s.io/v1beta2``) that sets nothing."""
+    """Return a configuration with only ``apiVersion`` (``kubescheduler.config.k8s.io/v1beta2``), with defaults."""
     return load_configuration({"apiVersion": api_version, "kind": KIND}, kube_version=gates.kube_version, gates=gates)
 
 
@@ -55,7 +55,7 @@ def load_configuration(
 ) -> Configuration:
     """Load a KubeSchedulerConfiguration of any version from plain data, with the defaults of its version.
 
-    ``gates``: kube-scheduler's; by default those of the version without overrides. ``validate=False`` skips
+    ``gates``: kube-scheduler's gates; by default the version's, without overrides. ``validate=False`` skips
     kube-scheduler's validation.
 
     Raises:
@@ -132,9 +132,9 @@ def _profile(given: ProfileDocument, full: ProfileDocument, expansion: Expansion
 
 
 def _ignored_resources(document: Document) -> dict[str, str]:
-    """Return field path → resource that is left to an extender (scheduler.go, ``buildExtenders``).
+    """Return field path → resource that Filter ignores because an extender handles it (``buildExtenders``).
 
-    These resources replace those in NodeResourcesFit's own arguments, in every profile.
+    In every profile, these resources replace ``ignoredResources`` in NodeResourcesFit's arguments.
     """
     return {
         f"extenders[{index}].managedResources[{position}]": resource.get("name", "")
@@ -188,7 +188,7 @@ _VERBS = {
     "prioritizeVerb": "score nodes",
     "preemptVerb": "choose the victims of a preemption",
 }
-"""Extender verbs that change placements; a bind verb does not."""
+"""Extender verb that can change a placement → its effect in words. A bind verb cannot."""
 
 
 def _warnings(given: Document, full: Document, kube_version: KubeVersion) -> Iterator[str]:

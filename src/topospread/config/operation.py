@@ -41,9 +41,9 @@ class Operation:
     Attributes:
         leader_election: settings of the leader election.
         kubeconfig: ``clientConnection.kubeconfig``; "" if unset.
-        qps: requests a second; negative for no limit.
-        burst: additional requests at once.
-        initial_backoff, max_backoff: seconds of a pod's backoff.
+        qps: maximum requests per second; negative for no limit.
+        burst: maximum requests at once after a pause.
+        initial_backoff, max_backoff: shortest and longest backoff of a pod, in seconds.
         extenders: ``urlPrefix`` of each extender.
         given: top-level fields that the file sets.
         shown: all settings with defaults, as in kube-scheduler's ``/configz``.
@@ -98,7 +98,7 @@ def _seconds(duration: str) -> float:
 
 
 def _shown(full: Document, gates: Gates) -> dict[str, Any]:
-    """Return the configuration as plain data in version v1, including empty fields that Go writes."""
+    """Return the configuration as plain data in version v1, with the empty fields that Go also writes."""
     v1 = API_VERSIONS["v1"]
     fields = process_fields(full.fields, Defaults(v1, v1.source_version(full.version), gates))
     fields["clientConnection"] = {"kubeconfig": "", "acceptContentTypes": "", **fields["clientConnection"]}

@@ -1,4 +1,4 @@
-"""The extension points where kube-scheduler checks plugins, and the plugins that it refuses or forgets, as tables.
+"""Tables of the extension points at which kube-scheduler checks plugins, and of plugins that it rejects or ignores.
 
 ``plugin_checks.json`` has the tables. `conformance/oracle/cmd/plugins` prints it from every minor version's
 pkg/scheduler/framework/runtime/framework.go (``getExtensionPoints``), apis/config/validation/validation.go and
@@ -18,9 +18,9 @@ from topospread.config.versions import KubeVersion
 
 
 class _PrintedChecks(msgspec.Struct):
-    """The tables by the first minor version that they hold for; some by configuration version, too.
+    """The tables, by first minor version; some also by configuration version.
 
-    ``refused``: the innermost dict is configuration version in the message → refused plugins.
+    ``refused``: the innermost dict maps the configuration version that the message names to the rejected plugins.
     """
 
     order: dict[int, list[str]]
@@ -41,16 +41,16 @@ def checked_points(version: KubeVersion) -> tuple[str, ...]:
 
 
 def refusing_points(version: KubeVersion) -> list[str]:
-    """Return the configuration's extension points at which a version refuses removed plugins."""
+    """Return the configuration's extension points at which a version checks for removed plugins."""
     return in_force(_printed().stages, version.minor)
 
 
 def refused_plugins(api: ApiVersion, version: KubeVersion) -> dict[str, str]:
-    """Return plugin that a configuration version refuses → version in the message ``was removed in version …``."""
+    """Return rejected plugin → version in the message ``was removed in version …``."""
     listed = in_force(_printed().refused[api.name], version.minor)
     return {name: since for since, names in listed.items() for name in names}
 
 
 def unmerged_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
-    """Return fields of ``plugins`` that a version decodes and forgets to merge with its defaults."""
+    """Return fields of ``plugins`` that a version decodes but does not merge with its defaults."""
     return tuple(in_force(_printed().forgotten[api.name], version.minor))

@@ -20,7 +20,7 @@ ALL = "*"
 
 
 class PluginEntry(msgspec.Struct, frozen=True):
-    """An enabled plugin; its weight is 0 if unset, and ``origin`` is the path of its field, "" for a default."""
+    """An enabled plugin. ``weight``: 0 if unset. ``origin``: path of its field; "" for a default."""
 
     name: str
     weight: int = 0
@@ -28,21 +28,21 @@ class PluginEntry(msgspec.Struct, frozen=True):
 
 
 class PluginSet(msgspec.Struct, frozen=True):
-    """The enabled plugins, in order, and the disabled ones (names, or ``*``) at an extension point or at multiPoint."""
+    """The enabled plugins, in order, and the disabled plugins' names (or ``*``) at an extension point or multiPoint."""
 
     enabled: tuple[PluginEntry, ...] = ()
     disabled: tuple[str, ...] = ()
 
 
 PluginSets = Mapping[str, PluginSet]
-"""Extension point as in the configuration (``multiPoint``, ``score``, …) → its set."""
+"""Extension point as in the configuration (such as ``multiPoint`` or ``score``) → its plugins."""
 
 
 def merge(defaults: PluginSets, custom: PluginSets, *, in_place: bool) -> dict[str, PluginSet]:
     """Return the file's plugins merged into the defaults for every extension point.
 
-    ``in_place``: since v1beta2 a default plugin that the file enables again keeps its position and takes the file's
-    weight; before, the file's entry was appended, a second registration that kube-scheduler then refused.
+    ``in_place``: whether a default plugin that the file enables again keeps its position and gets the file's weight, as
+    since v1beta2. Before, the file's entry was appended, and kube-scheduler rejected the plugin as a duplicate.
     """
     points = dict.fromkeys((*defaults, *custom))
     return {
@@ -53,7 +53,7 @@ def merge(defaults: PluginSets, custom: PluginSets, *, in_place: bool) -> dict[s
 def _merged(default: PluginSet, custom: PluginSet, in_place: bool) -> PluginSet:
     disabled = (*custom.disabled, *default.disabled)
     kept = () if ALL in disabled else tuple(entry for entry in default.enabled if entry.name not in disabled)
-    # With a name given twice the last entry takes the default's place, and the others are appended.
+    # If the file has a name twice, its last entry replaces the default, and its other entries are appended.
     again = {entry.name: index for index, entry in enumerate(custom.enabled)} if in_place else {}
     replaced = {again[entry.name] for entry in kept if entry.name in again}
     enabled = [custom.enabled[again[entry.name]] if entry.name in again else entry for entry in kept]
@@ -66,7 +66,7 @@ def names(sets: Iterable[PluginSet]) -> list[str]:
     return sorted({entry.name for plugins in sets for entry in plugins.enabled})
 
 
-# The plugins each version of the configuration enables on its own, with their weights, and what feature gates add.
+# The default plugins of each version of the configuration, with their weights and feature gates.
 # The lists are in ``default_plugins.json``, which `conformance/oracle/cmd/plugins` prints from
 # pkg/scheduler/apis/config/VERSION/default_plugins.go (until 1.21 pkg/scheduler/algorithmprovider/registry.go) of every
 # minor version: ``getDefaultPlugins``, and ``applyFeatureGates`` at the places where it puts plugins.

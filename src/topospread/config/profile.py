@@ -1,6 +1,6 @@
-"""The one internal form of a scheduling profile: ordered plugins, weights and typed arguments. It does no I/O.
+"""The internal form of a scheduling profile: ordered plugins, weights and typed arguments.
 
-Every version of KubeSchedulerConfiguration is converted to this form.
+Every version of KubeSchedulerConfiguration is converted to this form. It does no I/O.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "placement_score": "placementScore",
     "pod_group_post_filter": "podGroupPostFilter",
 }
-"""Our name of an extension point → its field in KubeSchedulerConfiguration, in the order in which they run."""
+"""topospread's name of an extension point → its field in KubeSchedulerConfiguration, in the order of execution."""
 
 
 NOT_ASKED = "; --call-extenders asks it"
@@ -43,7 +43,6 @@ class EnabledPlugin(msgspec.Struct, frozen=True):
     """A plugin at one extension point.
 
     Attributes:
-        name: the plugin's name.
         weight: at ``score`` and ``placement_score`` the weight in force, elsewhere 0.
         origin: path of the field that enabled it, ``profiles[0].plugins.multiPoint.enabled[1]``, or "" for a default.
         weight_origin: path of the field that set the weight, or "" for a default.
@@ -60,13 +59,14 @@ class Extender(msgspec.Struct, frozen=True):
 
     Attributes:
         url: its ``urlPrefix``.
-        decides: its calls that affect placements: ``filterVerb`` → "filter nodes".
-        managed: resources whose requests or limits make a pod use the extender; empty for all pods.
+        decides: verb that affects placements → its effect in words: ``filterVerb`` → "filter nodes".
+        managed: kube-scheduler calls the extender only for pods that request one of these resources; empty for all
+            pods.
         origin: path of the field, ``extenders[0]``.
-        verbs: the path of each call, ``filterVerb`` → "filter".
-        ignorable: whether kube-scheduler continues if the call fails.
-        timeout: timeout in seconds.
-        asked: whether topospread may call it; otherwise its answers are unknown.
+        verbs: verb → its URL path: ``filterVerb`` → "filter".
+        ignorable: whether kube-scheduler continues if a call fails.
+        timeout: timeout of a call in seconds.
+        asked: whether topospread may call the extender. If not, its answers are unknown.
     """
 
     url: str
@@ -93,9 +93,9 @@ class Profile(msgspec.Struct, frozen=True):
         plugins: extension point (a key of ``EXTENSION_POINTS``) → plugins in execution order.
         args: the arguments of every plugin, with defaults.
         percentage_of_nodes_to_score: 0 to 100; 0 and ``None`` both stand for kube-scheduler's adaptive share.
-        origins: settings from the file: ``PodTopologySpread.defaultingType`` → path of the field. A missing argument is
-            a default. ``percentageOfNodesToScore`` and ``schedulerName`` likewise.
-        extenders: the configuration's extenders that decide on placements.
+        origins: setting → path of the field in the file, such as ``PodTopologySpread.defaultingType``,
+            ``percentageOfNodesToScore`` or ``schedulerName``. Settings that are missing here have their defaults.
+        extenders: the configuration's extenders that affect placements.
         has_extenders: whether the configuration has any extenders, including those without an effect on placements.
     """
 
@@ -114,7 +114,7 @@ class Profile(msgspec.Struct, frozen=True):
 
     @property
     def weights(self) -> dict[str, int]:
-        """Score plugins and their weights, in the order they run."""
+        """Score plugin → weight, in the order of execution."""
         return {plugin.name: plugin.weight for plugin in self.plugins.get("score", ())}
 
 
@@ -126,8 +126,8 @@ class Configuration:
         api_version: version of the file, ``kubescheduler.config.k8s.io/v1beta3``.
         profiles: at least one, in the file's order; scheduler names are unique.
         percentage_of_nodes_to_score: default for profiles without their own value.
-        warnings: settings that a simulation ignores, one sentence each.
-        origins: top-level field → its path, for the fields in the file.
+        warnings: a sentence for each setting that a simulation ignores.
+        origins: top-level field → its path, only for fields that the file sets.
         source: the file's name; "" without a file.
     """
 

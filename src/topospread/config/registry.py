@@ -39,7 +39,7 @@ def extension_points(version: KubeVersion) -> Mapping[str, frozenset[str]]:
 
 
 def last_version_with(name: str) -> KubeVersion | None:
-    """Return the last version with a removed plugin; ``None`` for present or unknown plugins."""
+    """Return the last version that has a removed plugin; ``None`` for current or unknown plugins."""
     lasts = [span.partition("-")[2] for span in _printed().get(name, {}).values()]
     if not lasts or "" in lasts:
         return None

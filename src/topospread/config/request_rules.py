@@ -28,7 +28,7 @@ def _status(gates: Gates) -> StatusRule:
 
 @dataclass(frozen=True, slots=True)
 class VersionedRequestRules(RequestRules):
-    """The rules for counting requests, each with the version that introduced it."""
+    """The rules for summing a pod's requests, each with the version that introduced it."""
 
     sidecars: bool = since("1.28", "Restartable init containers (sidecars) count in addition to the containers.")
     sidecar_ports: bool = since("1.33", "NodePorts includes the host ports of sidecars.")

@@ -1,7 +1,7 @@
 """Strict decoding of plain data against declared fields, as kube-scheduler decodes its configuration.
 
-Source for the behaviour: apimachinery's strict JSON decoder. ``null`` equals an omitted field, and ``null`` in a list
-is an empty item. Numbers and strings are not converted. The messages are our own.
+It behaves like apimachinery's strict JSON decoder: ``null`` equals an omitted field, ``null`` in a list is an empty
+item, and numbers and strings are not converted. The messages differ.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Problems = list[tuple[str, str]]
 
 
 def describe(value: Any) -> str:
-    """Return the JSON type of a value in words."""
+    """Return the JSON type of a value, for messages."""
     kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
         (bool, "a boolean"),
         ((int, float), "a number"),
@@ -32,7 +32,7 @@ def describe(value: Any) -> str:
 
 
 class Type(msgspec.Struct, frozen=True):
-    """The type of a field: the Python types of its JSON values, which `taken` converts."""
+    """The type of a field: the Python types that its JSON values may have. `taken` checks and converts a value."""
 
     python: ClassVar[Any] = object
     words: ClassVar[str] = ""
@@ -49,7 +49,7 @@ class Type(msgspec.Struct, frozen=True):
         return value
 
     def empty(self) -> Any:
-        """Return the value for ``null`` as an item of a list, which cannot be left out."""
+        """Return the value for ``null`` as a list item."""
         return self.python()
 
 
@@ -75,7 +75,7 @@ class Boolean(Type, frozen=True):
 
 
 class Integer(Type, frozen=True):
-    """A signed whole number that fits into ``bits`` bits. A float is rejected, also ``1.0``."""
+    """A signed whole number that fits into ``bits`` bits. A float is rejected, even ``1.0``."""
 
     bits: int
     python = int

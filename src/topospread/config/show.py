@@ -68,8 +68,7 @@ def _plugin(point: str, plugin: EnabledPlugin) -> Shown:
 
 
 def _default_constraints(profile: Profile) -> Shown:
-    """Return the constraints of pods without their own. A disabled plugin gives no constraints, whatever its
-    arguments."""
+    """Return the constraints for pods without their own; none if the plugin is disabled."""
     args = profile.args.pod_topology_spread
     on = any("PodTopologySpread" in profile.enabled(point) for point in ("filter", "score"))
     listed = profile.origins.get("PodTopologySpread.defaultConstraints", "")
@@ -111,7 +110,7 @@ def _args(profile: Profile) -> Shown:
     }
 
 
-# The settings that differ between two configurations. Their effect on pods is not known here.
+# The settings that differ between two configurations.
 
 _POINTS = ("filter", "post_filter", "score")
 """Extension points where an enabled plugin affects decisions; other points prepare these or act on the cluster."""
@@ -126,7 +125,7 @@ class SettingSides(Base, frozen=True):
 
 
 def differences(before: Configuration, after: Configuration) -> list[SettingSides]:
-    """Return the effective settings that differ, by profile; a profile on one side only differs in all settings."""
+    """Return the effective settings that differ, by profile. For a profile that only one side has, return all."""
     ours, theirs = _settings(before), _settings(after)
     return [
         SettingSides(profile, setting, (was, now))

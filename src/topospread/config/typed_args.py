@@ -1,4 +1,4 @@
-"""Convert plugin arguments from validated plain data with defaults to the plugins' types, and back."""
+"""Conversion of plugin arguments from validated and defaulted plain data to the types in `args`, and back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Args = Mapping[str, Any]
 
 
 def typed_args(plugin_config: Iterable[PluginConfig]) -> PluginArgs:
-    """Return all arguments; an unlisted plugin has its defaults."""
+    """Return the arguments of all plugins; a plugin that is not in ``plugin_config`` has its defaults."""
     typed: dict[str, Any] = {}
     unknown: dict[str, Any] = {}
     for one in plugin_config:
@@ -53,4 +53,4 @@ _IN_ANOTHER_FORM: Mapping[str, Callable[[Args], Args]] = {
     "DynamicResources": _in_nanoseconds,
     **{plugin: _of_strategy(strategy) for strategy, plugin in SCORING_PLUGINS.items()},
 }
-"""Plugin → conversion of Kubernetes' arguments to the fields of our type, if they differ."""
+"""Plugin → function that converts Kubernetes' fields to the fields of the type in `args`, if they differ."""

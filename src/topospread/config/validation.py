@@ -2,7 +2,7 @@
 
 ``validation_args.py`` checks plugin arguments, and ``expansion.py`` finds errors that occur when the plugins start.
 Source: pkg/scheduler/apis/config/validation/validation.go of 1.37, with the plugins that earlier versions refuse;
-component-base's config/validation. The addresses at which 1.18 to 1.27 serve metrics are not checked.
+component-base's config/validation. The metrics and health addresses of 1.18 to 1.27 are not checked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from topospread.config.plugin_checks import refused_plugins, refusing_points
 from topospread.config.plugin_sets import PluginSet
 from topospread.config.validation_args import MISNAMED, args_errors, fit_errors
 
-# Plugins' arguments as Go prints its internal types, for the one message of kube-scheduler that shows them.
+# Plugins' arguments as Go prints them. One message of kube-scheduler has them.
 
 
 @cache
@@ -39,7 +39,7 @@ def go_form(plugin: str, args: Mapping[str, Any] | None) -> Any:
 
 
 def same_args(plugin: str, one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
-    """Return whether Kubernetes treats two arguments as equal; for in-tree plugins, null equals an empty list."""
+    """Return whether Kubernetes treats two values of ``args`` as equal. For in-tree plugins, null equals []."""
     if _struct(plugin) not in _printed():
         return one == other
     return bool(_without_empty(go_form(plugin, one)) == _without_empty(go_form(plugin, other)))
@@ -87,7 +87,7 @@ _NONE = PluginSet()
 class _Judge(msgspec.Struct, frozen=True):
     """The input of validation in addition to the configuration.
 
-    ``api_version``: configuration version in messages, "" as in a call of the validation function alone.
+    ``api_version``: configuration version that messages name, or "".
     """
 
     document: Document
@@ -101,7 +101,7 @@ def configuration_errors(document: Document, gates: Gates, api_version: str = ""
 
 
 def startup_errors(document: Document) -> list[FieldError]:
-    """Return errors that validation misses and NodeResourcesFit reports when it starts."""
+    """Return errors that only NodeResourcesFit reports, when kube-scheduler starts it after validation."""
     found: list[FieldError] = []
     for profile in document.profiles:
         enabled = {entry.name for plugins in (profile.plugins or {}).values() for entry in plugins.enabled}
@@ -156,7 +156,7 @@ def _profiles(judge: _Judge) -> Iterator[FieldError]:
         yield from _refused_plugins(judge, f"{path}.plugins", profile.plugins or {})
         yield from _plugin_config(judge, path, profile)
         if name in first:
-            # Go prints the path of the first one, which has no exported fields, as an empty object.
+            # kube-scheduler passes the first profile's field path as the value. Go prints it as {}.
             yield duplicate(f"{path}.schedulerName", {})
         first[name] = index
     yield from _common_queue_sort(profiles)

@@ -200,9 +200,9 @@ def _duration(text: str) -> Named:
 
 
 def fit_errors(path: str, args: Args, version: KubeVersion) -> Errors:
-    """Yield the errors that NodeResourcesFit reports about its arguments when it starts.
+    """Yield the errors that NodeResourcesFit reports about its arguments when kube-scheduler starts it.
 
-    kube-scheduler's validation misses them, because it looks up the plugin under a wrong name (`MISNAMED`).
+    kube-scheduler's validation does not report them, because it looks up the plugin by a wrong name (`MISNAMED`).
     """
     for index, resource in enumerate(args.get("ignoredResources", ())):
         yield from _label_name(f"{path}.ignoredResources[{index}]", resource)
@@ -241,4 +241,4 @@ _CHECKS: Mapping[str, Callable[[str, Args, Gates], Errors]] = {
 }
 
 MISNAMED = "NodeResourcesFitArgs"
-"""Wrong name of NodeResourcesFit in kube-scheduler's validation since 1.22; arguments under this name are refused."""
+"""Name by which kube-scheduler's validation wrongly looks up NodeResourcesFit's arguments since 1.22."""

@@ -1,13 +1,13 @@
 """Behaviours of kube-scheduler that depend on the Kubernetes version or on a feature gate.
 
-A frozen dataclass of rules is next to the code that uses it:
+Each module has its own rules as a frozen dataclass:
 
     @dataclass(frozen=True, slots=True)
     class ImageLocalityRules:
         init_containers: bool = since("1.30", "images of init containers count")
 
-The defaults are those of the newest version; `rules_for` returns the rules of any other. A field with a plain default
-is equal in all versions. `changes` lists the differences for the documentation.
+An instance without arguments has the newest version's rules; `rules_for` returns the rules of any version. A field with
+a plain default is equal in all versions. `changes` lists the differences for the documentation.
 """
 
 from __future__ import annotations
@@ -59,9 +59,10 @@ def until(version: str, what: str) -> Any:
 
 
 def by_version(values: Mapping[str, Any], what: Mapping[str, str]) -> Any:
-    """Return a field with one value for each range of versions; the first version must be the oldest supported one.
+    """Return a field with one value for each range of versions.
 
-    ``what``: version → description of its change; described elsewhere if missing.
+    ``values``: first version of a range → value; the oldest supported version must be a key. ``what``: version →
+    description of its change; a version without one is described elsewhere.
     """
     steps = [(KubeVersion.parse(version), value) for version, value in values.items()]
     told = [VersionChange(KubeVersion.parse(version), text) for version, text in what.items()]
@@ -74,7 +75,7 @@ def gated(gate: str) -> Any:
 
 
 def minor_version() -> Any:
-    """Return a field whose value is the minor version, for tables by version."""
+    """Return a field whose value is the minor version, to look up tables."""
     return _field(lambda gates: gates.kube_version.minor)
 
 

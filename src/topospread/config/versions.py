@@ -1,4 +1,4 @@
-"""Kubernetes versions topospread knows, as minor versions; not the API versions of a configuration."""
+"""The Kubernetes minor versions that topospread supports. `api_versions` has the versions of configurations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _FORM = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})(?:\.\d+)?(?:[-+].*)?")
 
 @total_ordering
 class KubeVersion:
-    """A Kubernetes minor version, ``1.27``; patch levels do not change a scheduling decision we know of.
+    """A Kubernetes minor version, ``1.27``. No patch release is known to change a scheduling decision.
 
     Attributes:
         major: always 1 so far.
-        minor: 18 … 37.
+        minor: 18 to 37.
     """
 
     __slots__ = ("major", "minor")

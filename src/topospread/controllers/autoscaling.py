@@ -1,4 +1,4 @@
-"""HorizontalPodAutoscalers: the bounds within which they keep the replicas of workloads and custom resources.
+"""HorizontalPodAutoscalers: they keep the replicas of workloads and custom resources within their bounds.
 
 Metrics are unknown, so an autoscaler only brings replicas within its bounds. It ignores a workload with 0 replicas.
 Source: pkg/controller/podautoscaler/horizontal.go (``reconcileAutoscaler``).
@@ -28,7 +28,7 @@ bound.
 
 _SHOWN = 3
 _GROUPS = {"Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "ReplicationController": ""}
-"""Kind that can be scaled and is read → its API group."""
+"""Kind that topospread can scale → its API group."""
 
 
 def target_of(item: HorizontalPodAutoscaler) -> ObjectKey | None:
@@ -50,11 +50,11 @@ class Autoscaling(msgspec.Struct, frozen=True):
 
     Attributes:
         name: name of the HorizontalPodAutoscaler.
-        least: smallest number of replicas.
-        most: largest number of replicas.
-        given: replicas in the workload, 1 by default.
+        least: minReplicas.
+        most: maxReplicas.
+        given: replicas in the workload's manifest, 1 by default.
         replicas: simulated replicas.
-        asked: whether ``--scale`` overrides them.
+        asked: whether ``--scale`` sets ``replicas``, instead of the autoscaler.
     """
 
     name: str
@@ -81,8 +81,8 @@ class Autoscalers:
     """HorizontalPodAutoscalers of an inventory, by scale target.
 
     Attributes:
-        applied: controller (for a custom resource its stand-in) → the replicas that its autoscaler sets, for the
-            controllers looked up so far.
+        applied: controller → effect of its autoscaler, for controllers passed to `replicas` so far. For a custom
+            resource, the key is the controller that stands in for it.
         warnings: warnings for the user.
     """
 
@@ -125,7 +125,7 @@ class Autoscalers:
 
 
 def note_of_missing_targets(items: Iterable[HorizontalPodAutoscaler], there: Collection[ObjectKey]) -> str:
-    """Return a sentence on autoscalers of supported kinds whose target is missing; "" if none is."""
+    """Return a sentence on autoscalers whose target has a supported kind but is missing; "" without any."""
     missing = [f"{key[1]}/{item.name} ({key[0]} {key[2]})" for key, item in _by_name(items, {}) if key not in there]
     if not missing:
         return ""
@@ -150,8 +150,8 @@ def _range(least: int, most: int) -> str:
     return f"{least} to {most} replicas"
 
 
-# HorizontalPodAutoscalers of custom resources: which built-in objects stand in for what they scale, and bare pods.
-# Which objects these are, which carry its name in an annotation, is in `sources.custom_kinds`.
+# HorizontalPodAutoscalers of custom resources. The input has built-in controllers or bare pods in place of a custom
+# resource; `sources.custom_kinds` makes them and puts its name into an annotation.
 
 StandIns = Mapping[tuple[str, str], ObjectKey]
 """Namespace and ``group/Kind/name`` of a custom resource → the controller that stands in for it."""
@@ -173,9 +173,9 @@ def stand_ins(inventory: Inventory) -> StandIns:
 
 
 def with_autoscaled_pods(inventory: Inventory, autoscale: AutoscaleChoice) -> tuple[Inventory, list[str]]:
-    """Return an inventory with the autoscaled number of custom resources' pods, and notes on them.
+    """Return an inventory with the autoscaled number of bare pods for each custom resource, and notes.
 
-    If a controller stands in for a custom resource, that controller is scaled instead (`stand_ins`).
+    A custom resource with a controller that stands in for it is skipped; that controller is scaled (`stand_ins`).
     """
     scalers = list(_scalers_of_custom_resources(inventory))
     pods_of = _pods_of(inventory.pods) if scalers else {}

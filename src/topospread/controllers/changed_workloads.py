@@ -18,7 +18,7 @@ _MADE_BY_OTHERS = frozenset({"Deployment", "CronJob"})
 
 
 def change_workloads(draft: Draft) -> None:
-    """Change the workloads of a plan's inventory that no API server has stored."""
+    """Apply the policies to the workloads of a plan's inventory that no API server has stored."""
     inventory, policies = draft.plan.inventory, draft.new_pods.policies
     for kind in STRUCT_OF.keys() - {"Pod"} if inventory.mutating_bindings else ():
         found = []

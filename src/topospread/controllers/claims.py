@@ -1,7 +1,7 @@
 """Claims that the cluster would create with a pod, and the StorageClass of claims that name none.
 
-They are added to the inventory and marked as assumed. If the input has no StorageClass either, volumes can be
-provisioned anywhere. Sources: pkg/controller/statefulset/stateful_set_utils.go (``getPersistentVolumeClaims``),
+Such claims are added to the inventory and marked as assumed. If their StorageClass is not in the input, their volumes
+can be provisioned anywhere. Sources: pkg/controller/statefulset/stateful_set_utils.go (``getPersistentVolumeClaims``),
 pkg/controller/volume/ephemeral/controller.go.
 """
 
@@ -25,19 +25,19 @@ from .planned import Plan
 # The StorageClass for claims that name none.
 # The API server gives a claim the default class when it is created
 # (plugin/pkg/admission/storage/storageclass/setdefault), and since 1.26 the volume controller gives it to unbound
-# claims that have none yet (pkg/controller/volume/persistentvolume/pv_controller.go, ``assignDefaultStorageClass``). Of
-# several defaults it is the youngest since 1.26 (pkg/volume/util/storageclass.go, ``GetDefaultClass``); before, none
-# can be created.
+# claims without a class (pkg/controller/volume/persistentvolume/pv_controller.go, ``assignDefaultStorageClass``). Of
+# several default classes, the youngest is used since 1.26 (pkg/volume/util/storageclass.go, ``GetDefaultClass``).
+# Before 1.26, the API server then denies claims that name no class.
 
 _OF_SEVERAL_SINCE = KubeVersion(1, 26)
 _RETROACTIVE_SINCE = KubeVersion(1, 26)
 
 
 class DefaultClass:
-    """The default StorageClass of a cluster of some version.
+    """The default StorageClass of a cluster, chosen by the rules of its version.
 
     Attributes:
-        given: how many claims got it.
+        given: number of claims that got the default class.
     """
 
     def __init__(self, classes: Iterable[StorageClass], version: KubeVersion) -> None:
@@ -71,10 +71,10 @@ class DefaultClass:
         return replace(claim, spec=replace(claim.spec, storage_class_name=self._defaults[0].name))
 
     def notes(self, synthetic: str) -> Sequence[str]:
-        """Return notes for the user on the claims that were created.
+        """Return notes for the user on the claims that got the default class.
 
         Args:
-            synthetic: the provisioner of StorageClasses of synthetic clusters.
+            synthetic: provisioner that marks StorageClasses of synthetic clusters.
         """
         chosen = self.chosen
         if not self.given or chosen is None:
@@ -98,14 +98,14 @@ def _youngest(each: StorageClass) -> tuple[float, str]:
 
 
 def _names_class(claim: PersistentVolumeClaim) -> bool:
-    """Return whether the claim names a class, including the empty one (``PersistentVolumeClaimHasClass``)."""
+    """Return whether the claim names a class, even the class "" (``PersistentVolumeClaimHasClass``)."""
     annotations = claim.metadata.annotations
     by_annotation = annotations is not None and annotations.storage_class is not None
     return by_annotation or claim.spec.storage_class_name is not None
 
 
 class VolumeClaims:
-    """Adds claims to a plan's inventory, each once."""
+    """Adds claims to a plan's inventory, each claim only once."""
 
     def __init__(self, plan: Plan, default_class: DefaultClass) -> None:
         self._plan = plan
@@ -150,7 +150,7 @@ class VolumeClaims:
         return pod, new
 
     def _assume(self, metadata: ObjectMeta, spec: PersistentVolumeClaimSpec) -> bool:
-        """Add a claim if it is new. Return whether it is new and may get a volume, because its class may exist.
+        """Add a claim if it does not exist. Return whether it was added and may get a volume.
 
         A claim with the class "" can only bind an existing volume.
         """

@@ -13,8 +13,8 @@ class ControlPlane(msgspec.Struct, frozen=True):
     Attributes:
         apiserver: version and feature gates of the API server.
         scheduler: version and feature gates of kube-scheduler.
-        refuses: whether new pods that the API server denies are left out; otherwise they are not judged.
-        retries: whether controllers create the pods beyond a quota once other pods are gone, as in a drill.
+        refuses: whether new pods that the API server denies are left out. If False, they are not judged.
+        retries: whether controllers create pods that exceed a quota once other pods are deleted, as in a drill.
     """
 
     apiserver: Gates

@@ -1,4 +1,4 @@
-"""The users of kube-controller-manager's controllers, which prove that a controller created an object.
+"""The user names of kube-controller-manager's controllers. They show that a controller created an object.
 
 Source: cmd/kube-controller-manager/app/apps.go, core.go and batch.go (the name that each controller's client gets).
 """

@@ -53,7 +53,7 @@ class Controller(msgspec.Struct, eq=False):
     Attributes:
         kind: Deployment, ReplicaSet, ReplicationController, StatefulSet, DaemonSet or Job.
         object: the object of the input, with defaults.
-        selector: selector of its pods; for a Deployment, of its ReplicaSets.
+        selector: selector of its pods. A Deployment also selects its ReplicaSets by it.
         template: template of its pods.
         place: position in the input.
         pods: its pods, including finished pods, in input order.
@@ -82,9 +82,7 @@ class Controller(msgspec.Struct, eq=False):
         return self.object.namespace
 
     def new_pod(self, labels: Mapping[str, str] | None = None) -> Pod:
-        """Return a pod of the template without a name (``GetPodFromTemplate``); ``labels`` are added to the
-        template's.
-        """
+        """Return a pod of the template, with added labels and without a name (``GetPodFromTemplate``)."""
         metadata = self.template.metadata
         return Pod(
             api_version="v1",

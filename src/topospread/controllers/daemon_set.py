@@ -1,4 +1,4 @@
-"""DaemonSets → one pod for each node that the controller picks; updates of existing pods are not simulated.
+"""DaemonSets → one pod for each eligible node. Existing pods are not updated to a new template.
 
 Sources: pkg/controller/daemon/daemon_controller.go (``podsShouldBeOnNode``, ``nodeShouldRunDaemonPod``),
 pkg/controller/daemon/util/daemonset_util.go.
@@ -47,9 +47,9 @@ class DaemonNodes:
         self._comparison_operators = comparison_operators
 
     def for_pods_of(self, spec: PodSpec) -> tuple[list[str], set[str]]:
-        """Return nodes that should run a pod of a template, in input order, and nodes that may keep their pod.
+        """Return nodes that should run a pod with this spec, in input order, and nodes that may keep an existing pod.
 
-        A NoSchedule taint keeps new pods off, but an existing pod may stay. Source: ``nodeShouldRunDaemonPod``.
+        They differ in nodes with an untolerated NoSchedule taint. Source: ``nodeShouldRunDaemonPod``.
         """
         should_run: list[str] = []
         may_stay: set[str] = set()
@@ -65,7 +65,7 @@ class DaemonNodes:
     def loses(self, pod: Pod, may_stay: Collection[str]) -> bool:
         """Return whether the controller deletes a pod.
 
-        It does if the pod's node is not in ``may_stay``, or if the pod waits for a missing node.
+        It does if the pod's node is not in ``may_stay``, or if a pending pod requires a missing node.
         """
         name = target_node(pod)
         if name is None:
@@ -134,7 +134,7 @@ def for_node(template: Pod, node_name: str) -> Pod:
 
 
 def affinity_to_node(affinity: Affinity | None, node_name: str) -> Affinity:
-    """Return the affinity with one node as its only requirement (``ReplaceDaemonSetPodNodeNameNodeAffinity``)."""
+    """Return the affinity with required node affinity to one node (``ReplaceDaemonSetPodNodeNameNodeAffinity``)."""
     field = NodeSelectorRequirement(key=_NODE_NAME_FIELD, operator="In", values=[node_name])
     selector = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[field])])
     affinity = affinity or Affinity()

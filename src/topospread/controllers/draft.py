@@ -1,4 +1,4 @@
-"""A plan under construction, shared by the planners of all kinds. They decide how many pods a workload gets."""
+"""A plan under construction. The planner of each kind adds its workloads and pods to it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from .removal import is_active, is_leaving
 from .revisions import REVISION_HASH_LABEL
 
 QUOTA = "ResourceQuota"
-"""Prefix of the name of a quota that may deny a new pod, if the answer is not certain."""
+"""First word of the text that names a ResourceQuota which denies, or may deny, a new pod."""
 MOST_PODS = 150_000
 """Limit on the replicas of all workloads: the number of pods that Kubernetes supports in a cluster."""
 MOST_PER_NODE = 1_000
-"""Limit on replicas for each node, which replaces `MOST_PODS` in clusters with many nodes."""
+"""Limit on replicas per node. The larger limit, this or `MOST_PODS`, counts."""
 
 _NOTHING = dict.fromkeys(("cpu", "memory", "ephemeral-storage", "pods"), 0)
-"""Resources that every node has; the kubelet ignores other ones that its node lacks."""
+"""Resource → 0, for the resources that a kubelet always checks. It ignores other resources that its node lacks."""
 
 
 class Draft:
@@ -51,13 +51,12 @@ class Draft:
     Attributes:
         plan: the plan so far; its queue is in the order in which pods were added.
         gates: feature gates of the API server.
-        names: generated names.
         admission: admission of new pods.
         new_pods: rules for new pods.
-        default_class: StorageClass of claims without one.
+        default_class: StorageClass of claims that name no class.
         volumes: claims that are created with pods.
-        scale: requested replicas by controller.
-        autoscalers: HorizontalPodAutoscalers of the other controllers.
+        scale: controller → replicas requested by ``--scale``.
+        autoscalers: HorizontalPodAutoscalers; they apply to controllers that are not in ``scale``.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class Draft:
 
     @cached_property
     def _free(self) -> dict[str, dict[str, int]]:
-        """Node → resource → part of its allocatable that its pods do not request."""
+        """Node → resource → allocatable amount minus the requests of the node's pods."""
         free = {
             each.name: _NOTHING | integers(quantities(each.status.allocatable if each.status is not None else None))
             for each in self.plan.inventory.nodes
@@ -128,7 +127,7 @@ class Draft:
         """Return the number of replicas: by --scale, else by an autoscaler, else by the manifest, else 1.
 
         Args:
-            needed: upper bound on running pods, whatever the replicas; ``None`` for no bound.
+            needed: upper bound on running pods, independent of the replicas; ``None`` for no bound.
 
         Raises:
             InvalidError: if the number is negative, or exceeds the limit of simulated pods together with other
@@ -188,7 +187,8 @@ class Draft:
         if any(volume.ephemeral is not None for volume in spec.volumes or ()):
             pod, new = self.volumes.of_ephemeral_volumes(pod, name)
             self.claims_made(row, new)
-        # kube-scheduler sees no pod with a node. On a missing or full node it never runs, as if filters decided.
+        # kube-scheduler does not schedule a pod with a node. On a missing or full node the pod never runs, so it is
+        # queued here as if filters rejected it.
         if spec.node_name and spec.node_name in self._free and self._admits(row, pod, spec.node_name):
             pod = pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
             row.existing.append(pod)
@@ -216,7 +216,7 @@ class Draft:
             for name in names:
                 self.add(row, pod, name)
             return
-        # Ten thousand alike differ in their names alone: what holds for the first holds for all.
+        # The pods differ only in their names, so the first pod decides for all of them.
         waiting = self.plan.gated if pod.spec.scheduling_gates else self.plan.queue
         priority, created = queued.priority, queued.created
         waiting += [QueuedPod(pod, name, row, priority, created) for name in names]
@@ -252,9 +252,9 @@ class Draft:
     def _refuse(self) -> None:
         """Remove new pods that the API server denies from the queue, and mark pods that are not judged.
 
-        A pod that its StatefulSet creates after a denied pod is removed, too, and uses no quota. A pod is not marked if
-        a pod of the same revision is already stored. If ``refuses`` is off, pods that are always denied become gated
-        pods, and pods that may be denied are marked. If ``retries`` is on, pods beyond a quota become gated pods, too,
+        A pod that its StatefulSet creates after a denied pod is also removed and uses no quota. A pod is not marked if
+        a pod of the same revision is already stored. Without ``refuses``, removed pods are added to ``plan.gated``, and
+        pods that may be denied are marked. With ``retries``, pods that exceed a quota are also added to ``plan.gated``,
         and terminating pods use no quota.
         """
         plan = self.plan
@@ -271,7 +271,7 @@ class Draft:
         self._unmark(stored)
         known: dict[int, tuple[Pod, tuple[str, str], list[str]]] = {}
         workloads = self._new_workloads(rows)
-        marked: dict[tuple[int, str], Pod] = {}  # Pods that are alike share one object.
+        marked: dict[tuple[int, str], Pod] = {}  # equal pods share one marked object, too
         refused: list[QueuedPod] = []
         for waiting in (plan.queue, plan.gated):
             for queued in waiting:
@@ -368,9 +368,10 @@ def _is_finished(pod: Pod) -> bool:
 
 
 def quota_refusal(quotas: Quotas, pod: Pod) -> tuple[str, str, bool]:
-    """Return (name of the quota, API server's message, whether the denial is certain); ("", "", True) if admitted.
+    """Return (text that names the quota, API server's message, whether the denial is certain) for a new pod.
 
-    The denial is not certain if a policy that is not evaluated may change the pod's requests.
+    Return ("", "", True) if the quotas admit the pod. A denial is not certain if a policy that is not evaluated may
+    change the pod's requests.
     """
     words = quotas.refusal(pod)
     if not words:
@@ -382,7 +383,7 @@ def quota_refusal(quotas: Quotas, pod: Pod) -> tuple[str, str, bool]:
 def is_lasting(who: str, row: Workload) -> bool:
     """Return whether a denial applies to all new pods of a workload.
 
-    A LimitRange or validation denies all of them. Another denial may depend on the pod if a pod is stored already.
+    A denial by a LimitRange or validation does. Another denial may not if the workload already has a stored pod.
     """
     return who.startswith(("LimitRange", VALIDATION)) or not any(pod.metadata.is_stored for pod in row.existing[:1])
 
@@ -405,7 +406,7 @@ def _failed_create(kind: str, owner: str, pod: str, message: str) -> str:
 
 
 def _take(free: dict[str, int], requests: Mapping[str, int]) -> None:
-    """Subtract a pod and its requests."""
+    """Subtract a pod's requests, and one pod, from a node's free amounts."""
     for name, number in {**requests, "pods": 1}.items():
         if name in free:
             free[name] -= number

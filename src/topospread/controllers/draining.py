@@ -1,4 +1,4 @@
-"""The pods that ``kubectl drain`` evicts, and whether the Eviction API allows it. `drill` evicts them.
+"""The pods that ``kubectl drain`` evicts, and whether the Eviction API allows each eviction.
 
 The options are ``--ignore-daemonsets --delete-emptydir-data``, without ``--force``. Sources: k8s.io/kubectl
 pkg/drain/filters.go (``daemonSetFilter``, ``mirrorPodFilter``, ``unreplicatedFilter``) and
@@ -17,10 +17,13 @@ RETRY_SECONDS = 5
 """Seconds until kubectl retries an eviction that the API server denied."""
 
 BLOCKED_BY_BUDGET = re.compile(r"The disruption budget (\S+) needs (\d+) healthy pods")
-"""Message on an eviction that a budget denies. Groups: the budget's namespace/name, and the healthy pods it needs."""
+"""Part of the API server's message when a budget denies an eviction.
+
+Groups: the budget's namespace/name, and its number of required healthy pods.
+"""
 
 Treatment = Literal["evicted", "left", "refused"]
-"""``evicted``; ``left`` on the node (DaemonSet and static pods); ``refused`` if the pod stops the whole drain."""
+"""``evicted``; ``left`` on the node (DaemonSet and static pods); ``refused``: the pod stops the whole drain."""
 
 
 def treatment(pod: Pod) -> Treatment:
@@ -35,7 +38,7 @@ def treatment(pod: Pod) -> Treatment:
 
 
 def why_not(budgets: Sequence[tuple[str, int, int, bool]], *, healthy: bool) -> str:
-    """Return why the Eviction API denies evicting a pod now, in its words; "" if it allows it.
+    """Return the Eviction API's message if it denies evicting a pod now; "" if it allows the eviction.
 
     Args:
         budgets: (name, healthy pods, required healthy pods, whether pods that are not ready may always be evicted) of

@@ -1,6 +1,6 @@
-"""Soft fallback: a pod's hard spread constraints become soft while they count a domain that is lost.
+"""Soft fallback: a pod's hard spread constraints become soft while they count a lost domain.
 
-A domain is lost if it has nodes and each of them is tainted as not ready or unreachable. kube-scheduler knows no such
+A domain is lost if it has nodes and all of them are tainted as not ready or unreachable. kube-scheduler has no such
 fallback (kubernetes/kubernetes 105977).
 """
 
@@ -49,7 +49,7 @@ def lost_domains(nodes: Iterable[Node], keys: Collection[str]) -> set[Domain]:
 
 
 def counted_lost(arithmetic: Iterable[ConstraintArithmetic], lost: Iterable[Domain]) -> list[Domain]:
-    """Return the lost domains that the pod's own hard constraints count."""
+    """Return the lost domains that hard constraints of the pod's spec count; default constraints do not matter."""
     own = (each for each in arithmetic if each.hard and each.origin == "pod")
     counted = {each.topology_key: {one.name for one in each.domains} for each in own}
     return [(key, value) for key, value in lost if value in counted.get(key, ())]

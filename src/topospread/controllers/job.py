@@ -28,11 +28,11 @@ INDEX_LABEL = "batch.kubernetes.io/job-completion-index"
 JOB_CONTROLLER = "kubernetes.io/job-controller"
 _MAX_PREFIX = 58
 _MOST_INDEXES = 1_000_000
-"""Most indexes that are read from one interval, because a short text can name two thousand million of them."""
+"""Maximum number of indexes read from one interval, because a short text can name two billion indexes."""
 
 
 def plan_job(draft: Draft, owner: Controller) -> None:
-    """Plan a Job: as many pods as may run at once and have not succeeded yet. A finished Job is not a workload."""
+    """Plan a Job: the pods that may run at once now. A finished Job is not a workload."""
     item = owner.object
     if not isinstance(item, Job):
         raise TypeError(f"{owner.kind} is no Job")
@@ -116,9 +116,9 @@ def _is_indexed(spec: JobSpec) -> bool:
 
 
 def _succeeded(item: Job, pods: Iterable[Pod]) -> Sequence[int]:
-    """Return the completed indexes, or one number for each completion of a Job without indexes.
+    """Return the completed indexes; for a Job without indexes, one number for each succeeded pod.
 
-    They come from the status, or from the Succeeded pods if the status is missing.
+    They are from the Job's status, or from its Succeeded pods if the status is missing.
     """
     done = [pod for pod in pods if pod.phase == "Succeeded"]
     status = item.status
@@ -143,7 +143,7 @@ def _indexes_of(pods: Iterable[Pod]) -> Iterable[int]:
 
 
 def _index(pod: Pod) -> int | None:
-    """Return the completion index from the annotation, or from the label without annotations."""
+    """Return the completion index from the pod's annotation; from its label if it has no annotations."""
     annotations = pod.metadata.annotations
     text = (annotations.completion_index if annotations else None) or pod.labels.get(INDEX_LABEL, "")
     return whole_number(text)
@@ -157,7 +157,7 @@ def _holding_place(spec: JobSpec, pods: Iterable[Pod]) -> int:
 
 
 def _surplus(spec: JobSpec, active: Sequence[Pod], surplus: int) -> list[Pod]:
-    """Return the pods to remove; repeated or missing indexes come first (``activePodsForRemoval``)."""
+    """Return the pods to remove; pods with a repeated or without an index come first (``activePodsForRemoval``)."""
     removed: list[Pod] = []
     if _is_indexed(spec):
         by_index: dict[int | None, list[Pod]] = {}

@@ -1,4 +1,4 @@
-"""Taints of NotReady nodes: when and how fast the node lifecycle controller sets them, and how long pods then stay.
+"""Taints of NotReady nodes: when and how fast the node lifecycle controller adds them, and how long pods then stay.
 
 Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go
 (``ComputeZoneState``, ``setLimiterInZone``, ``handleDisruption``), its config/v1alpha1/defaults.go, and
@@ -21,7 +21,9 @@ from topospread.api.well_known_labels import REGION, ZONE
 from topospread.config.versions import KubeVersion
 
 UNREACHABLE_TAINTS = (Taint(key=UNREACHABLE, effect="NoSchedule"), Taint(key=UNREACHABLE, effect="NoExecute"))
-"""Taints of a node whose kubelet stopped reporting: the first at once, the second at the rate `taints_a_second`."""
+"""Taints of a node whose kubelet stopped reporting. The first is added immediately, the second at the rate
+`taints_a_second`.
+"""
 
 _SILENT = frozenset({UNREACHABLE, NOT_READY})
 _LONGER_GRACE_SINCE = KubeVersion(1, 32)
@@ -39,7 +41,7 @@ def grace_seconds(version: KubeVersion) -> int:
 
 
 def zone_key(node: Node) -> tuple[str, str]:
-    """Return a node's region and zone, "" if missing; nodes with equal keys are tainted one after the other."""
+    """Return a node's region and zone, "" if missing. Nodes with equal keys share one rate of tainting."""
     return node.labels.get(REGION, ""), node.labels.get(ZONE, "")
 
 
@@ -72,12 +74,12 @@ def with_taints(node: Node, taints: Iterable[Taint]) -> Node:
 
 
 def as_well(node: Node) -> Node:
-    """Return the node after its kubelet reports again: without the taints of nodes that are not ready."""
+    """Return the node after its kubelet reports again: without the taints not-ready and unreachable."""
     left = [each for each in node.spec.taints or () if each.key not in _SILENT]
     return replace(node, spec=replace(node.spec, taints=left or None))
 
 
-# The time at which a pod has to leave a node for its NoExecute taints. Nothing is deleted here.
+# The time after which the taint eviction controller deletes a pod because of its node's NoExecute taints.
 # Source: pkg/controller/tainteviction/taint_eviction.go (``processPodOnNode``, ``getMinTolerationTime``) and
 # pkg/apis/core/v1/helper/helpers.go (``GetMatchingTolerations``).
 

@@ -30,7 +30,7 @@ class Claims(msgspec.Struct):
     """The pods that belong to no controller of the input, and the number of adopted pods.
 
     Attributes:
-        strangers: (kind, namespace, name) of an owner that was not read → its pods.
+        strangers: (kind, namespace, name) of an owner that is not in the input → its pods.
         bare: pods without an owner.
         adopted: key of a controller → number of orphans that it adopts.
     """
@@ -47,7 +47,7 @@ class Owners:
         self._objects = {(kind, each.namespace, each.name): each for kind, each in objects}
 
     def find(self, reference: OwnerReference, namespace: str) -> ObjectKey | None:
-        """Return the object's key; None if it was not read or another object has its name."""
+        """Return the object's key; None if the input lacks it, or has another object of this name (by uid)."""
         if reference.api_version and _group(reference.api_version) != _group(API_VERSIONS.get(reference.kind, "?/")):
             return None
         key = reference.kind, namespace, reference.name
@@ -58,9 +58,10 @@ class Owners:
         return key if not uid or not reference.uid or uid == reference.uid else None
 
     def created(self, item: KubeObject) -> bool:
-        """Return whether an object's controller was read and created it.
+        """Return whether the controller that an object refers to is in the input and created it.
 
-        Anyone can write a reference in a manifest. There, only a ReplicaSet with its Deployment's template counts.
+        Anyone can write a reference in a manifest. In a manifest, only a ReplicaSet's reference to a Deployment with
+        the same template is trusted.
         """
         owner = item.metadata.controller
         if owner is None or (type(item).__name__, owner.kind) not in CREATORS:
@@ -119,7 +120,7 @@ def claim(
             owner = controllers[key] if key else missing(reference, pod)
             if owner is not None:
                 found = owner.pods, matcher(owner.selector)
-            elif reference.kind == "Node":  # a static pod, which its kubelet owns
+            elif reference.kind == "Node":  # a static pod, owned by its kubelet's node
                 found = claims.bare, _anything
             else:
                 found = claims.strangers.setdefault((reference.kind, pod.namespace, reference.name), []), _anything

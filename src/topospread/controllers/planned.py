@@ -14,13 +14,13 @@ from .autoscaling import Autoscaling
 
 
 class Workload(msgspec.Struct, eq=False):
-    """One row of a report: a Deployment, a StatefulSet, …, an owner that was not read, or a bare pod.
+    """One row of a report: a Deployment, StatefulSet or other controller, an owner outside the input, or a bare pod.
 
     Attributes:
-        replicas: desired number of pods: the pods that may run at once for a Job, one for each eligible node for a
-            DaemonSet, 1 for a bare pod.
+        replicas: desired number of pods. For a Job, the pods that may run at once; for a DaemonSet, the number of
+            eligible nodes; for a bare pod, 1.
         template: a pod of the newest revision as kube-scheduler would receive it, without a name; ``None`` for an owner
-            that was not read. A DaemonSet's template requires no node yet.
+            outside the input. A DaemonSet's template does not require a node yet.
         existing: its pods on nodes, of any revision, neither finished nor terminating.
         terminating: its terminating pods on nodes. They use resources but are not replicas.
         notes: notes for the user, a sentence each.
@@ -45,13 +45,13 @@ class QueuedPod(msgspec.Struct, eq=False):
     """A pod without a node.
 
     Attributes:
-        pod: the pod after admission. Equal replicas of a template share one object, with the name "". Replicas that
-            differ in labels, volumes or affinity have their own objects.
+        pod: the pod after admission. Equal replicas share one object with the name "". Replicas that differ in labels,
+            volumes or affinity have their own objects.
         name: name of this pod.
         priority: priority of the pod.
         created: creationTimestamp, "" for a pod that does not exist yet.
         refused: message of the controller's event if the API server denies the pod; "" if it admits the pod.
-        after: its predecessor in an OrderedReady StatefulSet; the pod is created once the predecessor has a node.
+        after: the pod's predecessor in an OrderedReady StatefulSet, which must have a node before the pod is created.
     """
 
     pod: Pod
@@ -64,7 +64,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
     @property
     def waits(self) -> str:
-        """The reason why kube-scheduler does not schedule the pod; "" if it does."""
+        """The reason why kube-scheduler does not try the pod; "" if it does."""
         gates = ", ".join(gate.name for gate in self.pod.spec.scheduling_gates or ())
         return self.refused or f"waits for its scheduling gates: {gates}"
 
@@ -87,15 +87,15 @@ class Plan(msgspec.Struct):
             claims of StatefulSets, Jobs of CronJobs; pods after admission.
         workloads: workloads in input order.
         bound: unfinished pods on nodes, including terminating pods, without removed pods.
-        queue: pods to place in kube-scheduler's order: priority, creation, input. A pod follows the pod that it is
-            created after.
+        queue: pods to place, in kube-scheduler's order: by priority, creation time and position in the input. A pod
+            follows the pod in its ``after``.
         gated: pods with schedulingGates.
         refused: pods that the API server denies.
-        new_pods: rules of LimitRanges and Pod Security levels; ``None`` until the plan is finished.
+        new_pods: rules for new pods, such as LimitRanges and policies; ``None`` until the plan is finished.
         quotas: ResourceQuotas with the usage of existing and queued pods; ``None`` without any.
         removed: pods that their controllers would delete, for example after scaling down.
-        assumed_claims: (namespace, name) of added claims. If their StorageClass is missing, they can be provisioned
-            anywhere.
+        assumed_claims: (namespace, name) of claims added to ``inventory``. If their StorageClass is missing, their
+            volumes can be provisioned anywhere.
         unused: fields that the API server drops or kube-scheduler ignores.
     """
 

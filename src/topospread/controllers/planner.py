@@ -33,7 +33,7 @@ from .replica_sets import missing_replica_set, plan_deployment, plan_replica_set
 from .scale import requested_runs, scaled
 from .stateful_set import plan_stateful_set
 
-# ReplicaSets by Deployment, and the ReplicaSets that only their pods name.
+# ReplicaSets by Deployment, and ReplicaSets that are missing but referenced by pods.
 # Source: pkg/controller/controller_ref_manager.go (``ClaimReplicaSets``).
 
 
@@ -42,7 +42,7 @@ class Hierarchy:
 
     Attributes:
         of_deployment: key of a Deployment → its ReplicaSets.
-        pod_owners: the controllers that own pods, which is all but Deployments.
+        pod_owners: controllers that own pods: all except Deployments.
     """
 
     def __init__(self, plan: Plan, controllers: Mapping[ObjectKey, Controller]) -> None:
@@ -88,7 +88,7 @@ class Hierarchy:
         Add the ReplicaSet to the inventory.
         """
         if ("ReplicaSet", pod.namespace, reference.name) in self._all:
-            return None  # Another one of this name was read, so the pod's is gone.
+            return None  # the input has another ReplicaSet of this name, so the pod's ReplicaSet was deleted
         owner = self._deployments.get((pod.namespace, reference.name.rpartition("-")[0]))
         made = missing_replica_set(owner, reference, pod) if owner else None
         if owner is None or made is None:
@@ -103,9 +103,7 @@ class Hierarchy:
         return found
 
     def _deployment_of(self, each: Controller, owners: Owners) -> Controller | None:
-        """Return the Deployment of a ReplicaSet: by reference if its selector matches, or by selector for an
-        orphan.
-        """
+        """Return the Deployment whose selector matches a ReplicaSet: the referenced one, or any for an orphan."""
         reference = each.object.metadata.controller
         labels = each.object.labels
         if reference is not None:
@@ -184,8 +182,8 @@ def plan(  # noqa: PLR0913 - keyword arguments
     taken = (pod.metadata for pod in inventory.pods)
     names = Names((each.namespace or "default", each.name) for each in taken if each.name)
     whole = completed(inventory, names)
-    # Cordoned nodes with the taint that says so (pkg/controller/nodelifecycle, `doNoScheduleTaintingPass`). Every
-    # version from 1.17 on does it: TaintNodesByCondition cannot be turned off any more.
+    # Cordoned nodes get the taint unschedulable (pkg/controller/nodelifecycle, `doNoScheduleTaintingPass`), in every
+    # version since 1.17: TaintNodesByCondition cannot be turned off.
     whole.nodes = [each if each.metadata.is_stored else with_taint_of_cordon(each) for each in whole.nodes]
     whole.persistent_volumes = marked_volumes(whole.persistent_volumes, whole.persistent_volume_claims)
     draft = Draft(whole, names, by, autoscale)
@@ -243,7 +241,7 @@ def _admitted(draft: Draft, pod: Pod) -> Pod:
 
 
 def _plan_all(draft: Draft, hierarchy: Hierarchy, claims: Claims, given: Iterable[ObjectKey]) -> None:
-    """Plan all workloads in the input order of their objects; objects without a position come last.
+    """Plan all workloads in the input order of their objects. Objects that are not in ``given`` come last.
 
     ``given``: keys of the objects in input order.
     """
@@ -289,7 +287,7 @@ def _plan_controller(draft: Draft, hierarchy: Hierarchy, nodes: DaemonNodes, eac
 
 
 def _plan_stranger(draft: Draft, key: ObjectKey, pods: list[Pod]) -> None:
-    """Plan the existing pods of an owner that was not read."""
+    """Plan the existing pods of an owner that is not in the input."""
     row = draft.row(*key, sum(map(is_active, pods)))
     draft.keep(row, pods)
 

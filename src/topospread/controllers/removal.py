@@ -1,11 +1,11 @@
-"""The order in which a controller removes pods when there are too many.
+"""The order in which a controller deletes surplus pods.
 
 Source: pkg/controller/controller_utils.go (``ActivePodsWithRanks``, ``ActivePods``),
 pkg/controller/replicaset/replica_set.go (``getPodsRankedByRelatedPodsOnSameNode``,
 ``getIndirectlyRelatedPods``), which sort with Go's ``sort.Sort``.
 
-Pods with equal timestamps are equal, and pods with nearly equal timestamps are ordered by uid. This is not a strict
-order: the first pod depends on Go's sort and on the order of the controller's cache.
+Nearly equal times are compared by uid instead, but equal times are not. Such comparisons can contradict each other, so
+the result depends on Go's sort and on the order of pods in the controller's cache.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ def is_active(pod: Pod) -> bool:
 
 
 def is_leaving(pod: Pod) -> bool:
-    """Return whether the pod is terminating and has a node; pods without a node or finished pods are deleted at
-    once."""
+    """Return whether the pod is terminating on a node. Finished pods and pods without a node are deleted at once."""
     return pod.terminating and bool(pod.spec.node_name) and pod.phase not in FINISHED_PHASES
 
 
@@ -51,7 +50,7 @@ class _Candidate(msgspec.Struct, frozen=True):
 
 
 _Tie = Callable[[_Candidate, _Candidate], int]
-"""The last comparison, for pods that are otherwise equal."""
+"""Function that compares two pods that are equal in all other values."""
 
 
 def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[Pod]:
@@ -63,8 +62,8 @@ def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None
 
     Args:
         pods: active pods.
-        related: the pods that the same owner's ReplicaSets select (`related_pods`); empty without an owner.
-        now: reference time of the logarithms; None compares times directly.
+        related: result of `related_pods`; empty without an owner.
+        now: time from which ages are computed, to compare their logarithms; None compares times directly.
     """
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
     candidates = [_candidate(pod, deletion_cost(pod), on_node[pod.spec.node_name]) for pod in pods]
@@ -92,7 +91,7 @@ def removal_order_of_job(pods: Sequence[Pod]) -> list[Pod]:
 
 
 def removal_groups(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[list[Pod]]:
-    """Return the removal order as groups of pods. Within a group only the uid decides, or the order is random."""
+    """Return the removal order as groups. Pods of a group differ only in uids or not at all, as far as rules read."""
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
     candidates = [_candidate(pod, deletion_cost(pod), on_node[pod.spec.node_name]) for pod in pods]
     ordered = _sorted(candidates, now, _undecided)
@@ -129,7 +128,7 @@ def _undecided(left: _Candidate, right: _Candidate) -> int:
 
 
 def removal_rank(pod: Pod) -> tuple[bool, int, bool]:
-    """Return the values that the controller compares before costs: pods with a lower rank are removed first."""
+    """Return the values that the controller compares before deletion costs. Lower ranks are removed first."""
     return bool(pod.spec.node_name), _PHASES.get(pod.phase, 0), _ready(pod)[0]
 
 
@@ -162,7 +161,7 @@ def deletion_cost(pod: Pod) -> int:
 
 
 def _restarts(pod: Pod) -> tuple[int, int]:
-    """Return the maximum restarts of a container, and of a sidecar."""
+    """Return the highest restart count of a container, and of a sidecar."""
     if pod.status is None:
         return 0, 0
     sidecars = {each.name for each in pod.spec.init_containers or () if each.restart_policy == "Always"}

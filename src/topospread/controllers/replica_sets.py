@@ -39,7 +39,7 @@ def plan_replica_set(draft: Draft, owner: Controller, siblings: Sequence[Control
     if item.metadata.deletion_timestamp:
         desired = len(active)
     if not desired and not owner.pods and item.metadata.controller is not None:
-        return  # an old revision that its own controller keeps for going back
+        return  # an old revision, which an unread owner keeps for a rollback
     row = draft.row(owner.kind, owner.namespace, owner.name, desired)
     removed = _surplus(draft, [owner], siblings, len(active) - desired)
     _settle(draft, row, [owner], removed)
@@ -62,8 +62,8 @@ def plan_deployment(draft: Draft, owner: Controller, replica_sets: Sequence[Cont
     active = [pod for each in replica_sets for pod in each.pods if is_active(pod)]
     desired = draft.desired(owner, item.spec.replicas)
     row = draft.row(owner.kind, owner.namespace, owner.name, desired)
-    # The ReplicaSet of the Deployment's template. Several may be equal here, because they differ only in fields that
-    # are not read: then it is the one with the highest revision.
+    # The ReplicaSet with the Deployment's template. If several match, because they differ only in fields that are not
+    # read, take the highest revision.
     wanted = canonical(item.spec.template)
     alike = [each for each in replica_sets if canonical(each.template) == wanted]
     newest = max(alike, key=_age, default=None)
@@ -107,7 +107,7 @@ def _age(each: Controller) -> tuple[int, float]:
 
 
 def _of_paused(row: Workload, in_use: Sequence[Controller], replica_sets: Sequence[Controller]) -> Controller | None:
-    """Return the ReplicaSet that a paused Deployment scales (sync.go, ``scale``); ``None`` if there is not only one.
+    """Return the ReplicaSet that a paused Deployment scales (sync.go, ``scale``); ``None`` if several are in use.
 
     Also add a note that the Deployment is paused.
     """
@@ -177,9 +177,9 @@ def _new_replica_set(draft: Draft, owner: Controller, item: Deployment, replicas
 
 
 def missing_replica_set(owner: Controller, reference: OwnerReference, pod: Pod) -> ReplicaSet | None:
-    """Return a ReplicaSet that was not read, if a pod that references it shows that a Deployment owns it.
+    """Return a ReplicaSet that is missing from the input, made from a Deployment's template.
 
-    It is assumed to have the Deployment's template.
+    Return ``None`` if the pod that references it does not show that the Deployment owns it.
     """
     template_hash = pod.labels.get(TEMPLATE_HASH_LABEL, "")
     named_after = replica_set_name(owner.name, template_hash)

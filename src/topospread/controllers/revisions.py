@@ -1,7 +1,7 @@
 """Comparison of pod templates as revisions, and a hash for a revision that has no hash yet.
 
-Templates are compared after the API server's defaults, in the fields that are read here; a change of an environment
-variable alone is not noticed. Source: pkg/controller/deployment/util/deployment_util.go (``EqualIgnoreHash``),
+Templates are compared with the API server's defaults, in the fields that topospread reads. It does not notice a change
+of an environment variable alone. Source: pkg/controller/deployment/util/deployment_util.go (``EqualIgnoreHash``),
 pkg/controller/statefulset/stateful_set_utils.go, pkg/controller/daemon/update.go.
 """
 
@@ -41,7 +41,7 @@ def _canonical(template: bytes) -> bytes:
     metadata = data.get("metadata", {})
     labels = {key: value for key, value in metadata.get("labels", {}).items() if key != TEMPLATE_HASH_LABEL}
     annotations = metadata.get("annotations") or {}
-    annotations.pop(_WHOLE, None)  # the text itself, in which defaults and the hash differ
+    annotations.pop(_WHOLE, None)  # the full text, which differs in defaults and the hash
     spec = data.get("spec", {})
     spec.setdefault("restartPolicy", "Always")
     spec.setdefault("schedulerName", DEFAULT_SCHEDULER_NAME)
@@ -59,7 +59,7 @@ TEMPLATE_CHANGED = "the template changed"
 
 
 def revision_hash(template: PodTemplateSpec) -> str:
-    """Return a hash of the template, which differs from the controllers' hash of all fields."""
+    """Return a hash of the template. It is not the hash that controllers compute, which covers all fields."""
     return safe_hash(canonical(template))
 
 
@@ -81,10 +81,10 @@ def _amount(amount: str | float | None) -> str:
 
 
 def shown_revision(template: Pod, pods: Iterable[Pod], named: str | None = None) -> str | None:
-    """Return the ``controller-revision-hash`` of the pods that may come from a template; None if no pod does.
+    """Return the ``controller-revision-hash`` of the pods that may be made from a template; None without such pods.
 
-    It is inferred from pods because the input lacks ControllerRevisions. Containers and tolerations that others added
-    do not matter, nor does node affinity, which the DaemonSet controller writes.
+    The input has no ControllerRevisions, so pods are compared with the template. Additional containers and tolerations
+    are ignored, and node affinity, which the DaemonSet controller writes.
 
     Args:
         template: a pod of the template after admission.
@@ -101,7 +101,7 @@ def shown_revision(template: Pod, pods: Iterable[Pod], named: str | None = None)
 
 
 def note_other_revisions(row: Workload, pods: Collection[Pod]) -> None:
-    """Add a note if the workload has pods of other revisions, as far as these can be recognised."""
+    """Add a note if the workload has pods that are recognised as of other revisions."""
     template = row.template
     if template is not None:
         revision = template.labels.get(REVISION_HASH_LABEL)

@@ -1,4 +1,4 @@
-"""One step of a rolling update. For a Deployment: how many pods are created and removed; `removal` chooses them.
+"""One step of a rolling update. For a Deployment, the numbers of pods to create and remove; `removal` chooses pods.
 
 Sources: pkg/controller/deployment/rolling.go (``reconcileOldReplicaSets``, ``cleanupUnhealthyReplicas``,
 ``scaleDownOldReplicaSetsForRollingUpdate``), pkg/controller/deployment/util/deployment_util.go (``NewRSNewReplicas``).
@@ -46,7 +46,7 @@ def to_create(status: RolloutStatus, strategy: Strategy) -> int:
 
 
 def to_remove(status: RolloutStatus, strategy: Strategy) -> tuple[int, int]:
-    """Return the numbers of unavailable and of other old pods to remove now."""
+    """Return the numbers of unavailable and of available old pods to remove now."""
     least = status.replicas - strategy.max_unavailable
     most = status.new + status.old - least - status.new_unavailable
     if most <= 0:
@@ -66,7 +66,7 @@ class Ordinal:
 
     Attributes:
         is_new: whether it has the new revision.
-        is_available: whether it is ready and not being deleted.
+        is_available: whether it is available and not terminating.
     """
 
     is_new: bool
@@ -81,9 +81,9 @@ def ordinals_to_replace(
 
     Args:
         pods: the pod of each ordinal in order; ``None`` for a missing pod.
-        strategy: numbers of pods.
+        strategy: partition and maxUnavailable.
         in_order: whether the policy is OrderedReady, which deletes no pod while a pod is missing or not available.
-        at_once: whether the gate MaxUnavailableStatefulSet is on.
+        at_once: whether the gate MaxUnavailableStatefulSet is on, so several pods may be deleted at once.
     """
     if in_order and any(each is None or not each.is_available for each in pods):
         return []
@@ -107,7 +107,7 @@ def ordinals_to_replace(
 
 
 def _one(pods: Sequence[Ordinal | None], partition: int) -> list[int]:
-    """Return the index of the last old pod in a list; an empty list if a pod after it is not available."""
+    """Return a list with the last old pod's index; an empty list if a pod after it is missing or not available."""
     for place in _from_the_last(pods, partition):
         each = pods[place]
         if each is not None and _is_old(each) and not each.is_terminating:
@@ -132,11 +132,11 @@ def _is_old(each: Ordinal | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class OnNode:
-    """A DaemonSet's pods on a node, without terminating pods.
+    """A DaemonSet's pods on a node, except terminating pods.
 
     Attributes:
-        new: whether the pod of the new revision is available; ``None`` without such a pod.
-        old: whether the pod of an old revision is available; ``None`` without such a pod.
+        new: whether the node's pod of the new revision is available; ``None`` without such a pod.
+        old: whether the node's pod of an old revision is available; ``None`` without such a pod.
     """
 
     new: bool | None = None
@@ -154,13 +154,14 @@ def nodes_to_replace(nodes: Mapping[str, OnNode], strategy: Strategy) -> tuple[l
 def _going(nodes: Mapping[str, OnNode], most: int) -> list[str]:
     """Return the nodes whose old pod is deleted.
 
-    These are all unavailable old pods, then as many available ones as ``most`` (maxUnavailable) allows.
+    These are the nodes of all unavailable old pods, then as many available old pods as maxUnavailable (``most``)
+    allows.
     """
     unavailable = 0
     stuck: list[str] = []
     candidates: list[str] = []
     for name, each in nodes.items():
-        if (each.new is None) == (each.old is None):  # none, or both
+        if (each.new is None) == (each.old is None):  # no pod, or one of each revision
             unavailable += 1
         elif each.new is not None:
             unavailable += not each.new
@@ -175,7 +176,7 @@ def _going(nodes: Mapping[str, OnNode], most: int) -> list[str]:
 def _surging(nodes: Mapping[str, OnNode], most: int) -> tuple[list[str], list[str]]:
     """Return (nodes whose old pod is deleted, nodes that get a new pod). ``most``: maxSurge.
 
-    The old pod is deleted if there is a new pod, and the new pod is available or the old one is not.
+    An old pod is deleted if the node has a new pod, and the new pod is available or the old pod is not.
     """
     surging = 0
     going: list[str] = []

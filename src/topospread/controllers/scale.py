@@ -1,7 +1,7 @@
 """Targets of ``--scale [NAMESPACE/]KIND/NAME=N`` and their controllers.
 
-Kinds have kubectl's names, in any case: ``deployment``, ``deployments``, ``deploy``, ``deployment.apps``. A name
-without a namespace must exist in one namespace only. For a Job, N is the parallelism.
+KIND is a name that kubectl accepts, in upper or lower case: ``deployment``, ``deployments``, ``deploy`` or
+``deployment.apps``. A NAME without a namespace must exist in one namespace only. For a Job, N is the parallelism.
 """
 
 from __future__ import annotations
@@ -141,12 +141,12 @@ def _the_one(option: str, wanted: ObjectKey, there: Collection[ObjectKey]) -> Ob
 
 
 def _hint(name: str, known: Sequence[ObjectKey], others: Sequence[ObjectKey]) -> str:
-    """Return the workload of a similar name as a hint, else some of the others."""
+    """Return a hint for an unknown name: the workload with a similar name, else the names of some workloads."""
     names = [short_target(key) for key in others]
     some = f"the input has {', '.join(names[:5])}{' …' * (len(names) > 5)}" if names else ""
     return did_you_mean(name, {key[2]: short_target(key) for key in reversed(known)}, some, cutoff=0.5)
 
 
 def short_target(key: ObjectKey) -> str:
-    """Return the target in the form of commands, ``shop/deploy/web``."""
+    """Return the target as commands accept it: ``shop/deploy/web``."""
     return f"{key[1]}/{_SHORT[key[0]]}/{key[2]}"

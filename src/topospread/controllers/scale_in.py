@@ -1,7 +1,7 @@
 """The order in which pods of a ReplicaSet should be removed to keep its spread, and the deletion costs for that order.
 
-pkg/controller/controller_utils.go (``ActivePodsWithRanks``) compares costs only among pods that are alike in three
-things: whether they have a node, their phase, and whether they are ready.
+The controller compares costs only among pods that are equal in whether they have a node, in their phase, and in whether
+they are ready (pkg/controller/controller_utils.go, ``ActivePodsWithRanks``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from topospread.plugins.pod_topology_spread import lacks_domains, minimum_in_for
 
 FIRST: Final = 1_000_000
 STEP: Final = 1_000
-"""Difference between consecutive new costs. A later pod then gets a cost in between without changes to other pods."""
+"""Difference between consecutive new costs. The gap leaves room for the costs of later pods."""
 _HIGHEST: Final = 2**31 - 1
 Rank = tuple[bool, int, bool]
 """Values that the controller compares before costs (`removal.removal_rank`)."""
@@ -29,7 +29,7 @@ class DomainLoad(msgspec.Struct, frozen=True, eq=False):
     """The domains of one constraint and the domain of each pod.
 
     Attributes:
-        counts: pods in each domain, int64[domains].
+        counts: number of pods in each domain, int64[domains].
         domain_of: index of each pod's domain, -1 for a pod that does not count, int64[pods].
         hard: whether the constraint is DoNotSchedule.
     """
@@ -46,7 +46,7 @@ class Removals(msgspec.Struct, frozen=True):
 
     Attributes:
         order: indexes of the pods in the order of removal.
-        excess: the sum over hard constraints of skew above maxSkew; the highest sum after any of the removals.
+        excess: skew above maxSkew, summed over hard constraints; the highest such sum after any of the removals.
     """
 
     order: tuple[int, ...]
@@ -61,8 +61,8 @@ def spread_order(loads: Sequence[DomainLoad], ranks: Sequence[Rank], preference:
 
     Args:
         loads: DoNotSchedule constraints first.
-        ranks: the controller's comparison before costs, by pod; lower ranks are removed first, whatever the cost.
-        preference: tie-breaker by pod; the lowest is removed first.
+        ranks: rank of each pod (`removal.removal_rank`). The controller removes lower ranks first, whatever the costs.
+        preference: tie-breaker of each pod; the lowest is removed first.
     """
     state = _Spread(loads)
     domains = np.stack([each.domain_of for each in loads], axis=1) if loads else np.zeros((len(ranks), 0), np.int64)
@@ -72,7 +72,8 @@ def spread_order(loads: Sequence[DomainLoad], ranks: Sequence[Rank], preference:
     for index in sorted(range(len(ranks)), key=preference.__getitem__, reverse=True):
         by_rank[ranks[index]].append(index)
     for rank in sorted(by_rank):
-        # Pods in the same domains are interchangeable: each group is a stack with the preferred pod on top.
+        # Pods of equal rank in the same domains are interchangeable. Each group is a stack, with the next pod at the
+        # end.
         groups: dict[bytes, list[int]] = defaultdict(list)
         for index in by_rank[rank]:
             groups[domains[index].tobytes()].append(index)
@@ -104,7 +105,7 @@ class _Spread:
 
         Args:
             codes: domain of each pod for each constraint, −1 if the pod does not count, int64[pods, constraints].
-            prefer: tie-breaker by pod; the lowest is removed first.
+            prefer: tie-breaker of each pod, int64[pods]; the lowest is removed first.
         """
         left = np.arange(len(codes))
         for hard in (True, False):
@@ -121,7 +122,7 @@ class _Spread:
         return int(left[prefer[left].argmin()])
 
     def remove(self, domains: Ints) -> int:
-        """Remove a pod from its domains. Return the sum over hard constraints of skew above maxSkew afterwards."""
+        """Remove a pod from its domains. Return the skew above maxSkew that is left, summed over hard constraints."""
         excess = 0
         for load, counts, domain in zip(self._loads, self._counts, domains.tolist(), strict=True):
             if domain >= 0:
@@ -148,7 +149,7 @@ class _Spread:
 
 
 def new_costs(order: Sequence[int], costs: Mapping[int, int]) -> dict[int, int]:
-    """Return pod → new cost, for as few pods as possible, so that costs rise strictly in an order.
+    """Return pod → new cost, for as few pods as possible, so that costs strictly increase in the order of removal.
 
     All new costs are above 0, so a pod without a cost is removed before every pod with one.
 
@@ -166,7 +167,7 @@ def new_costs(order: Sequence[int], costs: Mapping[int, int]) -> dict[int, int]:
 
 
 def _between(present: Sequence[int], kept: Sequence[int]) -> dict[int, int] | None:
-    """Return position → new cost for the positions not in ``kept``; None if the kept costs leave no room."""
+    """Return position → new cost for positions not in ``kept``; None if the kept costs leave no room between them."""
     written: dict[int, int] = {}
     for before, after in zip((-1, *kept), (*kept, len(present)), strict=True):
         missing = after - before - 1
@@ -187,11 +188,11 @@ def _between(present: Sequence[int], kept: Sequence[int]) -> dict[int, int] | No
 
 
 def _longest_rise(items: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the positions of a longest strictly rising sequence of costs. ``items``: (position, cost)."""
+    """Return the positions of a longest strictly increasing subsequence of costs. ``items``: (position, cost)."""
     ends: list[int] = []
-    """At n, the lowest cost at the end of a rising sequence of n + 1 items."""
+    """n → lowest last cost of an increasing subsequence of n + 1 items."""
     last: list[int] = []
-    """Item at the end of each of these sequences."""
+    """n → index of the last item of that subsequence."""
     previous: list[int] = []
     for index, (_, cost) in enumerate(items):
         length = bisect_left(ends, cost)

@@ -1,4 +1,4 @@
-"""StatefulSets → pods with ordinals, in order, with their claims; updates of existing pods are not simulated.
+"""StatefulSets → pods with ordinals, in order, with their claims. Existing pods are not updated to a new template.
 
 Sources: pkg/controller/statefulset/{stateful_set_control,stateful_set_utils}.go.
 """
@@ -105,7 +105,7 @@ class PodMaker:
 
 
 def keeps_its_revision(item: StatefulSet, ordinal: int) -> bool:
-    """Return whether an ordinal's pod is recreated from its old revision (``partition``).
+    """Return whether a recreated pod of the ordinal has the old revision, because of ``partition``.
 
     Source: pkg/controller/statefulset/stateful_set_utils.go (``newVersionedStatefulSetPod``).
     """
@@ -116,7 +116,7 @@ def keeps_its_revision(item: StatefulSet, ordinal: int) -> bool:
 
 
 def of_template(item: StatefulSet, template: Pod, pod: Pod) -> Pod:
-    """Return an ordinal's pod from another template, with the same name, identity and claims."""
+    """Return a pod from ``template`` with the name, ordinal labels and claims of ``pod``."""
     labels = {name: pod.labels[name] for name in (POD_NAME_LABEL, POD_INDEX_LABEL) if name in pod.labels}
     claims = {each.name: f"{each.name}-{pod.name}" for each in item.spec.volume_claim_templates or ()}
     spec = replace(template.spec, volumes=with_claims(template.spec.volumes, claims)) if claims else template.spec

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from topospread.api.node import Node
 from topospread.errors import UsageError
-from topospread.text import did_you_mean
+from topospread.text import did_you_mean, listed
 
 from .steps import NodeChoice
 
@@ -31,7 +31,7 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
         if not any(values.values()):
             continue
         found = [name for name, value in values.items() if value == choice.value]
-        found = found or ([] if label else _short(choice.value, nodes))
+        found = found or ([] if label else _short(choice.value, nodes, step))
         if found:
             return found
         what = f"has {label}={choice.value}" if label else f"has the name {choice.value}"
@@ -40,10 +40,16 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
     raise UsageError(f"{step}: no node has the label {choice.labels[0]}{_hint(choice.key, keys)}")
 
 
-def _short(value: str, nodes: Sequence[Node]) -> list[str]:
-    """Return the one node whose name up to its first dot is `value`; empty if no node or several nodes match."""
+def _short(value: str, nodes: Sequence[Node], step: str) -> list[str]:
+    """Return the one node whose name up to its first dot is `value`; empty if no node matches.
+
+    Raises:
+        UsageError: if several nodes have it.
+    """
     found = [node.name for node in nodes if node.name.partition(".")[0] == value]
-    return found if len(found) == 1 else []
+    if len(found) > 1:
+        raise UsageError(f"{step}: {value} is short for {listed(sorted(found), _SHOWN)}: write the full name")
+    return found
 
 
 def _valued(value: str, nodes: Sequence[Node], step: str) -> list[str]:
@@ -52,12 +58,14 @@ def _valued(value: str, nodes: Sequence[Node], step: str) -> list[str]:
     Raises:
         UsageError: if no node has it, or if several labels have it on different nodes.
     """
-    named = [node.name for node in nodes if node.name == value] or _short(value, nodes)
+    named = [node.name for node in nodes if node.name == value]
     keys = sorted({key for node in nodes for key, each in node.labels.items() if each == value})
     meant = {key: [node.name for node in nodes if node.labels.get(key) == value] for key in keys}
     different = list(dict.fromkeys(map(tuple, [*([named] if named else []), *meant.values()])))
     if len(different) == 1:
         return list(different[0])
+    if not different and (short := _short(value, nodes, step)):
+        return short
     if different:
         ways = [*(["node"] if named else []), *keys]
         raise UsageError(f"{step}: {value} is {' and '.join(f'{each}={value}' for each in ways)}: say which")
@@ -77,14 +85,14 @@ def chosen_values(nodes: Sequence[Node]) -> list[str]:
 
 
 def one_node(name: str, nodes: Sequence[Node], step: str) -> Node:
-    """Return the node with a name.
+    """Return the node with a name, or a name that is unique up to its first dot.
 
     Raises:
-        UsageError: if there is no such node.
+        UsageError: if there is no such node, or if several have the short name.
     """
-    for node in nodes:
-        if node.name == name:
-            return node
+    names = {node.name: node for node in nodes}
+    for each in [name] if name in names else _short(name, nodes, step):
+        return names[each]
     raise UsageError(f"{step}: node {name} not found{_hint(name, [node.name for node in nodes])}")
 
 

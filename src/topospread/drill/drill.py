@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import replace as with_fields
@@ -191,9 +193,14 @@ def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests
 
 
 def play_runs(
-    begun: BegunDrill, runs: int | None, *, keep_after: bool = False, progress: Progress | None = None
+    begun: BegunDrill,
+    runs: int | None,
+    *,
+    keep_after: bool = False,
+    progress: Progress | None = None,
+    seconds: float = math.inf,
 ) -> Drill:
-    """Run a drill whose input is already read; see `drill`.
+    """Run a drill whose input is already read; see `drill`. No run begins after ``seconds``, except the first.
 
     Raises:
         InputError: if the API server denies an object.
@@ -217,8 +224,9 @@ def play_runs(
         return play.play(steps, told)
 
     done: list[Drill] = []
+    until = time.monotonic() + seconds
     try:
-        while len(done) < number:
+        while len(done) < number and not (done and time.monotonic() > until):
             done.append(played(len(done)))
     except KeyboardInterrupt:
         if not done:
@@ -229,4 +237,4 @@ def play_runs(
     if not found.unjudged or options.assumes_unjudged:
         return found
     assumed = with_fields(begun, options=with_fields(options, assumes_unjudged=True))
-    return with_fields(found, assumed=play_runs(assumed, runs))
+    return with_fields(found, assumed=play_runs(assumed, len(done)))

@@ -113,7 +113,7 @@ class FollowedPods:
             del self._on_node[pod.node][pod.key]
 
     def on(self, nodes: Iterable[str]) -> list[FollowedPod]:
-        """Return the pods on some nodes, node by node."""
+        """Return the pods on these nodes, in the order of the nodes."""
         return [pod for node in nodes for pod in self._on_node.get(node, {}).values()]
 
     def of(self, key: ObjectKey) -> list[FollowedPod]:

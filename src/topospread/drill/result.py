@@ -110,7 +110,7 @@ class BrokenBudget(Base, frozen=True):
     budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget.")]
     at: Annotated[float, Meta(description="Seconds since the drill began.")]
     healthy: Annotated[int, Meta(description="Healthy pods at the worst moment.")]
-    needed: Annotated[int, Meta(description="Desired pods.")]
+    needed: Annotated[int, Meta(description="Healthy pods that the budget requires.")]
 
     @property
     def namespace(self) -> str:

@@ -35,7 +35,7 @@ class DrillPart(Base, frozen=True):
 
     index: Annotated[int, Meta(description="Number of the part, from 0.")]
     of: Annotated[int, Meta(description="Number of parts.")]
-    targets: Annotated[int, Meta(description="Drills of all parts.")]
+    targets: Annotated[int, Meta(description="Number of drills of all parts together.")]
     digest: Annotated[str, Meta(description="Digest of the names of all drills.")]
 
     @property

@@ -1,6 +1,6 @@
 """Find the workloads that a change affects: they count a pod, repel it, or share its node.
 
-It may return too many workloads, but never too few, because only these are evaluated again.
+The result may have too many workloads, but never too few, because no other workload is evaluated again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Followed:
         selectors: selectors of its constraints, with their numbers in the index of selectors.
         counted: pods that its constraints count. They are stored so that the cluster need not select them again.
         terms: required affinity and anti-affinity terms of its pods.
-        refused_on: names of nodes that would now reject their own pod of this workload.
+        refused_on: names of nodes that have a pod of this workload and would now reject it.
         rules: rules of its constraints that select nodes; None to evaluate it after every node change.
     """
 
@@ -83,14 +83,14 @@ class AffectedWorkloads:
         self._refused_on: Counter[str] = Counter()
 
     def refuse(self, each: Followed, nodes: frozenset[str]) -> None:
-        """Set the nodes that would now reject their own pod of the workload."""
+        """Set `Followed.refused_on` of a workload."""
         if each.refused_on != nodes:
             self._refused_on.subtract(each.refused_on)
             self._refused_on.update(nodes)
             each.refused_on = nodes
 
     def by(self, touched: DirtySet) -> Iterator[Followed]:
-        """Yield the affected workloads, perhaps repeatedly."""
+        """Yield the affected workloads; a workload may occur several times."""
         if touched.everything or len(touched.pods) > _MANY or self._is_felt_by_all(touched.nodes):
             yield from self._all()
             return
@@ -113,7 +113,7 @@ class AffectedWorkloads:
     def _is_felt_by_all(self, changes: NodeChanges) -> bool:
         """Return whether a topology key appeared on its first node or disappeared from its last.
 
-        Losses are computed for keys that nodes have.
+        Then every workload is affected, because its losses are computed for each key that a node has.
         """
         if not changes.any:
             return False

@@ -147,7 +147,7 @@ class IncrementalMetrics:
 
 
 def _carried(known: ConstraintStatus, moved: Moved) -> ConstraintStatus | None:
-    """Return a constraint with changed empty domains; None if its minimum may change."""
+    """Return a constraint's status after empty domains appeared or disappeared; None if its minimum may change."""
     if not moved.changed:
         return known
     holding = {each.name for each in known.domains}

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from heapq import heapify, heappop, heappush
 
 _SLACK = 1024
-"""Number of outdated entries, in addition to the number of objects, before they are removed."""
+"""Outdated entries are removed once they outnumber the objects by this number."""
 
 
 class LatestTime:

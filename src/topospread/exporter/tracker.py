@@ -219,7 +219,7 @@ class Tracker:
         try:
             self.planned_cluster.put(items, beside)
         except InputError:
-            for each in items:  # one of them is denied: put the others alone
+            for each in items:  # the API server denies an object: add each one separately
                 try:
                     self.planned_cluster.put([each], beside)
                 except InputError as error:
@@ -310,7 +310,7 @@ class Tracker:
             del self._of_pod[key]
         for key in after - before:
             other = self._of_pod.get(key)
-            if other is not None:  # which is planned later, without the pod
+            if other is not None:  # the other workload is planned later, without the pod
                 other.keys = tuple(each for each in other.keys if each != key)
                 self._unseen[other] = None
             self._of_pod[key] = known

@@ -1,9 +1,10 @@
 """Apply declared rules to nodes: rejections and scores.
 
-* A cap rejects a domain with its maximum number of pods. * Shares reject a domain with ``ceil(n · share)`` of ``n``
-pods, including this one. Some domain always has fewer, so that shares never reject all nodes unless resources are
-missing. * A hierarchy rejects a domain that would exceed the least of its siblings by more than the skew, at each
-level. A rack is compared with the racks of its own zone, while a second spread constraint would compare all racks.
+* A cap rejects a domain with its maximum number of pods.
+* Shares reject a domain with ``ceil(n · share)`` of ``n`` pods, including this one. Some domain always has fewer, so
+  shares never reject all nodes unless resources are missing.
+* A hierarchy rejects a domain whose count would exceed its emptiest sibling's by more than the skew, at each level. A
+  rack is compared with the racks of its own zone, while a second spread constraint would compare all racks.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class RuleVerdict(NamedTuple):
 
     Attributes:
         against: reason of a rejection; "" without a rejection.
-        wish: preference; higher is better. Values are only comparable between nodes of the same rule.
+        wish: preference; higher is better. Only values of the same rule are comparable.
     """
 
     against: str
@@ -155,7 +156,7 @@ def _by_hierarchy(rule: DomainHierarchy, around: PodSurroundings) -> NodeJudge:
 
 
 def _paths(node: Node, keys: list[str]) -> list[tuple[str, ...]]:
-    """Return the nested domains of a node, as far as it has the keys. Each includes its parent domains."""
+    """Return a node's domain for each key, up to the first key that it lacks, as (widest parent, …, domain)."""
     found: list[tuple[str, ...]] = []
     labels: Mapping[str, str] = node.labels
     for key in keys:

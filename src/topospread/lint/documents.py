@@ -69,7 +69,6 @@ def _json_documents(text: Text) -> list[tuple[int, int]]:
 
 
 def _in_list(listed: JsonList, *, applied: bool) -> Iterator[tuple[Any, Location]]:
-    """Yield the items of a JSON list."""
     of, quantities = _item_type(listed.kind, listed.api_version), KnownQuantities()
     for index, raw in enumerate(listed.items):
         location = listed.spot_of(index)

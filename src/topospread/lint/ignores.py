@@ -143,17 +143,21 @@ def unused(ignores: Ignores, asked: frozenset[str], known: frozenset[str]) -> It
     if ignores.beyond is not None:
         yield ignores.beyond, False, f"only the first {MOST_IGNORES} ignores are read; use per-file-ignores"
     for each in ignores.all:
+        what, write = "comment", "# topospread: ignore RULE reason"
+        if not each.scope.lines:
+            what, write = "annotation", f'{ANNOTATION}: "RULE reason"'
         if not each.rules:
-            yield each, False, "the comment names no rule; write it as # topospread: ignore RULE reason"
+            yield each, False, f"the {what} names no rule; write it as {write}"
         unknown = [rule for rule in each.rules if rule not in known]
         if unknown:
             is_short = len(unknown) == 1 and len(unknown[0]) <= _LONGEST_NAME
             suggested += is_short
             hint = did_you_mean(unknown[0], known) if is_short and suggested <= _MOST_SUGGESTED else ""
-            yield each, False, _no_rules(unknown) + hint
+            yield each, False, _no_rules(unknown) + (hint or f"; write the {what} as {write}")
         for rule in each.rules:
             if rule in asked and rule not in each.scope.used:
-                yield each, True, f"{rule} has no finding here; remove this comment"
+                remove = "this comment" if each.scope.lines else "it from the annotation"
+                yield each, True, f"{rule} has no finding here; remove {remove}"
 
 
 def _no_rules(unknown: Sequence[str]) -> str:

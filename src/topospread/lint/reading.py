@@ -234,7 +234,7 @@ class Read:
         return configuration.loaded
 
     def _take(self, value: Any, location: Location) -> None:
-        """Add an object, or report another value in its place."""
+        """Add a Kubernetes object; report a value that is not an object at its place."""
         if not _is_meant_as_object(value):
             self.left_out.setdefault(location.text.name, "other")
             return

@@ -35,7 +35,7 @@ NOT_PLACED = "TopospreadNotCovered"
 
 
 class AssumingScheduler(Scheduler):
-    """The scheduling cycle with assumed claims, because binding volumes takes time."""
+    """A scheduling cycle that assumes that claims are bound, because binding volumes takes time."""
 
     def __init__(self, cluster: Cluster, frameworks: Mapping[str, Framework], volumes: Volumes) -> None:
         super().__init__(cluster, frameworks)
@@ -53,7 +53,7 @@ class AssumingScheduler(Scheduler):
         return ""
 
     def labels_bound_pods(self, so: bool) -> None:
-        """Set whether assumed pods get the labels of their node, like from the API server."""
+        """Set whether assumed pods get their node's topology labels, which the API server may add to bound pods."""
         self.topology_labels = self._topology_labels if so else None
 
     def take_reservation(self) -> VolumeReservation | None:

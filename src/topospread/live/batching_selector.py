@@ -14,9 +14,9 @@ _REST = 0.01
 """Pause in seconds in which more events can arrive."""
 _SOON = 0.005
 _OFTEN = 4
-"""Number of consecutive short waits, and their maximum length in seconds, before a pause."""
+"""A pause follows `_OFTEN` consecutive waits that were each shorter than `_SOON` seconds."""
 _WORTH = 2
-"""Number of events in a pause that make it worthwhile. If requests wait for each other, pauses only add delay."""
+"""Pauses continue while each gathers this many events. If requests wait for each other, pauses only add delay."""
 
 Ready = list[tuple[selectors.SelectorKey, int]]
 

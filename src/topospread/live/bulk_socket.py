@@ -18,7 +18,7 @@ _MOST = 1 << 16
 _RECORD = 1 << 14
 """Maximum content of a TLS record in bytes."""
 _SOON, _MUCH = 0.02, 1 << 12
-"""Data is a stream while waits for it take at most this many seconds, and a pause gathers this many bytes."""
+"""Data counts as a stream while each wait takes at most `_SOON` seconds, and a pause gathers `_MUCH` bytes."""
 
 
 class BulkSocket:

@@ -79,7 +79,8 @@ class Certificate:
     def _empty(self) -> ssl.SSLContext:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         if self._client_ca:
-            # Client certificates are optional, because kubelet's probes have none. Paths that need one check it.
+            # Client certificates are optional, because kubelet's probes have none. Each path that needs a client
+            # certificate checks it.
             context.verify_mode = ssl.CERT_OPTIONAL
             context.load_verify_locations(self._client_ca)
         return context

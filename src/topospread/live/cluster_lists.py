@@ -202,7 +202,7 @@ class ClusterLists:
         return found
 
     def _tell_narrowed(self, facts: SnapshotFacts) -> None:
-        """Record the kinds that were read in one namespace only. If pods are, this counts for the whole snapshot."""
+        """Record the kinds that were read in one namespace only. If Pod is one, so is the whole snapshot."""
         if "Pod" in self._narrowed:
             facts.namespace = self.wanted.otherwise
             return

@@ -34,4 +34,4 @@ class CollectedMetrics:
         return exposition_of(self._registry, accept)
 
     def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
-        """Record health checks: name, endpoint (``healthz`` …), and success. By default they are not counted."""
+        """Record health checks: name, endpoint (``healthz`` …), and success. By default, do nothing."""

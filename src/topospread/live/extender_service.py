@@ -170,7 +170,7 @@ class ExtenderService:
         self.ready = ready
 
     async def filter(self, args: ExtenderArgs) -> Json:
-        """Return an ExtenderFilterResult. Rejected nodes are those where preemption would not help."""
+        """Return an ExtenderFilterResult. It lists all rejected nodes as nodes on which preemption cannot help."""
         if not self.ready():
             return {"Error": "topospread run extender: the cluster is not read yet"}
         pod = args.pod

@@ -82,7 +82,7 @@ class Fallbacks:
         self._is_stale = True
 
     def softened(self, pod: ReadPod, verdict: Verdict) -> ReadPod | None:
-        """Return a rejected pod with soft constraints over lost domains; None if the loss is too short."""
+        """Return the rejected pod with soft constraints over lost domains; None if no loss lasted long enough."""
         annotations = pod.metadata.annotations
         if "PodTopologySpread" not in verdict.rejectors or annotations is None or annotations.fallback is None:
             return None

@@ -47,7 +47,7 @@ class Heartbeats:
         self._last.clear()
 
     def version(self, kind: str, raw: Json) -> str:
-        """Return the resource version if the state has no changes, or "" if it must be forwarded.
+        """Return the node's resource version if the event is only a heartbeat; "" if it must be forwarded.
 
         ``kind`` is the type of the event, ``MODIFIED``.
         """

@@ -1,4 +1,4 @@
-"""Heads of HTTP/1.1: create those of requests, and parse those of responses."""
+"""Create the heads of HTTP/1.1 requests and parse the heads of responses. A head is the first line and the headers."""
 
 from __future__ import annotations
 

@@ -22,7 +22,10 @@ class Incoming:
         return len(queue.active), len(queue.backoff), len(queue.unschedulable)
 
     def tell(self, before: tuple[int, int, int], event: str) -> None:
-        """Report the pods added since `before`. ``event`` is the event's name in kube-scheduler's metric."""
+        """Report to the observer how many pods each part of the queue gained since `before`, a result of `now`.
+
+        ``event`` is the cause's name in kube-scheduler's metric.
+        """
         after = self.now()
         if after == before:
             return

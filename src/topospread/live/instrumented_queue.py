@@ -109,7 +109,7 @@ class InstrumentedQueue(SchedulingQueue):
 
     @property
     def may_give(self) -> bool:
-        """True if there may be a pod to attempt: the queue has more than unschedulable pods."""
+        """True if a pod may be ready to attempt, because not all pods in the queue are unschedulable."""
         return len(self.active) > 0 or len(self.backoff) > 0
 
     def add(self, pod: Pod, key: PodKey = "", kind: Hashable = None, since: int | None = None) -> QueuedPodInfo:

@@ -160,7 +160,7 @@ class Pods:
         return self._cluster.assigned_class(key)
 
     def _add_assigned(self, key: PodKey, pod: ReadPod) -> None:
-        """``addAssignedPodToCache``."""
+        """Add a pod that has a node (``addAssignedPodToCache``)."""
         self._cluster.put_pod(pod, key)
         self.assigned[key] = pod.metadata.uid or ""
         pod_class = self.class_of(key) if self._queue.listens else None
@@ -178,7 +178,7 @@ class Pods:
         self._gone(key)
 
     def _update_assigned(self, key: PodKey, pod: ReadPod) -> None:
-        """``updateAssignedPodInCache``."""
+        """Process a change of a pod that has a node (``updateAssignedPodInCache``)."""
         before = self.class_of(key)
         self._cluster.put_pod(pod, key)
         after = self.class_of(key)
@@ -186,7 +186,7 @@ class Pods:
             self._queue.assigned_pod_updated(_on_node(before, pod.spec.node_name or ""), pod)
 
     def _delete_assigned(self, key: PodKey, item: Pod | None) -> None:
-        """``deleteAssignedPodFromCache``."""
+        """Delete a pod that has a node (``deleteAssignedPodFromCache``)."""
         pod_class = self.class_of(key)
         del self.assigned[key]
         self._cluster.delete_pod(key)
@@ -201,13 +201,13 @@ class Pods:
     # Pending pods.
 
     def _add_waiting(self, key: PodKey, pod: ReadPod) -> None:
-        """``addPodToSchedulingQueue``."""
+        """Add a pending pod (``addPodToSchedulingQueue``)."""
         self.waiting[key] = pod
         self._promise(key, pod, pod.nominated_node_name)
         self._queue.add(pod, key, self._kind(pod))
 
     def _update_waiting(self, key: PodKey, pod: ReadPod) -> None:
-        """``updatePodInSchedulingQueue``."""
+        """Process a change of a pending pod (``updatePodInSchedulingQueue``)."""
         old, self.waiting[key] = self.waiting[key], pod
         if old.metadata.resource_version == pod.metadata.resource_version:
             return
@@ -224,7 +224,7 @@ class Pods:
             self._abandon(self.assumed[key])
 
     def _delete_waiting(self, key: PodKey, item: Pod | None) -> None:
-        """``deletePodFromSchedulingQueue``."""
+        """Delete a pending pod (``deletePodFromSchedulingQueue``)."""
         pod = self.waiting.pop(key)
         self._queue.delete(key)
         self._gone(key)

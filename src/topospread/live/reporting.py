@@ -1,6 +1,6 @@
 """Report a live scheduler's events in metrics and log lines.
 
-The lines are kube-scheduler's if it has them ("Successfully bound pod to node" at ``-v 2``).
+If kube-scheduler logs the same event, the line has its words ("Successfully bound pod to node" at ``-v 2``).
 """
 
 from __future__ import annotations

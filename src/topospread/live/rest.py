@@ -19,8 +19,8 @@ class Rest:
 
     Attributes:
         seconds: the normal length.
-        earned: number of consecutive short waits after which a reader pauses, because the data is a stream. A watch
-            event arrives in up to three pieces.
+        earned: number of consecutive short waits after which a reader pauses. So many short waits show a stream,
+            because a single watch event arrives in at most three pieces.
     """
 
     def __init__(self, seconds: float, calm_seconds: float = 0.0, is_calm: Callable[[], bool] = lambda: False) -> None:

@@ -67,7 +67,7 @@ class ScaleInKeeper:
                 state = self._followed.state
                 if end.is_set() or not (self.allowed() and state.ready and state.behind_since is None):
                     break
-                if key in self._plans.changed:  # a previous write may have taken long enough for it to be deleted
+                if key in self._plans.changed:  # else it was deleted during an earlier write
                     self._plans.changed.discard(key)
                     await self._keep(key)
 
@@ -76,7 +76,7 @@ class ScaleInKeeper:
         self._planned[key] = plan
         named = "/".join(key)
         if plan.problem and (before is None or before.problem != plan.problem):
-            log.warning("No order for a scale-in", extra=facts(replicaSet=named, why=plan.problem))
+            log.warning("Cannot order the pods for a scale-in", extra=facts(replicaSet=named, why=plan.problem))
         failed = False
         for cost in plan.costs:
             failed |= not await self._write(cost, named)

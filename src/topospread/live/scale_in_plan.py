@@ -47,7 +47,7 @@ class ReplicaSetPlan(msgspec.Struct, frozen=True):
     Attributes:
         costs: costs to write; the pod to remove last comes first.
         excess: largest excess over a hard maxSkew while the pods are removed.
-        problem: why the ReplicaSet has no order; "" if it has one.
+        problem: why no deletion order can be computed; "" if there is one.
     """
 
     costs: tuple[Cost, ...] = ()

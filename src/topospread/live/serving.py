@@ -63,8 +63,8 @@ class Address:
         certificate, key: PEM files for HTTPS, read again when they change; "" for HTTP.
         option: the option that names the port.
         client_ca: PEM file with the CAs of client certificates; "" without client certificates.
-        metrics: address and port of ``/metrics`` and ``/configz``. ``None``: `host` and `port` if that is loopback,
-            otherwise no server at all.
+        metrics: address and port of ``/metrics`` and ``/configz``. If ``None``, these pages are at `host` and `port` if
+            `host` is loopback, and else nowhere.
     """
 
     host: str = "127.0.0.1"
@@ -162,7 +162,7 @@ async def listen(application: web.Application, address: Address) -> web.AppRunne
 
 
 class _Connection(web.RequestHandler):
-    """A client's connection. It ends at once if there are too many, and later if the client is idle.
+    """A client's connection, closed at once if there are too many connections, and later if the client is idle.
 
     Args:
         server: creates the requests.

@@ -38,7 +38,7 @@ class ConstraintOf(NamedTuple):
 
 
 class SpreadFigures:
-    """Reads the counts of a scheduler's constraints."""
+    """Computes the metrics from a scheduler's cached counts of constraints."""
 
     def __init__(self, scheduler: Scheduler, deployment_of: DeploymentOf) -> None:
         self._scheduler = scheduler

@@ -1,7 +1,7 @@
 """A pool of HTTP/1.1 connections for writes.
 
-A binding takes a third of aiohttp's CPU time. Only the needed parts of HTTP are supported. Responses are parsed as
-bytes arrive, without a task per response, and one timer watches all connections.
+A binding takes a third as much CPU time as with aiohttp. Only the needed parts of HTTP are supported. Responses are
+parsed as bytes arrive, without a task per response, and one timer watches all connections.
 
 A connection has one request at a time, or several pipelined requests (RFC 9112, 9.3.2) for writes that can be repeated.
 Pipelining takes less than half the CPU time.
@@ -272,7 +272,7 @@ def _answer(came: bytearray, *, ended: bool) -> tuple[Answer, int] | None:
 
 
 def _joined(came: bytearray, place: int) -> tuple[bytes, int] | None:
-    """Return the chunks from a position on, and their end; None while the last chunk is missing."""
+    """Join the chunks that start at a position. Return them and their end; None while the last chunk is missing."""
     parts: list[bytes] = []
     while True:
         end = came.find(b"\r\n", place)

@@ -56,7 +56,9 @@ class Lines:
         return bisect_left(range(len(line)), position.character, key=partial(self._units_before, position.line))
 
     def _units_before(self, line: int, column: int) -> int:
-        """Return the length of a line's first characters, cached so that a long line is measured only once."""
+        """Return the length of a line's first `column` characters in the editor's units. Sums of a long line are
+        cached.
+        """
         text, sums = self.lines[line], self._sums.get(line)
         if sums is None:
             parts = [] if text.isascii() else [text[at : at + _PART] for at in range(0, len(text), _PART)]

@@ -1,1 +1,1 @@
-"""Scheduling plugins, one a file, named as Kubernetes names them; `registry` lists them. No I/O."""
+"""Scheduling plugins, one per module, with Kubernetes' names; `registry` lists them. No I/O."""

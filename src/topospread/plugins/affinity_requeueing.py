@@ -1,6 +1,6 @@
 """InterPodAffinity's queueing hints: the events that may make a rejected pod schedulable.
 
-kube-scheduler evaluates namespace selectors without the namespaces' labels here; this copies that.
+kube-scheduler's hints evaluate namespace selectors without the namespaces' labels; this module copies that.
 Source: plugins/interpodaffinity/plugin.go (``EventsToRegister``, ``isSchedulableAfter…``) of 1.32 to 1.37.
 """
 
@@ -48,7 +48,7 @@ class AffinityHintRules:
 
 
 def affinity_registrations(cluster: Cluster, rules: AffinityHintRules) -> Sequence[Registration]:
-    """Return the events of assigned pods and nodes, and of the pending pod's own labels."""
+    """Return the registrations for events of assigned pods and nodes, and of the pending pod's own labels."""
     hints = _Hints(cluster, rules)
     own_labels = (Registration(ClusterEvent("TargetPod", POD_LABEL)),) if rules.hears_of_both_sides else ()
     return (
@@ -59,9 +59,7 @@ def affinity_registrations(cluster: Cluster, rules: AffinityHintRules) -> Sequen
 
 
 def wants_near(pod: Pod, other: Pod, cluster: Cluster) -> bool:
-    """Return whether any required affinity term matches another pod
-    (``getUnschedulablePodsWithMatchingAffinityTerm``).
-    """
+    """Return whether a required term matches the other pod (``getUnschedulablePodsWithMatchingAffinityTerm``)."""
     namespace = cluster.objects.namespaces.get(other.namespace)
     labels = (namespace.metadata.labels or {}) if namespace is not None else NO_LABELS
     return any(term.matches(other, labels) for term in terms_of(cluster.shared_class(pod)).affinity)

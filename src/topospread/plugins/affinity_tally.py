@@ -25,7 +25,8 @@ class Tally:
         self.column = column
         self._is_grouped_by_domain = is_grouped_by_domain(column, capacity)
         self.sums: dict[int, int] = {}
-        # Row → (amount of its pods, code of the domain that it was added to).
+        # Row → (sum over its pods, domain code under which `sums` has it, −1 for none); rows with sum 0 are missing.
+        # Between a node's change and `move`, the code is the node's former domain.
         self._of_node: dict[int, tuple[int, int]] = {}
 
     @property
@@ -60,13 +61,13 @@ class Tally:
         """Return the sums of the nodes' domains, 0 where a node lacks the key, int64[rows]."""
         if not isinstance(rows, slice) and len(rows) <= _FEW:
             return np.array([self.of(row) for row in rows.tolist()], dtype=np.int64)
-        sums = np.zeros(len(self.column.values) + 1, dtype=np.int64)  # the last one is that of −1
+        sums = np.zeros(len(self.column.values) + 1, dtype=np.int64)  # code −1 reads the last element, 0
         number = len(self.sums)
         sums[np.fromiter(self.sums, np.int64, number)] = np.fromiter(self.sums.values(), np.int64, number)
         return sums[self.column.codes[rows]]
 
     def group_column(self) -> GroupColumn:
-        """Return the column that groups nodes: by domain, or by the domain's sum."""
+        """Return the column that groups nodes: by domain if there are few domains, else by the domain's sum."""
         return ByDomain(self.column) if self._is_grouped_by_domain else _SumOfDomain(self)
 
     def _change(self, code: int, amount: int) -> None:

@@ -1,4 +1,4 @@
-"""Compiled terms of inter-pod affinity: the pods that a term matches. `inter_pod_affinity` decides by them.
+"""Compiled terms of inter-pod affinity, which tell whether a term matches a pod.
 
 Source: k8s.io/kube-scheduler/framework/types.go (AffinityTerm, getNamespacesFromPodAffinityTerm).
 """
@@ -42,9 +42,8 @@ class Term(msgspec.Struct, frozen=True):
     def resolved(self, namespaces: Iterable[Namespace], *, keeps_selector: bool = False) -> Term:
         """Return the term with its namespace selector replaced by names, as kube-scheduler does for the incoming pod.
 
-        An empty selector is kept, because it matches every namespace, even if its Namespace object is unknown. With
-        ``keeps_selector``, a selector that matches a namespace without labels is kept too, and later evaluated without
-        labels.
+        An empty selector is kept, because it also matches namespaces whose Namespace object is unknown. With
+        ``keeps_selector``, a selector that matches empty labels is also kept, and later evaluated on empty labels.
         """
         if self.namespace_selector.empty:
             return self
@@ -59,7 +58,7 @@ class Terms:
     """All terms of a pod, by kind.
 
     Attributes:
-        namespaces: namespaces whose pods a term can match; ``None`` for any, if a term selects namespaces by labels.
+        namespaces: namespaces whose pods any term can match; ``None`` for all, if a term selects namespaces by labels.
     """
 
     affinity: tuple[Term, ...] = ()
@@ -106,7 +105,7 @@ NO_TERMS = Terms()
 
 
 def terms_of(pod_class: PodClass, *, namespace_selectors: bool = True) -> Terms:
-    """Return the terms of a class, compiled once. Invalid terms are left out and reported in ``problems``.
+    """Return the compiled terms of a class, cached in the class. ``problems`` has the errors of invalid terms.
 
     Without ``namespace_selectors``, a term with a namespaceSelector matches only the namespaces that it lists.
     """

@@ -1,7 +1,7 @@
-"""CSI volumes attached to nodes, updated with every pod. Plugins apply the limits.
+"""CSI volumes that nodes' pods use, updated with every pod. Plugins apply the limits.
 
-Source: plugins/nodevolumelimits/csi.go (``filterAttachableVolumes``, ``getCSIDriverInfo``). A volume is known by its
-driver and handle; a claim without a volume is counted under its StorageClass's provisioner.
+Source: plugins/nodevolumelimits/csi.go (``filterAttachableVolumes``, ``getCSIDriverInfo``). A volume is identified by
+its driver and handle. A claim without a volume counts as a volume of its StorageClass's provisioner.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NO_LIMIT = np.iinfo(np.int64).max
 
 
 class AttachmentError(ValueError):
-    """kube-scheduler cannot count a volume. The message is kube-scheduler's."""
+    """An error of kube-scheduler when it counts a volume. The message is kube-scheduler's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class NodeVolumeLimitsRules:
     )
 
     def counts(self, ref: VolumeRef) -> bool:
-        """Return whether a volume of a pod may count."""
+        """Return whether a volume of a pod may count towards a limit."""
         if ref.source == CLAIM:
             return True
         return self.ephemeral if ref.source == EPHEMERAL else self.inline and inline_plugin(ref) is not None
@@ -84,7 +84,8 @@ class CsiVolume(NamedTuple):
 
     Attributes:
         name: driver and handle, ``DRIVER/HANDLE``.
-        plugin: in-tree plugin of the volume. The volume counts only on nodes where the plugin migrated to its driver.
+        plugin: in-tree plugin of the volume; ``None`` for a CSI volume. An in-tree volume counts only on nodes where
+            the plugin has migrated to its driver.
     """
 
     name: str
@@ -99,8 +100,8 @@ class AttachedVolumes:
         rules: counting rules of the version.
 
     Attributes:
-        where: volume → row → number of names under which the node's pods use it.
-        failed: row → volume of the node's pods that cannot be counted → reason.
+        where: volume → row → number of distinct references (`VolumeRef`) by which the node's pods use it.
+        failed: row → volume of the node's pods that cannot be counted → kube-scheduler's error.
     """
 
     def __init__(self, cluster: Cluster, rules: NodeVolumeLimitsRules) -> None:
@@ -146,7 +147,7 @@ class AttachedVolumes:
             self._detach(row, ref)
 
     def on_csi_node(self, name: str) -> None:
-        """Update the limits of a node and which in-tree volumes count for a driver."""
+        """Update a node's limits, and whether its in-tree volumes count as their driver's."""
         if self._classes != self._version():
             return
         self._note_limits(name)
@@ -192,7 +193,7 @@ class AttachedVolumes:
         return more
 
     def is_attached(self, name: str, rows: Rows) -> Bools:
-        """Return whether a volume is attached already, bool[rows]."""
+        """Return whether pods on each node already use a volume, bool[rows]."""
         where = self.where.get(name, {})
         if not isinstance(rows, slice):
             return np.array([int(row) in where for row in rows], dtype=np.bool_)
@@ -211,7 +212,7 @@ class AttachedVolumes:
         return np.array([names[row] in moved[1] for row in numbers(rows).tolist()], dtype=np.bool_)
 
     def limits(self, driver: str, rows: Rows) -> Ints:
-        """Return a driver's volume limits, int64[rows]; NO_LIMIT for nodes that state none."""
+        """Return a driver's volume limits, int64[rows]; NO_LIMIT for a node without a limit."""
         limits = self._limits.get(driver, {})
         nodes = self.cluster.nodes
         found = [limits.get(nodes.names[row], NO_LIMIT) for row in numbers(rows).tolist()]
@@ -316,7 +317,7 @@ class AttachedVolumes:
         return CsiVolume(f"{plugin.driver}/{found}", plugin.driver, plugin) if found else None
 
     def _to_be_provisioned(self, claim: PersistentVolumeClaim) -> CsiVolume | None:
-        """Return a placeholder for the volume of an unbound claim (``getCSIDriverInfoFromSC``)."""
+        """Return a placeholder for the volume that an unbound claim will get (``getCSIDriverInfoFromSC``)."""
         storage_class = self.cluster.objects.storage_classes.get(storage_class_of(claim))
         if storage_class is None or not storage_class.provisioner or storage_class.provisioner in NEVER_MIGRATED:
             return None

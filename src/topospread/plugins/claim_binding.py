@@ -1,9 +1,9 @@
 """Reserve and PreBind of VolumeBinding: the volumes for a placed pod's claims.
 
 Source: plugins/volumebinding/binder.go (``AssumePodVolumes``, ``BindPodVolumes``). Claims that wait for their first
-consumer get the volumes that Filter found on the node; other claims are provisioned. PreBind returns after the PV
-controller has processed all of them. Reserve only announces PreBind's writes. No other cycle runs between the two, so
-nothing must be undone.
+consumer get the volumes that Filter found on the node; volumes are provisioned for the other claims. PreBind returns
+after the PV controller has processed all claims. Here no other scheduling cycle runs between Reserve and PreBind, so
+Reserve has no effect that must be undone.
 """
 
 from __future__ import annotations
@@ -54,13 +54,14 @@ class ReservedVolumes(Reservation):
         class differs or the node cannot reach it (``checkBindings``).
 
         Args:
-            makes_volumes: whether provisioners create volumes; otherwise the claim returns to the scheduler.
+            makes_volumes: whether provisioners succeed. If not, the claim's selected node is cleared, for a new
+                attempt.
         """
         failed = self._bind_existing()
         name, node = self.cluster.nodes.names[self.row], self.cluster.nodes.nodes[self.row]
         for claim in self.provisions:
             held = self.cluster.objects.persistent_volume_claims.get((claim.namespace, claim.name))
-            if held is not None and held.spec.volume_name:  # listed twice: there is one volume for it, but not two
+            if held is not None and held.spec.volume_name:  # listed twice by the pod, and bound by the first entry
                 self.cluster.objects.put(replace(held, metadata=_annotated(held, selected_node=name)))
                 continue
             chosen = replace(claim, metadata=_annotated(claim, selected_node=name))
@@ -78,7 +79,7 @@ class ReservedVolumes(Reservation):
         return failed
 
     def assume(self) -> str:
-        """Reserve the volumes without binding the claims, so that pods scheduled meanwhile cannot use them."""
+        """Reserve the volumes without binding the claims, so that pods scheduled later cannot use the volumes."""
         for claim, volume in self.bindings:
             self.cluster.objects.put(replace(volume, spec=replace(volume.spec, claim_ref=reference_to(claim))))
         for claim in self.provisions:
@@ -97,7 +98,7 @@ class ReservedVolumes(Reservation):
             return None
 
     def _kept(self, claim: PersistentVolumeClaim) -> PersistentVolume:
-        """Return the volume in ``bindings`` that the PV controller keeps for a claim, which may have two there."""
+        """Return the volume that the PV controller keeps for a claim; ``bindings`` may have two volumes for it."""
         found = [volume for each, volume in self.bindings if each.name == claim.name]
         if len(found) == 1:
             return found[0]
@@ -108,9 +109,9 @@ class ReservedVolumes(Reservation):
     def _bind_existing(self) -> str:
         """Bind the claims in ``bindings``. Return PreBind's message if a claim is not bound, else "".
 
-        A volume that names a claim is taken whatever its access modes. The PV controller checks them and does not bind
-        the claim, so PreBind times out and the volume keeps the claim's uid. If a pod lists a claim twice, each entry
-        gets a volume, and the PV controller releases one of them.
+        Filter accepts a volume that names a claim even if its access modes do not match. The PV controller checks them
+        and does not bind the claim. Then PreBind times out, and the volume keeps the claim's uid. If a pod lists a
+        claim twice, each entry gets a volume, and the PV controller releases one of the volumes.
         """
         failed = ""
         for claim, volume in self.bindings:
@@ -152,7 +153,7 @@ def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_class
 
 
 def _can_be_made(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Return whether a volume can be provisioned for a claim; an assumed claim needs no existing class."""
+    """Return whether a volume can be provisioned for a claim. An assumed claim's class may be missing."""
     storage_class = objects.storage_classes.get(storage_class_of(claim))
     return provisions(storage_class) or (storage_class is None and is_assumed(claim, objects))
 

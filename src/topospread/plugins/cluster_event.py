@@ -30,8 +30,9 @@ Resource = Literal[
     "PodGroup",
     "*",
 ]
-"""The kind of object that changed. ``Pod`` covers the three kinds after it; ``TargetPod`` is the pending pod
-itself.
+"""The kind of object that changed. ``Pod`` covers AssignedPod, UnscheduledPod and TargetPod.
+
+``TargetPod`` is the pending pod itself.
 """
 
 ADD, DELETE = 1 << 0, 1 << 1
@@ -45,14 +46,14 @@ UPDATE = ALL & ~(ADD | DELETE)
 
 
 class ClusterEvent(NamedTuple):
-    """An event, or a registration for several kinds of events: ``action`` is a bit set of the constants above."""
+    """An event, or the events that a plugin registers for: ``action`` is a bit set of the constants above."""
 
     resource: Resource
     action: int
 
     @property
     def wildcard(self) -> bool:
-        """True if the event retries every pod, whatever rejected it: a flush or an activation."""
+        """True if the event retries pods independent of the plugins that rejected them: a flush or an activation."""
         return self.resource == "*" and self.action == ALL
 
     def covers(self, incoming: ClusterEvent) -> bool:
@@ -77,7 +78,7 @@ UNSCHEDULABLE_TIMEOUT = FORCE_ACTIVATE = ClusterEvent("*", ALL)
 Hint = Callable[[Pod, Any, Any], bool]
 """Function of (pod, old object, new object) that returns whether the event may make the pending pod schedulable.
 
-The old object is ``None`` for an added object, the new one for a deleted object. A `PluginError` counts as True.
+The old object is ``None`` if the object was added, the new object if it was deleted. A `PluginError` counts as True.
 """
 
 
@@ -87,7 +88,7 @@ def takes_room(pod: Pod, *, counts_nominated: bool) -> bool:
 
 
 def always(pod: Pod, old: object, new: object) -> bool:
-    """Return True: the hint of plugins without a queueing hint."""
+    """Return True. Plugins without their own queueing hint have this hint."""
     return True
 
 

@@ -23,7 +23,7 @@ UNSPECIFIED = "UNSPECIFIED"
 
 
 class TranslationError(ValueError):
-    """A volume has no CSI counterpart. The message is Kubernetes'."""
+    """An error of the translation to CSI. The message is Kubernetes'."""
 
 
 class InTree(msgspec.Struct, frozen=True):
@@ -32,9 +32,9 @@ class InTree(msgspec.Struct, frozen=True):
     Attributes:
         name: name of the plugin as provisioner and in CSINode's annotation.
         driver: CSI driver that replaced the plugin.
-        since: first minor version of Kubernetes 1 that migrates to the driver by default.
-        complete: first minor version that counts volumes as the driver's on every node with a CSINode.
-        topology_key: the driver's zone label of nodes; "" if migration does not change the volumes' topology.
+        since: first minor version of Kubernetes 1 in which nodes migrate to the driver by default.
+        complete: first minor version that counts the volumes as the driver's on every node with a CSINode.
+        topology_key: key of the driver's zone label of nodes; "" if migration does not change the volumes' topology.
     """
 
     name: str
@@ -62,7 +62,7 @@ _BY_SOURCE = {AWS_DISK: AWS, GCE_DISK: GCE, AZURE_DISK: AZURE, CINDER: OPENSTACK
 
 
 def in_tree_plugin(spec: PersistentVolumeSpec) -> InTree | None:
-    """Return the in-tree plugin of a volume; ``None`` if it has none with a driver."""
+    """Return the in-tree plugin of a volume, if it is in `MIGRATED`; else ``None``."""
     sources = (
         (spec.aws_elastic_block_store, AWS),
         (spec.gce_persistent_disk, GCE),
@@ -112,16 +112,14 @@ def handle(volume: PersistentVolume) -> str:
 
 
 def counts_as_csi(plugin: InTree, csi_node: CSINode | None, minor: int) -> bool:
-    """Return whether a node's volumes of a plugin count as its driver's (nodevolumelimits/utils.go,
-    ``isCSIMigrationOn``).
-    """
+    """Return whether a plugin's volumes on a node count as its driver's (``isCSIMigrationOn``)."""
     if minor < plugin.complete:
         return has_moved(plugin, csi_node, minor)
     return csi_node is not None
 
 
 def has_moved(plugin: InTree, csi_node: CSINode | None, minor: int) -> bool:
-    """Return whether the node reports its migration to the plugin's driver (``isPluginMigratedToCSIOnNode``)."""
+    """Return whether the node reports that the plugin has migrated to its driver (``isPluginMigratedToCSIOnNode``)."""
     if minor < plugin.since:
         return False
     annotations = csi_node.metadata.annotations if csi_node is not None else None
@@ -231,6 +229,5 @@ def _ebs_handle(volume_id: str) -> str:
 
 
 def _check_azure_kind(kind: str) -> None:
-    """Raise an error for an unknown kind; "" is allowed."""
     if kind and kind.lower() != "managed":
         raise TranslationError(f"kind({kind}) is not supported in csi migration")

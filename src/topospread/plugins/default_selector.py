@@ -25,9 +25,9 @@ SelectorOf = Callable[[PodClass, ClusterObjects], Selector]
 def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
     """Return the selector of a pod's Services and owner; empty if it has neither.
 
-    The labels of all Services and of a ReplicationController are merged; a ReplicaSet or StatefulSet adds its
-    requirements.
-    An owner counts only if its apiVersion matches exactly and the object exists.
+    The label maps of all Services and of an owning ReplicationController are merged. An owning ReplicaSet or
+    StatefulSet adds the requirements of its selector. An owner counts only if its apiVersion matches exactly and the
+    object exists.
     """
     labels = labels_of_services(pod_class, objects)
     selector = Selector.from_set(labels)
@@ -37,7 +37,7 @@ def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
     key = (pod_class.namespace, owner.name)
     owning: ReplicaSet | StatefulSet | None
     match owner.api_version, owner.kind:
-        case "v1" | "/v1", "ReplicationController":  # ``ParseGroupVersion`` takes both for the core group
+        case "v1" | "/v1", "ReplicationController":  # ``ParseGroupVersion`` parses both as the core group
             controller = objects.replication_controllers.get(key)
             return Selector.from_set(labels | (controller.spec.selector or {})) if controller else selector
         case "apps/v1", "ReplicaSet":
@@ -56,7 +56,7 @@ def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
 
 
 def labels_of_services(pod_class: PodClass, objects: ClusterObjects) -> dict[str, str]:
-    """Return the merged selectors of the Services that select the pod. The last value of a key wins."""
+    """Return the merged selectors of the Services that select the pod. For a key, the last Service's value counts."""
     labels: dict[str, str] = {}
     for service in objects.services_selecting(pod_class.namespace, pod_class.labels):
         labels |= service.spec.selector or {}

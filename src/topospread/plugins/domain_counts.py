@@ -47,12 +47,14 @@ def pods_on(pods: Selection, rows: Rows) -> Ints:
 
 
 class DomainCounts:
-    """The pods of a selection in each domain; `minimum` is over the domains that exist.
+    """The number of a selection's pods in each domain.
+
+    `add` keeps the counts up to date with pods, but nodes' changes are applied only by `catch_up`.
 
     Attributes:
         membership: domain of each node.
-        counts: domain code → counted pods, int64[codes].
-        without_key: pods on nodes without the key, which `KeylessCounts` counts in the domain ""; else 0.
+        counts: domain code → counted pods, int64[codes]; shorter than the column's values until `make_room`.
+        without_key: number of pods on nodes without the key, which only `KeylessCounts` counts, in the domain "".
     """
 
     without_key = 0
@@ -61,8 +63,8 @@ class DomainCounts:
         self.pods = pods
         self.membership = membership
         self._column = membership.column
-        # _domains_with: count → number of existing domains with this count. _minimum is at most its lowest key, so
-        # `minimum` only has to search upwards.
+        # Count → number of existing domains with this count, without zeros. Invariant: _minimum is at most the lowest
+        # key, so `minimum` only has to search upwards.
         self._domains_with: dict[int, int] = {}
         self._minimum = 0
         self.counts: Ints = self._counted(membership)
@@ -70,12 +72,12 @@ class DomainCounts:
 
     @property
     def member(self) -> Codes:
-        """Row → code of the node's domain, negative if it counts in none, int32[capacity]."""
+        """Row → code of the node's domain, negative if the node is in no domain, int32[capacity]."""
         return self.membership.member
 
     @property
     def nodes(self) -> Ints:
-        """Domain code → included nodes, int64[codes]."""
+        """Domain code → number of included nodes, int64[codes]."""
         return self.membership.nodes
 
     @property
@@ -85,7 +87,7 @@ class DomainCounts:
 
     @property
     def minimum(self) -> int:
-        """Fewest pods of a domain; 0 if no domain exists."""
+        """Lowest count of an existing domain; 0 if no domain exists."""
         if self.membership.domains:
             while self._minimum not in self._domains_with:
                 self._minimum += 1
@@ -93,7 +95,7 @@ class DomainCounts:
         return 0
 
     def catch_up(self) -> None:
-        """Move pods to their nodes' current domains."""
+        """Apply changes of nodes: count pods in their nodes' current domains."""
         self.membership.catch_up()
 
     def add(self, row: int, delta: int) -> None:
@@ -122,7 +124,7 @@ class DomainCounts:
         return self.counts[codes]
 
     def at_each(self, codes: Sequence[int]) -> list[int]:
-        """Return the counts of `at` for a few domains."""
+        """Return the counts of `at` as a list, faster for a few domains."""
         known = len(self.counts)
         if known < len(self._column.values):
             self.make_room()
@@ -139,7 +141,7 @@ class DomainCounts:
             self.membership.make_room()
 
     def _counted(self, counted_in: Membership) -> Ints:
-        """Return the pods in each domain, int64[codes]. Also record the counts of the domains that exist."""
+        """Return the number of pods in each domain, int64[codes]. Also set `_domains_with` and `_minimum`."""
         on_node, member = self.pods.on_node, counted_in.member
         counts = np.zeros(len(self._column.values), dtype=np.int64)
         if not on_node:

@@ -1,7 +1,7 @@
 """The domain of each node for a topology key, shared by constraints that agree on it.
 
-Constraints agree if they have the same topology key, require the same keys, and include the same nodes. `domain_counts`
-counts pods in the domains.
+Constraints agree if they have the same topology key, require the same label keys, and include the same nodes.
+`domain_counts` counts pods in the domains.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from topospread.cluster.nodes import LabelColumn
 OUT, WITHOUT_KEY = -1, -2
 """Codes of nodes in no domain: a node that the constraint excludes, and an included node without the key."""
 _FOLLOWERS = 16
-"""Dead followers are removed when the number of followers grew by this number, or doubled."""
+"""Dead weak references to followers are removed when there are more than twice as many as last time plus this."""
 
 
 class Follower(Protocol):
     """Counts that depend on a membership."""
 
     def node_moved(self, membership: Membership, row: int, before: int, after: int) -> None:
-        """Move a node's pods to its new domain; ``membership.nodes`` counts the node there already."""
+        """Move a node's pods from domain ``before`` to ``after``; ``membership.nodes`` is updated already."""
 
 
 class Membership:
-    """The domain of each node, updated node by node. A domain exists while it has an included node.
+    """The domain of each node, updated by `catch_up`. A domain exists while it has an included node.
 
     Attributes:
         column: label column of the key.
-        member: row → domain code, `OUT` or `WITHOUT_KEY`, int32[capacity].
-        nodes: domain code → number of included nodes, int64[codes].
+        member: row → domain code, `OUT` or `WITHOUT_KEY`, int32[capacity at the last `catch_up`].
+        nodes: domain code → number of included nodes, int64[codes]; shorter than the column's values until `make_room`.
         domains: number of domains that exist.
     """
 
     def __init__(self, cluster: Cluster, column: LabelColumn, takes_part: Callable[[Rows], Bools]) -> None:
-        """``takes_part``: returns whether nodes are included; the membership itself checks the key."""
+        """``takes_part``: returns whether the constraint includes nodes, apart from the check of the topology key."""
         self.column = column
         self._journal = cluster.journal
         self._table = cluster.nodes
@@ -67,7 +67,7 @@ class Membership:
             self._most_followers = 2 * len(self._followers) + _FOLLOWERS
 
     def catch_up(self) -> bool:
-        """Read changed nodes. Return False if a new membership must be built."""
+        """Apply the journal's changed nodes. Return False if a new membership must be built."""
         rows = self._journal.nodes_since(self._position, self)
         if rows is None or self._numbering != self._table.numbering:
             return False

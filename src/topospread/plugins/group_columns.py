@@ -1,7 +1,7 @@
-"""The columns that group nodes: nodes with equal values look equal to every cluster-wide plugin.
+"""The columns that group nodes: nodes with equal values in all columns are equal for every cluster-wide plugin.
 
-All pod classes share `ByDomain`. A count column differs for each selector, but it is 0 on all nodes without counted
-pods. `topospread.scheduling.groups` relies on that.
+Pod classes share `ByDomain` columns. A count column belongs to one selector. It is 0 on nodes without counted pods,
+which `topospread.scheduling.groups` relies on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FEW_DOMAINS = 32
 
 
 class GroupColumn(Protocol):
-    """One value for each node."""
+    """A column with one integer for each node."""
 
     @property
     def key(self) -> Hashable:
@@ -32,7 +32,7 @@ class GroupColumn(Protocol):
 
     @property
     def is_fixed(self) -> bool:
-        """True if the value of a node changes only with the node itself, not with pods."""
+        """True if a node's value changes only with the node itself, not with pods."""
 
     def values(self, rows: Rows) -> Ints:
         """Return the values of nodes, int64[rows]."""
@@ -47,11 +47,11 @@ class CountColumn(GroupColumn, Protocol):
 
     @property
     def labels(self) -> LabelColumn:
-        """The labels whose key a node needs for a count."""
+        """Column of the label key that a node needs for a count."""
 
     @property
     def whole_domains(self) -> bool:
-        """True if the value of a node changes with pods on other nodes of its domain."""
+        """True if a node's value also depends on pods on other nodes of its domain."""
 
     def counted(self) -> Mapping[int, int]:
         """Return row → value for all nodes whose value is neither 0 nor `MISSING`; do not change it."""
@@ -60,7 +60,8 @@ class CountColumn(GroupColumn, Protocol):
 def is_grouped_by_domain(labels: LabelColumn, nodes: int) -> bool:
     """Return whether nodes are grouped by their domain instead of by the number of pods in it.
 
-    With D domains, one more pod changes the counts of nodes/D nodes, and grouping by domain compares D nodes.
+    By domain, a search compares one node for each domain. By count, each placed pod moves all nodes of its domain to
+    another group. So nodes are grouped by domain if there are few domains.
     """
     return len(labels.values) <= max(_FEW_DOMAINS, isqrt(nodes))
 
@@ -102,7 +103,7 @@ class HasKey:
 
 
 class PodsOnNode:
-    """A count column: the selection's pods on the node itself."""
+    """A count column: number of the selection's pods on the node."""
 
     is_fixed = False
     whole_domains = False
@@ -129,7 +130,7 @@ class PodsOnNode:
 
 
 class PodsInDomain:
-    """A count column: counted pods in the node's domain."""
+    """A count column: number of counted pods in the node's domain."""
 
     is_fixed = False
     whole_domains = True

@@ -1,4 +1,4 @@
-"""ImageLocality: points for nodes that already have the pod's images (plugins/imagelocality)."""
+"""ImageLocality: a higher score for nodes that already have the pod's images (plugins/imagelocality)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ImageLocalityRules:
 
 
 class ImageLocality:
-    """Score: sizes of the pod's images that the node has, each scaled by the share of nodes that have it.
+    """Score: sum of the sizes of the pod's images on the node, each scaled by the share of nodes with the image.
 
     The size of an image is the size that the first node with the image reported (`topospread.cluster.images`).
     """
@@ -62,7 +62,7 @@ def normalized_image_name(name: str) -> str:
 
 
 class _ImageScore:
-    """The score, which depends on other nodes (number of nodes with an image) and changes only with nodes."""
+    """The Score extension point. It depends on the number of nodes with each image, so only nodes change it."""
 
     scope = Scope.NODE
 

@@ -1,7 +1,8 @@
-"""InterPodAffinity places pods near to other pods, or away from them (plugins/interpodaffinity).
+"""InterPodAffinity places pods in the same topology domain as other pods, or in another (plugins/interpodaffinity).
 
 Filter: required affinity and anti-affinity of the incoming pod, and required anti-affinity of existing pods.
-Score: preferred terms of both, and required affinity terms of existing pods, weighted by ``hardPodAffinityWeight``.
+Score: preferred terms of the incoming pod and of existing pods, and required affinity terms of existing pods, weighted
+by ``hardPodAffinityWeight``.
 Counts are kept by pod class and topology domain and updated from the journal.
 """
 
@@ -55,7 +56,7 @@ class InterPodAffinityRules:
 
 
 class InterPodAffinity:
-    """The plugin that places pods by the pods that already run.
+    """The plugin InterPodAffinity.
 
     It ignores matchLabelKeys and mismatchLabelKeys, because the API server merges them into the selectors.
     """
@@ -89,24 +90,24 @@ class InterPodAffinity:
         )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return the events of pods and nodes that the terms match, and of the pod's own labels."""
+        """Register for events of assigned pods and nodes, and of the pod's own labels."""
         return affinity_registrations(cluster, self._hint_rules)
 
 
 Effect = tuple[Tally, int]
-"""A tally, and the amount that one pod of a class adds to it in the domain of its node."""
+"""(tally, amount that one pod of a class adds to the sum of its node's domain)."""
 
 
 class Affinities:
     """The counts behind one pod class. It is the plugin's `Watcher`.
 
     Attributes:
-        existing: topology key → required anti-affinity terms of existing pods that match this pod.
-        affinity: topology key → existing pods that match all required affinity terms of this pod.
-        anti_affinity: topology key → existing pods that match required anti-affinity terms of this pod.
-        preference: topology key → summed weights.
-        tallies: the tallies of all four.
-        layout: number that changes when `columns` changes.
+        existing: topology key → number of existing pods' required anti-affinity terms that match this pod.
+        affinity: topology key → number of existing pods that match all required affinity terms of this pod.
+        anti_affinity: topology key → number of matches of existing pods with this pod's required anti-affinity terms.
+        preference: topology key → sum of the weights of matching terms.
+        tallies: all tallies of these four mappings.
+        layout: number that changes when `columns`, or ``idle`` of the filter or score, changes.
         may_be_skipped: whether PreFilter skips the pod while no existing anti-affinity term matches it.
         skipped: whether PreFilter skipped the pod in the current dry run, which then ignores added pods.
     """
@@ -163,9 +164,7 @@ class Affinities:
 
     @property
     def no_pod_matches(self) -> bool:
-        """True if no existing pod matches the required affinity. A pod that matches its own terms may then be the
-        first.
-        """
+        """True if no existing pod matches the required affinity. Then a pod that matches its own terms is accepted."""
         return not any(tally.domains for tally in self.affinity.values())
 
     def begin_dry_run(self) -> None:
@@ -177,8 +176,8 @@ class Affinities:
         self.skipped = False
 
     def effects(self, other: PodClass) -> list[Effect]:
-        """Return the tallies that one existing pod of a class changes, with the amounts that it adds."""
-        if not self._asks and not has_pod_affinity(other.pod):  # the most common case, so it must be cheap
+        """Return the tallies that an existing pod of a class changes, each with the amount that one pod adds."""
+        if not self._asks and not has_pod_affinity(other.pod):  # fast path for the most common case
             return []
         sums: dict[int, Effect] = {}
         for tally, amount in self._found(other):
@@ -224,15 +223,13 @@ class Affinities:
         return tally
 
     def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return the classes with at least index ``since`` whose pods match the pod's terms, or whose terms may
-        match the pod.
-        """
+        """Return the classes from index ``since`` on that the pod's terms match, or whose terms may match the pod."""
         if since:
             return self._cluster.classes_since(since, asking_only=not self._asks)[0]
         return list(self._found_at_first) or self._concerned()
 
     def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return a function that counts pods of a class; ``None`` if no term of either pod matches the other pod."""
+        """Return a function that counts pods of a class; ``None`` if no term of these pods or of this pod matches."""
         effects = self._found_at_first.pop(pod_class, None) or self.effects(pod_class)
         if not effects:
             return None
@@ -259,7 +256,7 @@ class Affinities:
 
 
 class _AffinityFilter:
-    """The Filter extension point. A code is the rule that rejects: `_AFFINITY`, `_ANTI_AFFINITY` or `_EXISTING`."""
+    """The Filter extension point. Its codes: `_AFFINITY`, `_ANTI_AFFINITY` and `_EXISTING`."""
 
     scope = Scope.CLUSTER
 
@@ -268,7 +265,6 @@ class _AffinityFilter:
 
     @property
     def idle(self) -> bool:
-        """True if currently every node passes."""
         state = self._affinities
         return not (state.existing or state.affinity or state.anti_affinity)
 
@@ -290,7 +286,6 @@ class _AffinityFilter:
         return result
 
     def filter_each(self, rows: Sequence[int]) -> list[int]:
-        """Return the codes of `filter`, computed node by node."""
         state = self._affinities
         if state.skipped:
             return [0] * len(rows)
@@ -318,7 +313,6 @@ class _AffinityScore:
 
     @property
     def idle(self) -> bool:
-        """True if currently every node scores 0."""
         return not self._affinities.preference
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:

@@ -1,8 +1,8 @@
 """The interface of a scheduling plugin: its extension points, and the data on which an answer depends.
 
 A plugin is configured once (arguments, feature gates) and prepared once for each pod class. A prepared plugin answers
-for many rows of the node table at a time. A plugin that reads counts of the whole cluster has a `Watcher`, which
-receives every change.
+for many rows of the node table at once. A plugin that reads counts over the cluster has a `Watcher`, which keeps the
+counts up to date.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class NotJudgedError(PluginError):
         field: path of the field, for example ``spec.resourceClaims[0]``.
         message: name of the part in words, for example ``resource claims``.
         because: reason in one sentence.
-        changes_pod: whether the part may change the pod, so that a rejection now may not apply later.
+        changes_pod: whether the part may change the pod, so that even a rejection by modelled filters is unknown.
     """
 
     def __init__(self, what: str, field: str, message: str, because: str = "", *, changes_pod: bool = False) -> None:
@@ -76,11 +76,11 @@ class NotJudgedError(PluginError):
 
 
 OWN_NAME: Final = "\0"
-"""Stands in a `Status` for ``namespace/name`` of the pod, because pods of one class share it."""
+"""Placeholder for the pod's ``namespace/name`` in a `Status`, because pods of one class share the `Status`."""
 
 
 class Status(msgspec.Struct, frozen=True):
-    """The reason why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order.
+    """The reason why a node is rejected: kube-scheduler's code, and the plugin's reasons in the plugin's order.
 
     ``because``: an explanation that kube-scheduler's message lacks; "" without one.
     """
@@ -90,7 +90,7 @@ class Status(msgspec.Struct, frozen=True):
     because: str = ""
 
     def of(self, pod: str) -> tuple[str, ...]:
-        """Return the reasons for one pod, ``namespace/name``."""
+        """Return the reasons for the pod ``namespace/name``, in place of `OWN_NAME`."""
         return tuple(each.replace(OWN_NAME, pod) for each in self.reasons)
 
 
@@ -132,8 +132,8 @@ class Score(Protocol):
         """Return raw scores, int64[rows].
 
         Args:
-            rows: all feasible nodes, or one node of each group that is equal for every plugin of scope CLUSTER.
-            nodes: number of nodes in each row's group; ``None`` if each row is one node.
+            rows: all feasible nodes, or one node for each group of nodes that are equal for plugins of scope CLUSTER.
+            nodes: number of nodes for which each row stands, int64[rows]; ``None`` if each row is one node.
         """
 
 
@@ -147,7 +147,7 @@ class Normalized(Score, Protocol):
 
 @runtime_checkable
 class CanBeIdle(Protocol):
-    """A filter or score of scope CLUSTER that can be skipped in some states of the cluster."""
+    """A filter or score of scope CLUSTER that has no effect in some states of the cluster, and is then skipped."""
 
     @property
     def idle(self) -> bool:
@@ -156,11 +156,11 @@ class CanBeIdle(Protocol):
 
 @runtime_checkable
 class CanFail(Protocol):
-    """A filter that can fail on single nodes. The pod is placed on no node then."""
+    """A filter that can fail with an error on single nodes. kube-scheduler then places the pod on no node."""
 
     @property
     def may_fail(self) -> bool:
-        """True if it may currently fail on a node."""
+        """True if the filter may currently fail on a node."""
 
 
 @runtime_checkable
@@ -192,32 +192,32 @@ class ScoreEach(Normalized, Protocol):
 
 
 Listener = Callable[[int, int], None]
-"""Called when a pod is placed on a node (row, +1) or removed from it (row, −1)."""
+"""Function that counts a pod of one class: (row of its node, +1 if placed or −1 if removed)."""
 
 
 class Watcher(Protocol):
-    """The counts behind a filter or score of scope CLUSTER, and the columns that distinguish nodes for it."""
+    """The counts that a filter or score of scope CLUSTER reads, and the columns that distinguish nodes for it."""
 
     @property
     def layout(self) -> int:
         """Number that changes when `columns` changes, or ``idle`` of the filter or score."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether the cluster counts pods of the class for this plugin."""
+        """Return whether this plugin's counts in ``cluster.selections`` include pods of the class."""
 
     def on_nodes(self, rows: Collection[int]) -> None:
         """Update the counts after nodes were added, changed or removed."""
 
     def columns(self) -> Sequence[GroupColumn] | None:
-        """Return the columns that group nodes: nodes with equal values look equal to this plugin.
+        """Return the columns that group nodes: nodes with equal values are equal for this plugin.
 
-        ``None`` if no group has more than one node; all nodes are evaluated then.
+        Return ``None`` if nodes cannot be grouped, so that all nodes are evaluated.
         """
 
 
 @runtime_checkable
 class Listening(Protocol):
-    """A watcher that counts pods itself."""
+    """A watcher with its own counts, which listeners update."""
 
     def concerned(self, since: int = 0) -> Iterable[PodClass]:
         """Return the classes with at least index ``since`` that may have a listener."""
@@ -231,12 +231,12 @@ class Assuming(Protocol):
     """A watcher that counts pods differently in PreFilter than in AddPod and RemovePod, which a dry run calls."""
 
     def assume(self, row: int, pod_class: PodClass, delta: int) -> bool:
-        """Count a pod that a dry run adds to the node (+1) or removes (−1). Return whether a count changed."""
+        """Count a pod that a dry run adds to the node (+1) or removes from it (−1). Return whether a count changed."""
 
 
 @runtime_checkable
 class Settling(Protocol):
-    """A watcher with a PreFilter result that must not change during a dry run.
+    """A watcher whose PreFilter result is kept in a dry run, because kube-scheduler does not repeat PreFilter.
 
     Attributes:
         skipped: whether PreFilter skipped the pod in the current dry run.
@@ -245,10 +245,10 @@ class Settling(Protocol):
     skipped: bool
 
     def begin_dry_run(self) -> None:
-        """Freeze the PreFilter result while pods are added and removed."""
+        """Compute the PreFilter result and keep it while pods are added and removed."""
 
     def end_dry_run(self) -> None:
-        """Unfreeze the PreFilter result."""
+        """Drop the kept PreFilter result."""
 
 
 class Prepared(msgspec.Struct):
@@ -257,9 +257,9 @@ class Prepared(msgspec.Struct):
     Attributes:
         filter: the Filter extension point.
         score: the Score extension point.
-        score_needs_filter: whether the score reads what Filter computed; it is 0 if the profile disables Filter.
+        score_needs_filter: whether the score reads results of Filter, so it is 0 if the profile disables Filter.
         watcher: receives changes of the cluster; required if ``filter`` or ``score`` has scope CLUSTER.
-        narrowed: names of the only nodes that PreFilter allows.
+        narrowed: names of the nodes that PreFilter does not exclude; ``None`` for all nodes.
         rejected: status with which PreFilter rejects the pod on all nodes.
         counts_own_nodes: whether the filter counts pods only on nodes that the pod's own node affinity matches.
         reads: objects whose change invalidates the prepared plugin.
@@ -276,13 +276,13 @@ class Prepared(msgspec.Struct):
 
 
 class Reservation(Protocol):
-    """The resources that a plugin reserved for a pod on a node. They are not written yet."""
+    """The resources that a plugin reserved for a pod on a node, before they are written."""
 
     def assume(self) -> str:
-        """Run Reserve, for a pod that is bound later or not at all. Return why it failed, or ""."""
+        """Run Reserve without PreBind. Return why it failed, or ""."""
 
     def bind(self) -> str:
-        """Run PreBind. Return why it failed, or "" on success; the pod is not bound after a failure."""
+        """Run PreBind. Return why it failed, in which case the pod is not bound, or ""."""
 
 
 class Plugin(Protocol):
@@ -302,7 +302,7 @@ class Plugin(Protocol):
 
 @runtime_checkable
 class Requeues(Protocol):
-    """A plugin that registers the events which may make its rejected pods schedulable (``EnqueueExtensions``)."""
+    """A plugin that registers the events that may make its rejected pods schedulable (``EnqueueExtensions``)."""
 
     @property
     def name(self) -> str:
@@ -317,7 +317,7 @@ class Reserving(Plugin, Protocol):
     """A plugin with the extension points Reserve and PreBind."""
 
     def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> Reservation:
-        """Reserve the needs of a pod that was just placed on the node of the row."""
+        """Return the reservation for a pod that was just placed on the node of the row."""
 
 
 class RejectsAll:
@@ -361,9 +361,7 @@ def numbers(rows: Rows) -> Ints:
 
 
 def normalize_by_maximum(raw: Ints, *, reverse: bool = False) -> Ints:
-    """Return scores relative to the highest raw score (plugins/helper/normalize_score.go,
-    ``DefaultNormalizeScore``).
-    """
+    """Return scores relative to the highest raw score (``DefaultNormalizeScore``)."""
     highest = int(raw.max(initial=0))
     if highest == 0:
         return np.full(len(raw), MAX_NODE_SCORE, dtype=np.int64) if reverse else raw

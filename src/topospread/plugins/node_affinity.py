@@ -97,7 +97,7 @@ class NodeAffinityPlugin:
         return prepared
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return events of nodes that begin to match."""
+        """Register for nodes that begin to match."""
         return (Registration(ClusterEvent("Node", ADD | NODE_LABEL), self._after_node_change),)
 
     def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> bool:
@@ -106,12 +106,10 @@ class NodeAffinityPlugin:
         return requires_node(pod.spec, new) and (old is None or not requires_node(pod.spec, old))
 
     def _named_nodes(self, terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
-        """Return the nodes that the terms name by ``metadata.name``; ``None`` if a term names none, so all nodes
-        are considered.
-        """
+        """Return the nodes that the terms name by ``metadata.name``; ``None`` for all nodes, if a term names none."""
         names: set[str] = set()
         for term in terms:
-            of_term: set[str] | None = None  # nodes that the term names; None if it names no node
+            of_term: set[str] | None = None  # None if the term has no requirement on metadata.name
             for each in term.match_fields or ():
                 if each.key == "metadata.name" and each.operator == "In":
                     values = set(each.values or ())
@@ -177,7 +175,7 @@ class _Preferred:
         return points
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """Return scores relative to the highest.
+        """Return scores relative to the highest raw score, int64[rows].
 
         Raises:
             PluginError: if a negative weight, which the API server denies, makes a feasible node's score negative.

@@ -27,8 +27,8 @@ class DeclaredFeature(msgspec.Struct, frozen=True):
 
     Attributes:
         since: first minor version of kube-scheduler 1 that knows the feature.
-        needed_by: returns whether a pod needs it to start; ``None`` if only an update of a pod can need it.
-        until: last minor version that knows it; 0 if the newest does.
+        needed_by: function that returns whether a pod needs the feature; ``None`` if only an update of a pod may.
+        until: last minor version that knows the feature; 0 if the newest version knows it.
     """
 
     name: str
@@ -71,8 +71,8 @@ class NodeDeclaredFeatures:
     """Rejects nodes that lack a declared feature that the pod needs.
 
     Args:
-        minor: minor version of Kubernetes; it decides the known features and, in 1.35, the message.
-        enabled: the gate of the same name; if it is off, the plugin accepts every node.
+        minor: minor version of Kubernetes, which determines the known features and the message.
+        enabled: whether the gate NodeDeclaredFeatures is on. If not, the plugin accepts every node.
     """
 
     name = "NodeDeclaredFeatures"
@@ -95,7 +95,7 @@ class NodeDeclaredFeatures:
         return [each.name for each in self._known if each.needed_by is not None and each.needed_by(spec)]
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Register for added nodes, changed declared features, and changed needs of the pod."""
+        """Register for added nodes, changed declared features, and updates of the pod."""
         if not self._enabled:
             return ()
         return (
@@ -138,7 +138,7 @@ class _Declared:
 
 
 def _merged(listed: Sequence[str], known: Sequence[str]) -> set[str]:
-    """Return the known features in a list that must be sorted; unsorted entries are missed (``TryMap``)."""
+    """Return the known features in ``listed``. Like kube-scheduler, miss entries that are out of order (``TryMap``)."""
     found = set()
     i = j = 0
     while i < len(listed) and j < len(known):

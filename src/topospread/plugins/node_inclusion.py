@@ -21,7 +21,7 @@ _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 class Inclusion:
-    """A function that returns which rows the policies of a constraint include, for one pod class."""
+    """A function that returns which nodes the two policies include, for one pod class."""
 
     def __init__(self, pod_class: PodClass, nodes: NodeTable, comparison_operators: bool) -> None:
         self.pod_class = pod_class

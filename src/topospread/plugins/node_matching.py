@@ -1,6 +1,6 @@
 """Rows of nodes that a node selector matches, for NodeAffinity, node inclusion policies and volumes.
 
-A requirement is evaluated once for each distinct value of its label, and rows look up the result.
+A requirement is evaluated once for each distinct value of its label, not for each node.
 Source: component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go.
 """
 
@@ -32,7 +32,7 @@ _FIELD_OPERATORS = ("In", "NotIn")
 
 
 Mask = Callable[[Rows], Bools]
-"""A function of rows that returns which of them match, bool[rows]."""
+"""A function that returns which of the given rows match, bool[rows]."""
 
 
 class LabelMask:
@@ -178,7 +178,7 @@ def _check_field(each: NodeSelectorRequirement, path: str = "") -> None:
 
 
 def _not_supported(path: str, value: str | None, known: Iterable[str]) -> str:
-    """Return the message for a value that is not among the known ones (``field.NotSupported``)."""
+    """Return the message for a value that is not one of the known values (``field.NotSupported``)."""
     return f"{path}: Unsupported value: {quoted(value or '')}: supported values: {', '.join(map(quoted, known))}"
 
 
@@ -188,4 +188,4 @@ def _field_mask(each: NodeSelectorRequirement, nodes: NodeTable) -> Mask:
     wanted = each.operator == "In"
     if each.key == "metadata.name":
         return lambda rows: (numbers(rows) == nodes.row_of.get(value, -1)) == wanted
-    return lambda rows: np.full(length(rows), (value == "") == wanted)  # nodes have no other field: it reads as ""
+    return lambda rows: np.full(length(rows), (value == "") == wanted)  # any field but metadata.name is ""

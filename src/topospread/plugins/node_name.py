@@ -1,4 +1,4 @@
-"""NodeName: a pod that names its node runs there or nowhere (plugins/nodename/node_name.go)."""
+"""NodeName rejects nodes other than ``spec.nodeName`` (plugins/nodename/node_name.go)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NodePorts: a host port is taken once on each node, for each IP and protocol (plugins/nodeports)."""
+"""NodePorts: on each node, only one pod may use a host port, IP and protocol (plugins/nodeports)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NodePorts:
         return Prepared(filter=_FreePorts(pod_class.host_ports, cluster))
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return events of added nodes, and of deleted pods that used a requested port."""
+        """Register for added nodes, and for deleted pods that used a requested port."""
 
         def after_assigned_pod_deleted(pod: Pod, old: Pod, new: object) -> bool:
             if not takes_room(old, counts_nominated=self._rules.nominated_pods_take_room):

@@ -1,4 +1,4 @@
-"""NodeResourcesBalancedAllocation: points for even use of the node's resources.
+"""NodeResourcesBalancedAllocation: a higher score if a node's resources are evenly used.
 
 Source: plugins/noderesources/balanced_allocation.go.
 """
@@ -48,7 +48,7 @@ class NodeResourcesBalancedAllocation:
         self._args = args or NodeResourcesBalancedAllocationArgs()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Skips pods that request none of the resources."""
+        """Prepare Score; skip pods that request none of the resources."""
         requests = scoring_requests(pod_class.pod, pod_class.rules, missing_count=False)
         if self._rules.skips_best_effort and not any(requests.get(each.name, 0) for each in self._args.resources):
             return Prepared()
@@ -67,9 +67,9 @@ def _change(demands: list[Demand], nodes: int) -> Ints:
 
 
 def balance(demands: list[Demand], amounts: list[Ints], nodes: int) -> Ints:
-    """Return ``(1 − σ)·100`` of the used fractions of a node's resources, truncated, int64[nodes].
+    """Return ``(1 − σ)·100``, truncated, int64[nodes]; σ is computed from the used fractions of each node's resources.
 
-    For two resources σ is half their difference; for more, the standard deviation; for fewer, 0.
+    For two resources, σ is half of the fractions' difference; for more, their standard deviation; for fewer, 0.
     """
     present = [demand.allocatable != 0 for demand in demands]
     fractions = [
@@ -91,7 +91,10 @@ def _standard_deviation(
     present: list[np.ndarray[tuple[int], np.dtype[np.bool_]]],
     nodes: int,
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return each node's deviation of its used fractions, summed in kube-scheduler's order for bit-equal results."""
+    """Return the standard deviation of each node's used fractions, float64[nodes].
+
+    It adds in kube-scheduler's order, because the result must be equal bit by bit.
+    """
     count = np.zeros(nodes)
     total = np.zeros(nodes)
     for fraction, there in zip(fractions, present, strict=True):

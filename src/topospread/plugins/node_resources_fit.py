@@ -133,9 +133,9 @@ class NodeResourcesFit:
         return prepared
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return events that free resources: nodes, deleted or resized pods, and DeviceClasses of extended resources.
+        """Register for events that free resources: of nodes, deleted or resized pods, and DeviceClasses.
 
-        A DeviceClass moves the pod from this plugin to `dynamic_resources`.
+        With a new DeviceClass, DynamicResources may provide an extended resource instead of the node.
         """
         counts_nominated = self._rules.nominated_pods_take_room
         shrinking = (
@@ -161,9 +161,7 @@ class NodeResourcesFit:
         )
 
     def _may_have_room(self, pod_class: PodClass, cluster: Cluster, old: Node | None, new: Node) -> bool:
-        """Return whether a node event may make the pod fit. DynamicResources provides resources that the node
-        lacks.
-        """
+        """Return whether a node event may make the pod fit, apart from resources that DynamicResources provides."""
         devices = left_to_devices(pod_class, cluster.objects, self._devices)
         if not devices:
             return _may_have_room(pod_class.request, old, new)
@@ -173,7 +171,7 @@ class NodeResourcesFit:
         return _may_have_room(request, old, new) or (bool(left) and _may_have_room(request, None, new))
 
     def _checked(self, requests: dict[str, int]) -> dict[str, int]:
-        """Return the amount of each resource that the filter compares."""
+        """Return resource → amount that the filter compares with the free amount, without ignored resources."""
         rules = self._rules
         checked = {name: amount for name, amount in requests.items() if not self._ignores(name)}
         extended = [name for name in requests if name not in _FIRST_RESOURCES]
@@ -191,7 +189,7 @@ class NodeResourcesFit:
 
 
 def _gives_back(pod: Pod, old: Pod, new: Pod, rules: RequestRules) -> bool:
-    """Return whether another pod now requests less of a resource that the pod requests."""
+    """Return whether an update made another pod request less of a resource that ``pod`` requests."""
     if not new.spec.node_name:
         return False
     before, after = pod_requests(old, rules), pod_requests(new, rules)
@@ -212,7 +210,7 @@ def _may_have_room(request: Mapping[str, int], old: Node | None, new: Node) -> b
 
 
 def _stands_for_a_request(request: Mapping[str, int], old: DeviceClass | None, new: DeviceClass) -> bool:
-    """Return whether an added or updated DeviceClass provides a requested extended resource that it did not before."""
+    """Return whether an added or updated DeviceClass newly provides a requested extended resource."""
     named = new.spec.extended_resource_name
     if old is None:
         return IMPLICIT_PREFIX + new.name in request or named in request
@@ -235,8 +233,8 @@ class Room:
         devices: frozenset[str] = frozenset(),
     ) -> None:
         """Args:
-        requests: resource → amount.
-        devices: resources that DynamicResources provides on nodes without them.
+        requests: resource → requested amount.
+        devices: resources that DynamicResources provides on nodes without them in their allocatable.
         """
         names = [name for name in _FIRST_RESOURCES if name in requests]
         names += sorted(set(requests) - set(names))

@@ -46,7 +46,7 @@ class NodeUnschedulable:
         return not untolerated([UNSCHEDULABLE_TAINT], tolerations, comparison_operators=self._comparison_operators)
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return events of added or uncordoned nodes, and of new tolerations."""
+        """Register for added or uncordoned nodes, and for new tolerations of the pod."""
         return (
             Registration(ClusterEvent("Node", ADD | NODE_TAINT), _after_node_change),
             Registration(

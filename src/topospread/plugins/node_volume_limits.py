@@ -27,7 +27,7 @@ _EXCEEDED, _MISSING, _ERROR, _NOT_INSTALLED = 1, 2, 3, 4
 class NodeVolumeLimits:
     """Rejects nodes where the pod's new volumes exceed a driver's limit.
 
-    A volume is not new if another pod on the node uses it. A driver without a limit on the node is not limited.
+    A volume is not new if a pod on the node already uses it.
     """
 
     name = "NodeVolumeLimits"
@@ -48,7 +48,7 @@ class NodeVolumeLimits:
         return Prepared(filter=limits if limits.has_say else None)
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return events of CSINodes, deleted pods with volumes, the pod's claims, and deleted VolumeAttachments."""
+        """Register for CSINodes, deleted pods with volumes, the pod's claims, and deleted VolumeAttachments."""
         hints, counts_nominated = self._rules.hints_on_changes, self._rules.nominated_pods_take_room
         detached = _after_volume_attachment_deleted if hints else always
         return (
@@ -74,7 +74,6 @@ def _counts(node: CSINode) -> dict[str, int]:
 
 
 def _has_counted(pod: Pod) -> bool:
-    """Return whether a pod has volumes that may count."""
     return any(ref.source in (CLAIM, EPHEMERAL) or inline_plugin(ref) is not None for ref in volume_refs(pod))
 
 
@@ -119,12 +118,11 @@ class _Limits:
 
     @property
     def has_say(self) -> bool:
-        """True if the filter may reject any node; otherwise the plugin is skipped."""
+        """True if the filter may reject any node; if not, the plugin is skipped."""
         return bool(self._volumes or self._problem)
 
     @property
     def may_fail(self) -> bool:
-        """True if the plugin currently fails on a node."""
         self._attached.refresh()
         return bool(self._problem and not self._missing) or bool(self._attached.failed)
 
@@ -153,7 +151,7 @@ class _Limits:
     def _find_missing_drivers(self, codes: Ints, rows: Rows) -> None:
         """Reject nodes that lack a driver which the volumes require (``checkCSIDriverOnNode``).
 
-        kube-scheduler names any missing driver; this names the first by name.
+        kube-scheduler's message names any missing driver; here it is the first by name.
         """
         names, csi_nodes = self._cluster.nodes.names, self._cluster.objects.csi_nodes
         for position, driver in reversed(list(enumerate(self._needed))):
@@ -189,5 +187,4 @@ def _has_to_be_there(driver: str, objects: ClusterObjects, rules: NodeVolumeLimi
 
 
 def _lists(csi_node: CSINode | None, driver: str) -> bool:
-    """Return whether a driver runs on a node."""
     return csi_node is not None and any(each.name == driver for each in csi_node.spec.drivers or ())

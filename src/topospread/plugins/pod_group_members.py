@@ -8,13 +8,13 @@ from topospread.cluster.objects import Key
 
 
 def group_key(pod: Pod) -> Key | None:
-    """Return namespace and name of the PodGroup that a pod belongs to; ``None`` for a pod on its own."""
+    """Return namespace and name of the pod's PodGroup; ``None`` for a pod without one."""
     group = pod.spec.scheduling_group
     return None if group is None else (pod.namespace, group.pod_group_name)
 
 
 def pod_priority(cluster: Cluster, pod_class: PodClass) -> int:
-    """Return the priority of a pod, which is its group's if it has one (``GetPodPriority``)."""
+    """Return the priority of a pod's group if it has a group, else the pod's priority (``GetPodPriority``)."""
     key = group_key(pod_class.pod)
     group = None if key is None else cluster.objects.pod_groups.get(key)
     return pod_class.priority if group is None else group.spec.priority or 0

@@ -58,11 +58,11 @@ _FEW = 64
 _MISSING: Callable[[LabelColumn], int] = attrgetter("missing")
 
 Amount = TypeVar("Amount", int, Ints)
-"""One number, or an array with one number for each node or domain."""
+"""One number, or an array of numbers."""
 
 
 def skew_of(matching: Amount, counts_itself: int, minimum: int) -> Amount:
-    """Return the skew of domains after the pod is placed: pods that match, plus the pod itself, minus the minimum."""
+    """Return the skew of domains if the pod is placed there: matching pods + counts_itself − global minimum."""
     return matching + (counts_itself - minimum)
 
 
@@ -72,7 +72,10 @@ def lacks_domains(domains: int, min_domains: int) -> bool:
 
 
 def minimum_in_force(domains: int, fewest: int, min_domains: int) -> int:
-    """Return the global minimum: ``fewest`` matching pods of any domain, or 0 below ``minDomains``."""
+    """Return the global minimum: ``fewest``, or 0 if fewer than ``min_domains`` domains are eligible.
+
+    ``fewest``: lowest number of matching pods of an eligible domain.
+    """
     return 0 if lacks_domains(domains, min_domains) else fewest
 
 
@@ -97,7 +100,7 @@ def weight_and_more(domains: int, max_skew: int) -> tuple[float, int]:
 
 
 def points_among(raw: Amount, lowest: int, highest: int) -> Amount:
-    """Return scores from 0 to 100 for raw scores; fewer matching pods score higher. ``highest`` must not be 0."""
+    """Return scores from 0 to 100 for raw scores: the lowest raw score gets 100. ``highest`` must not be 0."""
     return MAX_NODE_SCORE * (highest + lowest - raw) // highest
 
 
@@ -147,19 +150,18 @@ class PodTopologySpread:
         )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return the events that may help: of counted pods, of nodes, and of the pod's own labels and tolerations."""
+        """Register for events of counted pods, of nodes, and of the pod's own labels and tolerations."""
         return spread_registrations(cluster, self._constraints, counts_nominated=self._rules.counts_nominated)
 
 
 def _distinct(codes: Codes) -> int:
-    """Return the number of distinct codes."""
     if len(codes) <= _FEW:  # a set is faster than an array for a few codes
         return len(set(codes.tolist()))
     return int(np.count_nonzero(np.bincount(codes + 1)))
 
 
 class HardConstraints:
-    """The Filter extension point: `_SKEW` or `_MISSING_LABEL` of the first constraint that rejects, else 0."""
+    """The Filter extension point. The first constraint that rejects decides the code: `_SKEW` or `_MISSING_LABEL`."""
 
     scope = Scope.CLUSTER
 
@@ -170,7 +172,7 @@ class HardConstraints:
     def filter(self, rows: Rows) -> Ints:
         """Return the code of the first constraint that rejects each node, int64[rows]."""
         result = np.zeros(length(rows), dtype=np.int64)
-        for each in reversed(self.spread.hard):  # the first constraint writes last, so its code remains
+        for each in reversed(self.spread.hard):  # the first constraint is last, so it overwrites the others' codes
             codes = each.column.codes[rows]
             assert each.counts is not None
             skew = skew_of(each.counts.at(codes), each.counts_itself, minimum_of(each))
@@ -180,10 +182,10 @@ class HardConstraints:
         return result
 
     def takes_again(self, rows: Rows) -> Bools:
-        """Return which nodes accept one of their pods of this class again right after it is removed, bool[rows].
+        """Return which nodes accept a pod of this class again after one such pod is removed from them, bool[rows].
 
-        If the constraint counts the pod, the domain loses one pod by the removal. This can lower the global minimum
-        only if the domain becomes the emptiest, and then the skew is 1.
+        If a constraint counts the pod, the removal takes one pod from the domain. That lowers the global minimum only
+        if the domain then has the fewest pods; its skew with the new pod is then 1.
         """
         result = np.ones(length(rows), dtype=np.bool_)
         for each in self.spread.hard:
@@ -241,14 +243,14 @@ class HardConstraints:
 
 
 class SoftPart(msgspec.Struct, frozen=True):
-    """The share of the nodes' scores that one soft constraint contributes.
+    """The part of the nodes' raw scores that one soft constraint adds.
 
     Attributes:
         domains: number of domains among the scored nodes.
-        weight: score of one matching pod.
+        weight: raw score of one matching pod.
         codes: domain of each node, int32[rows].
         matching: matching pods in each node's domain, int64[rows]; arbitrary for a node without the key.
-        points: score that the constraint adds, float64[rows].
+        points: raw score that the constraint adds, float64[rows].
     """
 
     counted: CountedConstraint
@@ -264,7 +266,7 @@ class SoftConstraints:
 
     scope = Scope.CLUSTER
     on_bare_nodes = False
-    """Whether a hostname constraint counts 0 pods, because an extender returned node objects without their pods."""
+    """True if hostname constraints count no pods, because an extender returned node objects, which have no pods."""
 
     def __init__(self, spread: Spread) -> None:
         self.spread = spread
@@ -285,7 +287,7 @@ class SoftConstraints:
         return any(map(_MISSING, self._required))
 
     def parts(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> Iterator[SoftPart]:
-        """Yield each constraint's score: ``count · weight + maxSkew − 1``, or 0 on a node without its key."""
+        """Yield each constraint's raw score: ``count · weight + maxSkew − 1``, or 0 on a node without its key."""
         for each, size in zip(self.spread.soft, self.sizes(rows, scored, nodes), strict=True):
             codes = each.column.codes[rows]
             if each.counts is not None:
@@ -338,9 +340,7 @@ class SoftConstraints:
         return rounded_each(total) if self.spread.rules.rounds_score else list(map(int, total))
 
     def sizes(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> list[int]:
-        """Return each constraint's number of domains among the scored nodes. For the hostname it is the number of
-        nodes.
-        """
+        """Return each constraint's number of domains among the scored nodes; for hostname, the number of nodes."""
         sizes = []
         for each in self.spread.soft:
             if each.constraint.topology_key == HOSTNAME:
@@ -352,7 +352,7 @@ class SoftConstraints:
         return sizes
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """Return ``100 · (highest + lowest − raw) // highest``; 100 if all are 0, and 0 for ignored nodes."""
+        """Return ``100 · (highest + lowest − raw) // highest``; 100 if highest is 0, and 0 for ignored nodes."""
         lowest = int(np.minimum.reduce(raw))
         if lowest == IGNORED:
             scored = raw != IGNORED
@@ -378,12 +378,12 @@ class SoftConstraints:
 
 
 class SpreadMethods(msgspec.Struct, frozen=True):
-    """The steps that differ in old versions. The defaults are those of 1.37; `old_versions` has the others.
+    """Functions that differ in old versions. The defaults are for 1.37; `old_versions` has the other functions.
 
     Attributes:
         hard_counts: factory of the counts behind DoNotSchedule constraints.
         soft_score: factory of the Score extension point.
-        selector_of: function that finds the selector of default constraints.
+        selector_of: function that returns the selector of default constraints.
     """
 
     hard_counts: CountsOf = taking_part

@@ -1,7 +1,7 @@
 """The differences between Kubernetes versions in PodTopologySpread.
 
-Source: pkg/scheduler/framework/plugins/podtopologyspread of every minor version from 1.18 to 1.37. The versions count
-different pods for a hard constraint, but compute the skew from the counts in the same way.
+Versions differ in the pods that a hard constraint counts, but not in the computation of the skew from the counts.
+Source: pkg/scheduler/framework/plugins/podtopologyspread of every minor version from 1.18 to 1.37.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The claims of a pod and their bound volumes, read as from kube-scheduler's listers. All volume plugins use this.
+"""The claims of a pod and their volumes, looked up like in kube-scheduler's listers, for all volume plugins.
 
 Sources: k8s.io/component-helpers/storage/volume (``helpers.go``, ``pv_helpers.go``),
 k8s.io/component-helpers/storage/ephemeral.
@@ -45,8 +45,8 @@ class PodClaim(msgspec.Struct, frozen=True):
     """A claim that a pod names.
 
     Attributes:
-        claim: the object, ``None`` if it is missing.
-        ephemeral: whether the claim is of an ephemeral volume, so the pod must own it.
+        claim: the object; ``None`` if it is missing.
+        ephemeral: whether the claim is for an ephemeral volume, so that the pod must own it.
     """
 
     name: str
@@ -64,11 +64,11 @@ def pod_claims(pod: Pod, objects: ClusterObjects) -> Iterator[PodClaim]:
 
 
 def unread_volumes(pod: Pod, objects: ClusterObjects) -> NotJudgedError | None:
-    """Return the error for objects behind a pod's volumes that are not known; ``None`` if all are known."""
+    """Return an error if the input lacks a kind of objects that the pod's volumes need; else ``None``."""
     for kind, why in objects.unread.items():
         if kind not in VOLUME_KINDS:
             continue
-        claims_only = kind != "StorageClass"  # a class that no file has is assumed with the claims that nobody wrote
+        claims_only = kind != "StorageClass"  # assumed claims may have a StorageClass that the input lacks
         if why == ABSENT and not (claims_only and any(each.claim is None for each in pod_claims(pod, objects))):
             continue
         return NotJudgedError("volumes", "spec.volumes", "volumes", f"{kind} objects are not known: {why}")
@@ -76,9 +76,10 @@ def unread_volumes(pod: Pod, objects: ClusterObjects) -> NotJudgedError | None:
 
 
 def volume_reads(pod: Pod, objects: ClusterObjects) -> set[Subject | ObjectKey]:
-    """Return the objects that a pod's volumes depend on. For an unbound claim: all volumes and published capacities.
+    """Return the objects that the answers for a pod's volumes depend on.
 
-    Changes of other pods' claims are not included, because the journal reports them as changes of nodes.
+    For an unbound claim, these include all volumes and published capacities. Claims of other pods are not included,
+    because the journal reports their changes by node.
     """
     reads: set[Subject | ObjectKey] = {(StorageClass, ""), (CSIDriver, "")}
     for each in pod_claims(pod, objects):
@@ -117,9 +118,9 @@ def storage_class_of(item: PersistentVolumeClaim | PersistentVolume) -> str:
 
 
 def is_assumed(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Return whether a claim is assumed to be created with its pod, and a volume can be assumed for it.
+    """Return whether a claim is assumed to be created with its pod, and a volume for it is assumed, too.
 
-    This needs the claim's StorageClass in the input, or an input that says nothing about StorageClasses.
+    A volume is assumed if the input has the claim's StorageClass, or no StorageClasses at all.
     """
     known = storage_class_of(claim) in objects.storage_classes or "StorageClass" in objects.unread
     return known and (claim.namespace, claim.name) in objects.assumed_claims
@@ -154,7 +155,7 @@ def selected_node(claim: PersistentVolumeClaim) -> str | None:
 def reach_mask(affinity: VolumeNodeAffinity | None, nodes: NodeTable) -> Mask | None:
     """Return the rows that can reach a volume, ``None`` for all (``CheckNodeAffinity``).
 
-    Only labels are compared, and matchFields are ignored, because kube-scheduler passes only labels here.
+    matchFields are ignored, because kube-scheduler compares only the node's labels here.
     """
     required = affinity.required if affinity is not None else None
     if required is None:
@@ -164,7 +165,7 @@ def reach_mask(affinity: VolumeNodeAffinity | None, nodes: NodeTable) -> Mask | 
 
 
 def _nameless(term: NodeSelectorTerm) -> NodeSelectorTerm:
-    """Return the term without valid field requirements. Invalid ones stay, so that the term is ignored."""
+    """Return the term without valid matchFields. Invalid matchFields stay, so that the term matches no node."""
     if not term.match_fields:
         return term
     passed = NodeSelectorRequirement(key="", operator="NotIn", values=["-"])

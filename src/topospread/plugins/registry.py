@@ -1,4 +1,4 @@
-"""All plugins by name, each with a function that creates it from a profile's arguments and a version's gates."""
+"""All plugins: name → function that creates the plugin from a profile's arguments and a version's gates."""
 
 from __future__ import annotations
 
@@ -126,13 +126,13 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
         settings.args.inter_pod_affinity, settings.rules(InterPodAffinityRules), settings.rules(AffinityHintRules)
     ),
 }
-"""Plugins with a Filter or a Score. SchedulingGates and PrioritySort belong to the scheduling queue instead."""
+"""Plugins with a Filter or Score. SchedulingGates and PrioritySort are part of the scheduling queue."""
 
 ASKED_ABOUT_CLAIMS = frozenset(
     {"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "DynamicResources", *KINDS}
 )
-"""Plugins whose answers depend on a pod's claims; others treat pods that differ only in claims alike."""
+"""Plugins whose answers depend on a pod's claims."""
 ASKED_OF_EACH_CLASS = frozenset(
     {"PodTopologySpread", "InterPodAffinity", "SelectorSpread", "DefaultPodTopologySpread", "DynamicResources"}
 )
-"""Plugins whose answers depend on labels, relations to other pods, or claims. Other plugins do not read these."""
+"""Plugins whose answers depend on the pod's labels, on its relations to other pods, or on device claims."""

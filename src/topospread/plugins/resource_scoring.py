@@ -1,7 +1,7 @@
-"""Scores by resources: their input (capacity and requests of each node) and the scoring strategies.
+"""Scores by resources: each node's capacity and requests, and the scoring strategies.
 
-Source: plugins/noderesources/resource_allocation.go. Shared by NodeResourcesFit, NodeResourcesBalancedAllocation
-and the older plugins that scored one strategy each. Units: millicores, bytes, pieces.
+NodeResourcesFit, NodeResourcesBalancedAllocation and the old plugins for one strategy share them. Units: millicores for
+cpu, bytes, and counts for other resources. Source: plugins/noderesources/resource_allocation.go.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ MAX_SHAPE_SCORE = 10
 
 
 class Demand(msgspec.Struct, frozen=True):
-    """One resource on some nodes.
+    """Requests and allocatable amount of one resource on each node.
 
     Attributes:
-        weight: the resource's weight.
         allocated: requests of the pods on each node, int64[rows].
         requested: requests including the incoming pod, int64[rows].
         allocatable: the nodes' allocatable amount, 0 for a node that lacks the resource, int64[rows].
@@ -87,7 +86,7 @@ Scorer = Callable[[list[Demand], int], Ints]
 
 
 class StrategyScore:
-    """The score of one strategy: the node's usage with the pod."""
+    """The Score extension point for one scoring strategy, computed from the node's usage with the pod."""
 
     scope = Scope.USAGE
 
@@ -143,14 +142,17 @@ def _weighted(demands: list[Demand], nodes: int, points: Callable[[Demand, Ints]
 
 
 class RequestedToCapacityRatio:
-    """A score by utilization in percent, linear between a shape's points. Resources with score 0 have no weight."""
+    """A score by utilization in percent, interpolated between a shape's points.
+
+    A resource with score 0 is left out of the weighted mean.
+    """
 
     def __init__(self, shape: Sequence[ShapePoint]) -> None:
         self._utilization = [point.utilization for point in shape]
         self._scores = [point.score * (MAX_NODE_SCORE // MAX_SHAPE_SCORE) for point in shape]
 
     def __call__(self, demands: list[Demand], nodes: int) -> Ints:
-        """Return the scores for the demands on a number of nodes, int64[nodes]."""
+        """Return the scores of nodes, int64[nodes]. ``demands``: one for each resource; ``nodes``: number of nodes."""
         total = np.zeros(nodes, dtype=np.int64)
         weights = np.zeros(nodes, dtype=np.int64)
         for demand in demands:

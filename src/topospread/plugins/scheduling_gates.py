@@ -20,5 +20,5 @@ class SchedulingGates:
         return not pod.spec.scheduling_gates
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return the event that the pod's last gate was removed."""
+        """Register for the removal of the pod's last gate."""
         return (Registration(ClusterEvent("TargetPod", POD_GATES_ELIMINATED)),)

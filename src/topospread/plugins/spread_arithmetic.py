@@ -1,6 +1,6 @@
-"""The numbers behind topology spread as data: counts of each domain, minimum and skew, for explanations.
+"""The counts of topology spread as data for explanations: pods of each domain, global minimum and skew.
 
-`pod_topology_spread` decides by the same numbers and formulas.
+`pod_topology_spread` uses the same counts and formulas.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Domain(msgspec.Struct, frozen=True):
 
     Attributes:
         matching: matching pods on the included nodes of the domain.
-        nodes: number of included nodes; the domain is eligible if it is above 0.
-        skew: the constraint's skew if the pod were placed in this domain.
-        allowed: whether the constraint allows the pod here; always True for ScheduleAnyway.
+        nodes: number of included nodes. The domain is eligible if this is above 0.
+        skew: skew of the domain if the pod is placed in it.
+        allowed: whether the constraint allows the pod in this domain; always True for ScheduleAnyway.
     """
 
     name: str
@@ -46,10 +46,10 @@ class Domains(Sequence[Domain]):
     """Domains in the order of their names, stored as columns because a hostname can have thousands of domains.
 
     Attributes:
-        codes: codes of the domains in the key's column, int32[domains]; shared, do not change it.
-        nodes: included nodes of each domain, int32[domains]; shared, do not change it.
-        holding: indexes of the domains with matching pods, ascending, int32[domains with pods].
-        pods: matching pods of these domains, int32[domains with pods].
+        codes: code of each domain in the key's column, int32[domains]; shared, do not change it.
+        nodes: number of included nodes of each domain, int32[domains]; shared, do not change it.
+        holding: indexes into ``codes`` of the domains with matching pods, ascending, int32[domains with pods].
+        pods: number of matching pods of the domains in ``holding``, int32[domains with pods].
     """
 
     __slots__ = ("_highest", "_names", "_skew_of_none", "codes", "holding", "nodes", "pods")
@@ -65,7 +65,7 @@ class Domains(Sequence[Domain]):
         self._skew_of_none = skew_of_none
         self._highest = highest
         self.codes, self.nodes, indexes = counts.membership.by_name()
-        # Most domains of a hostname have no matching pod.
+        # Stored sparsely: for hostname, most domains have no matching pod.
         self.holding = np.zeros(0, dtype=np.int32)
         if counts.without_key:
             self.holding = np.flatnonzero(counts.at(self.codes)).astype(np.int32)
@@ -103,7 +103,7 @@ class Domains(Sequence[Domain]):
 
     @property
     def matching(self) -> Codes:
-        """Matching pods of each domain, int32[domains]."""
+        """Number of matching pods of each domain, int32[domains]."""
         matching = np.zeros(len(self.codes), dtype=np.int32)
         matching[self.holding] = self.pods
         return matching
@@ -118,7 +118,7 @@ class Domains(Sequence[Domain]):
         return [self._names[code] for code in self.codes[which].tolist()]
 
     def same_as(self, other: Sequence[Domain]) -> bool:
-        """Return whether the other domains have the same names. It compares codes, not names."""
+        """Return whether the other domains have the same names. Codes are compared, which is faster."""
         return isinstance(other, Domains) and self._names is other._names and np.array_equal(self.codes, other.codes)
 
     def _domain(self, code: int, matching: int, nodes: int) -> Domain:
@@ -142,9 +142,10 @@ class ConstraintArithmetic:
         origin: ``pod``, ``profile`` or ``system``.
         counts_itself: 1 if the pod matches the constraint's own selector, else 0.
         min_domains: ``minDomains``, or 1 if the constraint has none or the version ignores the field.
-        tainted_domains: number of domains that count for ``min_domains`` but not for ``minimum`` (KEP-5980, preview).
+        tainted_domains: number of domains without included nodes that count for ``min_domains`` (KEP-5980, preview).
         domains: domains with at least one included node, in the order of their names.
-        minimum: global minimum: the fewest matching pods of a domain, or 0 below ``min_domains``.
+        minimum: global minimum: lowest number of matching pods of a domain, or 0 with fewer than ``min_domains``
+            domains.
         left_out: excluded nodes by reason.
         selects: the parsed selector; ``selector`` is its text.
     """
@@ -165,7 +166,7 @@ class ConstraintArithmetic:
 
     @property
     def hard(self) -> bool:
-        """True for DoNotSchedule."""
+        """True if the constraint is DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
     @property
@@ -177,7 +178,7 @@ class ConstraintArithmetic:
 
     @property
     def lacks_domains(self) -> bool:
-        """True if there are fewer domains than ``min_domains``. The global minimum is 0 then."""
+        """True if there are fewer domains than ``min_domains``, so that the global minimum is 0."""
         return lacks_domains(len(self.domains) + self.tainted_domains, self.min_domains)
 
     @cached_property
@@ -194,7 +195,7 @@ class ConstraintArithmetic:
 
 
 def counts_of(domains: Sequence[Domain]) -> Codes:
-    """Return the matching pods of each domain, int32[domains]."""
+    """Return the number of matching pods of each domain, int32[domains]."""
     if isinstance(domains, Domains):
         return domains.matching
     return np.array([domain.matching for domain in domains], dtype=np.int32)
@@ -215,7 +216,7 @@ def spread_arithmetic(
 
 
 def arithmetic_as_counted(spread: Spread, *, names_left_out: bool = True) -> tuple[ConstraintArithmetic, ...]:
-    """Return the current counts as data, which later changes of the cluster do not affect.
+    """Return the current counts as data. Later changes of the cluster do not change the result.
 
     Args:
         names_left_out: whether to find the excluded nodes, which takes time on large clusters.
@@ -225,13 +226,13 @@ def arithmetic_as_counted(spread: Spread, *, names_left_out: bool = True) -> tup
 
 
 LeftOutOf = dict[tuple[tuple[str, ...], bool, bool], tuple[LeftOut, ...]]
-"""(keys, honors_affinity, honors_taints) → excluded nodes. The constraints of one pod mostly have the same key."""
+"""Cache for the constraints of one pod: (label keys, honors_affinity, honors_taints) → excluded nodes."""
 
 
 def _arithmetic_of(counted: CountedConstraint, spread: Spread, excluded: LeftOutOf | None) -> ConstraintArithmetic:
     """Return the counts of one constraint as data.
 
-    ``excluded`` caches excluded nodes for the constraints of a pod; None finds none.
+    ``excluded``: cache of excluded nodes; None leaves ``left_out`` empty.
     """
     constraint = counted.constraint
     column = spread.nodes.labels(constraint.topology_key)

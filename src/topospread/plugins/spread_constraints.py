@@ -24,7 +24,7 @@ WhenUnsatisfiable = Literal["DoNotSchedule", "ScheduleAnyway"]
 
 
 class Constraint(msgspec.Struct, frozen=True):
-    """A constraint with its selector compiled, matchLabelKeys merged and defaults filled in.
+    """A constraint with defaults, a compiled selector, and matchLabelKeys merged into the selector.
 
     Attributes:
         position: index in the pod's list, or in the list of default constraints.
@@ -83,7 +83,7 @@ class ConstraintsInForce:
         return [self._compiled(each, i, origin, selector) for i, each in defaults]
 
     def _failing(self, when: WhenUnsatisfiable) -> str:
-        """Return the step of kube-scheduler that an invalid selector fails, as its message names it."""
+        """Return the name of kube-scheduler's step that fails because of an invalid selector, for its message."""
         if when == "ScheduleAnyway":
             return 'running PreScore plugin "PodTopologySpread": calculating preScoreState: obtaining pod\'s soft'
         getting = "get constraints from pod: " if self._rules.names_getting else ""

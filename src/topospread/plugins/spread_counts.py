@@ -1,6 +1,6 @@
-"""The matching pods that each spread constraint of a pod class counts by domain.
+"""The matching pods of each domain for the spread constraints of a pod class.
 
-The cluster owns the counts, and classes with equal constraints share them. `pod_topology_spread` decides by them.
+Classes with equal constraints share the counts.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .spread_constraints import Constraint
 class KeylessCounts(DomainCounts):
     """Pods by domain for built-in default constraints, which do not require that nodes have the key.
 
-    PreScore reads `node.Labels[key]`, so nodes without the key count in the domain "". A domain exists only if a node
-    has the label, because Score ignores other nodes. Source: plugins/podtopologyspread/scoring.go.
+    PreScore reads `node.Labels[key]`, so it counts pods on nodes without the key in the domain "". A domain exists only
+    if a node has the label. Source: plugins/podtopologyspread/scoring.go.
     """
 
     def __init__(self, pods: Selection, membership: Membership) -> None:
@@ -55,7 +55,7 @@ class KeylessCounts(DomainCounts):
 
 
 CountsOf = Callable[[Selection, Membership, Callable[[], Membership]], DomainCounts]
-"""Factory of pods by domain. The last argument returns the domains of all nodes, included by the policies or not."""
+"""Factory of counts by domain. Its last argument returns the membership of all nodes, even if policies exclude them."""
 
 
 def taking_part(pods: Selection, membership: Membership, labelled: Callable[[], Membership]) -> DomainCounts:
@@ -67,8 +67,8 @@ class SpreadSettings(msgspec.Struct, frozen=True):
     """The settings that all constraints of a pod share.
 
     Attributes:
-        requires_all_keys: whether Score ignores nodes that lack the key of a soft constraint.
-        hard_counts: factory of the counts behind hard constraints.
+        requires_all_keys: whether Score ignores nodes that lack the key of any soft constraint.
+        hard_counts: factory of the counts of hard constraints.
     """
 
     requires_all_keys: bool
@@ -77,9 +77,9 @@ class SpreadSettings(msgspec.Struct, frozen=True):
 
 
 class Spread:
-    """The counts behind the hard and soft constraints of one pod class. It is the plugin's `Watcher`.
+    """The counts of the hard and soft constraints of one pod class. It is the plugin's `Watcher`.
 
-    The cluster updates the counts with every pod. `on_nodes` reads changed nodes from the journal.
+    ``cluster.selections`` updates the counts with every pod. `on_nodes` updates them after changes of nodes.
 
     Attributes:
         hard, soft: constraints with their counts. A soft hostname constraint has no counts by domain, because its score
@@ -109,8 +109,8 @@ class Spread:
         soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
         self.soft = [CountedConstraint(each, self, soft_keys) for each in soft]
         self._all = (*self.hard, *self.soft)
-        # The score of a group of nodes cannot stand for its nodes if it depends on the sum over all nodes, or on how
-        # many domains have feasible nodes.
+        # Nodes cannot be grouped if the score depends on the sum over all nodes, or on the number of domains with
+        # feasible nodes.
         self._is_ungrouped = bool(self.soft) and not (
             rules.weighs_domains and all(each.counts is None or each.is_grouped_by_domain for each in self.soft)
         )
@@ -150,9 +150,9 @@ class Spread:
                 each.counts.catch_up()
 
     def assume(self, row: int, pod_class: PodClass, delta: int) -> bool:
-        """Count a pod that only AddPod and RemovePod count, not PreFilter. Return whether a count changed.
+        """Count a pod of a dry run that AddPod and RemovePod count, but not PreFilter. Return whether a count changed.
 
-        AddPod and RemovePod (``updateWithPod``) also count terminating pods, and pods that an empty selector matches.
+        These are terminating pods, and pods that an empty selector matches (``updateWithPod``).
         """
         changed = False
         hard = {each.counts: each for each in self.hard if each.counts is not None}  # constraints may share counts
@@ -163,7 +163,7 @@ class Spread:
         return changed
 
     def columns(self) -> list[GroupColumn] | None:
-        """Return the columns that group equal nodes, or ``None`` if nodes cannot be grouped."""
+        """Return the columns that group nodes; ``None`` if nodes cannot be grouped."""
         return None if self._is_ungrouped else [each.group_column() for each in self._all]
 
 
@@ -172,12 +172,12 @@ class CountedConstraint:
 
     Attributes:
         column: label column of the topology key.
-        pods: counted pods by node.
-        counts: counted pods by domain; ``None`` for a ScheduleAnyway constraint on hostname.
-        keys: label keys that a counted node must have: the keys of all constraints of the same kind.
+        pods: selection of the counted pods, with their number on each node.
+        counts: number of counted pods by domain; ``None`` for a ScheduleAnyway constraint on hostname.
+        keys: label keys that an included node must have: the topology keys of all hard, or of all soft, constraints.
         counts_itself: 1 if the pod matches the constraint's own selector, else 0.
         is_grouped_by_domain: whether nodes are grouped by domain instead of by the domain's count.
-        may_be_tainted: whether ``tainted_domains`` can be above 0. Placements read it first, because it is cheap.
+        may_be_tainted: whether ``tainted_domains`` can be above 0; a cheap check before it is computed.
     """
 
     def __init__(self, constraint: Constraint, spread: Spread, keys: Sequence[str]) -> None:
@@ -197,11 +197,10 @@ class CountedConstraint:
 
     @property
     def tainted_domains(self) -> int:
-        """Number of domains that count for minDomains although the pod tolerates none of their nodes (KEP-5980,
-        preview).
+        """Number of domains that count for minDomains though the pod tolerates none of their nodes (KEP-5980 preview).
 
-        Such a domain has a matching pod, which may be terminating; an empty selector matches no pod. The number is 0 if
-        the other domains satisfy minDomains.
+        Such a domain must have a matching pod, which may be terminating. The number is 0 if other domains meet
+        minDomains.
         """
         counts, constraint = self.counts, self.constraint
         if not (self.may_be_tainted and counts) or counts.domains >= constraint.min_domains:
@@ -213,7 +212,7 @@ class CountedConstraint:
         return len(set(codes[counts.nodes[codes] == 0].tolist()))
 
     def counts_by_domain(self) -> DomainCounts:
-        """Return pods by domain, also for a soft hostname constraint."""
+        """Return the counts by domain, also for a soft hostname constraint."""
         return self.counts or self._counts(taking_part)
 
     def _counts(self, kind: CountsOf) -> DomainCounts:
@@ -228,7 +227,7 @@ class CountedConstraint:
         return self.pods.shared((kind, membership), lambda: kind(self.pods, membership, self._labelled))
 
     def _labelled(self) -> Membership:
-        """Return the domain of every node, also of nodes that the policies exclude."""
+        """Return the membership of all nodes, even of nodes that the policies exclude."""
         spread = self._spread
         key = (self.constraint.topology_key, spread.nodes.numbering)
         return spread.cluster.journal.shared(
@@ -236,18 +235,18 @@ class CountedConstraint:
         )
 
     def matches_labels(self, pod_class: PodClass) -> bool:
-        """Return whether the selector matches the labels; terminating pods and an empty selector match, too."""
+        """Return whether the selector matches the labels, even of terminating pods; an empty selector matches all."""
         same_namespace = pod_class.namespace == self._spread.pod_class.namespace
         return same_namespace and self.constraint.selector.matches(pod_class.labels)
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
         """Return whether the constraint counts pods of the class."""
-        if pod_class.label_set is None:  # the cluster no longer keeps the class
+        if pod_class.label_set is None:  # the cluster dropped the class
             return pod_class.counted and self.pods is not NO_PODS and self.matches_labels(pod_class)
         return pod_class.counted and pod_class.label_set in self.pods.sets
 
     def joined(self, codes: Codes) -> Codes:
-        """Return the codes with the code of the value "" replaced by −1, because both are one domain in Score."""
+        """Return the codes with −1 in place of the code of "": in Score, a missing key and "" are one domain."""
         empty = self.column.code("")
         return codes if empty < 0 or not self.column.missing else np.where(codes == empty, np.int32(-1), codes)
 
@@ -257,11 +256,11 @@ class CountedConstraint:
         return codes if empty < 0 or not self.column.missing else [-1 if code == empty else code for code in codes]
 
     def takes_part(self, rows: Rows) -> Bools:
-        """Return whether pods on each node count: it has all keys, and the policies include it. bool[rows]."""
+        """Return whether each node is included: it has all keys, and the policies include it, bool[rows]."""
         return _inclusive(self.constraint, self._spread.inclusion, self.keys)(rows)
 
     def matching_each(self, rows: Sequence[int], codes: Sequence[int]) -> list[int]:
-        """Return the counted pods of each node's domain, or of the node itself for a soft hostname constraint."""
+        """Return the number of counted pods of each node's domain; for a soft hostname constraint, of each node."""
         if self.counts is None:
             return [self.pods.on_node.get(row, 0) for row in rows]
         return self.counts.at_each(codes)
@@ -274,15 +273,13 @@ class CountedConstraint:
 
 
 def _inclusive(constraint: Constraint, inclusion: Inclusion, keys: Sequence[str]) -> Callable[[Rows], Bools]:
-    """Return a function of rows that returns which nodes a constraint includes. It does not view the table, so it stays
-    valid.
-    """
+    """Return a function that returns which rows a constraint includes. It stays valid when the node table grows."""
 
     def includes(rows: Rows) -> Bools:
         included = inclusion(rows, honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
         for key in keys:
             if not included.any():
-                break  # a pod may have thousands of constraints whose keys no node has
+                break  # for speed: a pod may have thousands of constraints whose keys no node has
             included &= inclusion.nodes.labels(key).codes[rows] >= 0
         return included
 

@@ -1,4 +1,4 @@
-"""PodTopologySpread's queueing hints: the events that may make a pod schedulable which a hard constraint rejected.
+"""PodTopologySpread's queueing hints: the events that may make a pod schedulable after a hard constraint rejected it.
 
 Source: plugins/podtopologyspread/plugin.go (``EventsToRegister``, ``isSchedulableAfter…``) of 1.32 to 1.37.
 """
@@ -30,7 +30,7 @@ _CLASSES_KEPT = 1 << 12
 def spread_registrations(
     cluster: Cluster, constraints: ConstraintsInForce, *, counts_nominated: bool
 ) -> Sequence[Registration]:
-    """Return the events of counted pods, of nodes, and of the pending pod's own labels and tolerations.
+    """Return registrations for events of counted pods, of nodes, and of the pending pod's own labels and tolerations.
 
     ``counts_nominated``: whether a pod with a nominated node counts as assigned.
     """
@@ -70,9 +70,7 @@ def _hard_of(cluster: Cluster, constraints: ConstraintsInForce) -> Callable[[Pod
 
 
 def _concerns(pod: Pod, old: Pod | None, new: Pod | None, *, counts_nominated: bool) -> bool:
-    """Return whether another pod can count for this pod: same namespace, and assigned
-    (``involvedInTopologySpreading``).
-    """
+    """Return whether the other pod is in the pod's namespace and assigned (``involvedInTopologySpreading``)."""
     for each in (old, new):
         if each is not None and not (
             each.namespace == pod.namespace and takes_room(each, counts_nominated=counts_nominated)
@@ -97,7 +95,7 @@ def _after_target_pod(old: Pod, new: Pod, constraints: Sequence[Constraint]) -> 
 
 
 def _after_node(old: Node | None, new: Node | None, constraints: Sequence[Constraint]) -> bool:
-    """Return whether a node with all topology keys was added, deleted, or changed its domains or taints."""
+    """Return whether a node with all topology keys was added or deleted, or its domains or taints changed."""
     keys = [each.topology_key for each in constraints]
     had = old is not None and all(key in old.labels for key in keys)
     has = new is not None and all(key in new.labels for key in keys)

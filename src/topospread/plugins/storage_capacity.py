@@ -1,6 +1,6 @@
-"""Nodes where a new volume fits by the driver's CSIStorageCapacities: a part of VolumeBinding.
+"""Nodes for which the driver's CSIStorageCapacities have room for a new volume: a part of VolumeBinding.
 
-Provisioning in a simulation does not reduce the published capacity, because only the driver knows its pools.
+A simulation does not reduce the published capacity when it provisions, because only the driver knows the effect.
 Source: plugins/volumebinding/binder.go (``hasEnoughCapacity``).
 """
 
@@ -24,16 +24,16 @@ from .volume_matching import requested
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """Storage of one class with the nodes that reach it. ``size``: free bytes."""
+    """A CSIStorageCapacity: free bytes (``size``) of one StorageClass, and the nodes that can use them."""
 
     nodes: Mask
     size: int
 
 
 class EnoughCapacity:
-    """The pools that a claim's volume fits into. The first pool that a node reaches counts.
+    """The pools that have room for a claim's volume. If a node reaches several, the first one counts.
 
-    kube-scheduler may choose any of them. The choice affects only the score.
+    kube-scheduler may use any of these; this affects only the score.
     """
 
     def __init__(self, pools: Sequence[Pool]) -> None:
@@ -59,9 +59,9 @@ def published_capacity(
     *,
     maximum_size: bool = True,
 ) -> EnoughCapacity | None:
-    """Return the published capacity that fits a claim; ``None`` if it is not checked.
+    """Return the pools that have room for a claim; ``None`` if kube-scheduler does not check capacity.
 
-    It is checked if the class's CSIDriver has ``storageCapacity: true`` and the claim requests storage.
+    It checks if the class's CSIDriver has ``storageCapacity: true`` and the claim requests storage.
     ``maximum_size``: whether to compare maximumVolumeSize, if set, instead of capacity.
     """
     driver = objects.csi_drivers.get(storage_class.provisioner)

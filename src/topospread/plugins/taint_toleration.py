@@ -56,7 +56,7 @@ class TaintToleration:
         )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return events of nodes that lose untolerated taints or are added without any, and of new tolerations."""
+        """Register for nodes that lose untolerated taints or are added without any, and for new tolerations."""
         return (
             Registration(ClusterEvent("Node", ADD | NODE_TAINT), self._after_node_change),
             Registration(ClusterEvent("TargetPod", POD_TOLERATION)),
@@ -78,7 +78,7 @@ class TaintToleration:
 
 
 class _BySet:
-    """A function of rows that returns a number computed once for each distinct tuple of taints."""
+    """A function that returns a number for each row's taints, computed once for each distinct tuple of taints."""
 
     def __init__(self, number: Callable[[tuple[Taint, ...]], int], nodes: NodeTable) -> None:
         self._number = number

@@ -37,7 +37,7 @@ REASON_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 
 
 def scores_storage(gates: Gates) -> bool:
-    """Return whether the version scores the utilisation of storage."""
+    """Return whether the gates let VolumeBinding score the utilisation of storage."""
     return gates.enabled("StorageCapacityScoring") or gates.enabled("VolumeCapacityPriority")
 
 
@@ -45,8 +45,8 @@ class VolumeBinding:
     """Filter: node affinity of bound volumes; for unbound claims, matching volumes or topologies that the class allows.
     Score: utilisation of the matching volumes.
 
-    A claim that only a controller would create (`ClusterObjects.assumed_claims`) can be provisioned wherever its class
-    allows. It can be provisioned anywhere if the class is missing and the input has no StorageClasses.
+    For an assumed claim (`ClusterObjects.assumed_claims`), a volume can be provisioned in the topologies that its class
+    allows, or anywhere if the class is missing and the input has no StorageClasses.
     """
 
     name = "VolumeBinding"
@@ -81,7 +81,7 @@ class VolumeBinding:
         )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return the events that may bring a reachable volume for the pod's claims (`volume_requeueing`)."""
+        """Register for events that may give the pod's claims a reachable volume (`volume_requeueing`)."""
         return VOLUME_REGISTRATIONS
 
     def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> ReservedVolumes:
@@ -107,7 +107,7 @@ class VolumeBinding:
 
 
 def sorted_claims(found: Iterable[PodClaim], objects: ClusterObjects) -> tuple[PodVolumeClaims, bool]:
-    """Return a pod's claims by state, and whether any unbound claim waits for no pod (``GetPodVolumeClaims``).
+    """Return a pod's claims by state, and whether any is unbound with immediate binding (``GetPodVolumeClaims``).
 
     Raises:
         PluginError: if a claim's StorageClass has no volumeBindingMode, or if a claim has no namespace. In the latter
@@ -131,7 +131,7 @@ def sorted_claims(found: Iterable[PodClaim], objects: ClusterObjects) -> tuple[P
 
 
 def _waits(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Return whether an unbound claim waits for its first pod."""
+    """Return whether an unbound claim waits for its first pod (WaitForFirstConsumer)."""
     if is_assumed(claim, objects):
         return True
     storage_class = objects.storage_classes.get(storage_class_of(claim))
@@ -144,9 +144,7 @@ def _waits(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
 
 
 def _named_nodes(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjects) -> frozenset[str] | None:
-    """Return the nodes that all local volumes have in common; ``None`` without local volumes
-    (``GetEligibleNodes``).
-    """
+    """Return the nodes common to all local volumes; ``None`` without local volumes (``GetEligibleNodes``)."""
     eligible: frozenset[str] | None = None
     for claim in claims:
         volume = objects.persistent_volumes.get(claim.spec.volume_name or "")

@@ -1,6 +1,6 @@
-"""The available volumes by class and size, with the nodes that reach each.
+"""The volumes of a cluster by class and size, with the nodes that reach each volume.
 
-Data that a binding does not change is cached for pods that use the same volumes.
+Data that bindings do not change is cached.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def capacity(volume: PersistentVolume) -> Quantity:
 
 
 class Traits(msgspec.Struct, frozen=True):
-    """A volume's properties, besides size and reachable nodes, that a claim may require."""
+    """Properties of a volume that a claim may require, except size and reachable nodes."""
 
     volume_mode: str
     attributes_class: str
@@ -64,7 +64,7 @@ class ReachableNodes(msgspec.Struct, frozen=True):
 
 
 class CatalogEntry(msgspec.Struct):
-    """A volume in the catalog, in its state when the catalog was read."""
+    """A volume in the catalog, as it was when the catalog read it."""
 
     volume: PersistentVolume
     size: Quantity
@@ -76,7 +76,7 @@ class VolumeCatalog:
     """The volumes of a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster = ref(cluster)  # it must not keep alive what it is remembered by
+        self._cluster = ref(cluster)  # a weak reference, because the cache of catalogs is keyed by the cluster
         self._stocked = -1
         self._free: dict[str, list[CatalogEntry]] = {}
         self._promised: dict[tuple[str, str], list[CatalogEntry]] = {}

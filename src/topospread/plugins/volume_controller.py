@@ -1,6 +1,7 @@
 """The PV controller's actions that do not depend on a pod. kube-scheduler sees only their results.
 
-Volumes and claims are handled in the order of their names; the controller's order is arbitrary. Recycling is left out.
+Volumes and claims are processed in the order of their names; the controller's order is arbitrary. Recycling is not
+simulated.
 Source: pkg/controller/volume/persistentvolume/pv_controller.go (``syncVolume``, ``syncClaim``), index.go
 (``findByClaim``).
 """
@@ -38,15 +39,15 @@ class VolumeController:
     def begin(self) -> None:
         """Update the volumes and claims of a cluster that was just read; bound claims stay unchanged.
 
-        Unused volumes become available, whatever their status. Claims that need no pod get their volumes. No volume is
-        provisioned for a claim with a phase, because the controller has seen the claim and none was created.
+        Unused volumes become available, independent of their status. Claims with immediate binding get volumes. If such
+        a claim has a phase, the real controller has already failed to provision for it, so only existing volumes count.
         """
         unused = (each for each in self._objects.persistent_volumes.values() if _is_unused(each))
         self._objects.add([_in_phase(each, "Available") for each in unused if phase_of(each) != "Available"])
         self.begin_with(self._objects.persistent_volume_claims)
 
     def begin_with(self, keys: Iterable[Key]) -> None:
-        """Bind or provision volumes for the unbound ones of some claims, as when these claims are created."""
+        """Bind or provision volumes for the given claims that are unbound, as when these claims are created."""
         index = VolumeIndex(self._objects.persistent_volumes.values())
         objects = self._objects
         for key in sorted(keys):
@@ -72,9 +73,7 @@ class VolumeController:
                     self._sync_unbound(claim, index)
 
     def _sync_volume(self, volume: PersistentVolume) -> None:
-        """Set a volume's phase: available, bound to its claim, or released; or unbind it if its claim got another
-        volume.
-        """
+        """Set a volume's phase: available, bound or released. Unbind it if its claim got another volume."""
         if _is_unused(volume):
             self._put_volume(volume, "Available")
             return
@@ -87,7 +86,7 @@ class VolumeController:
         if claim is not None and claim_uid(claim) != reference.uid:
             claim = None
         if claim is not None and not claim.spec.volume_name:
-            return  # the claim's turn
+            return  # the claim's own sync binds it
         if claim is not None and claim.spec.volume_name == volume.name:
             self._put_volume(volume, "Bound")
         elif deleted:
@@ -174,7 +173,7 @@ def _in_phase(volume: PersistentVolume, phase: str) -> PersistentVolume:
 
 
 def _unbound(volume: PersistentVolume) -> PersistentVolume:
-    """Return the volume after its claim got another one (``unbindVolume``)."""
+    """Return the volume unbound, after its claim got another volume (``unbindVolume``)."""
     annotations, reference = volume.metadata.annotations, volume.spec.claim_ref
     if annotations is not None and annotations.bound_by_controller is not None:
         metadata = replace(volume.metadata, annotations=replace(annotations, bound_by_controller=None))

@@ -93,7 +93,7 @@ class VolumesFound(msgspec.Struct):
 
     Attributes:
         codes: 0 if each claim has or can get a volume on the node, else one bit per reason, int64[rows].
-        choices: volumes for the waiting claims, smallest claim first.
+        choices: chosen volumes for each claim that waits for its first pod, smallest claim first.
     """
 
     codes: Ints
@@ -101,10 +101,10 @@ class VolumesFound(msgspec.Struct):
 
 
 class FindVolumes:
-    """The filter.
+    """The Filter extension point.
 
     Raises:
-        PluginError: from `status`, where kube-scheduler fails on the node.
+        PluginError: by `status`, if kube-scheduler fails on the node.
     """
 
     scope = Scope.NODE
@@ -138,13 +138,13 @@ class FindVolumes:
 
     @property
     def may_score(self) -> bool:
-        """True if there is anything to score: volumes to choose, or published capacity."""
+        """True if Score can differ from 0: there are volumes to choose, or there is published capacity."""
         published = any(each.capacity is not None for each in self._provisions.values())
         return self.may_bind or (self._rules.scores_capacity and published)
 
     @property
     def may_fail(self) -> bool:
-        """True if the plugin failed so far, on a claim or on a node."""
+        """True if the plugin has failed so far, on a claim or on a node."""
         return bool(self._errors)
 
     def filter(self, rows: Rows) -> Ints:
@@ -190,7 +190,6 @@ class FindVolumes:
         return Status(UNRESOLVABLE, tuple(reason for bit, reason in words if code & bit))
 
     def _error(self, words: str) -> int:
-        """Return the code for an error message."""
         if words not in self._errors:
             self._errors.append(words)
         return _ERROR * (self._errors.index(words) + 1)
@@ -228,7 +227,7 @@ class FindVolumes:
         return np.array(found, dtype=np.bool_)
 
     def _selected_here(self, rows: Rows) -> Bools:
-        """Return whether each claim with a selected node was assigned to this node, bool[rows]."""
+        """Return whether each node is the selected node of every claim that has one, bool[rows]."""
         here = np.ones(length(rows), dtype=np.bool_)
         for claim in self._selected:
             here &= numbers(rows) == self._cluster.nodes.row_of.get(selected_node(claim) or "", -1)
@@ -293,8 +292,7 @@ class Provision(msgspec.Struct, frozen=True):
     capacity: EnoughCapacity | None = None
 
     def codes(self, rows: Rows) -> Ints:
-        """Return 0 for nodes where a volume can be provisioned, else the reason code, int64[rows]
-        (``checkVolumeProvisions``)."""
+        """Return 0 for nodes where a volume can be provisioned, else a code (``checkVolumeProvisions``)."""
         codes = np.zeros(length(rows), dtype=np.int64)
         if self.allowed is not None:
             codes[~self.allowed(rows)] = _NONE
@@ -320,9 +318,9 @@ def topology_mask(storage_class: StorageClass, nodes: NodeTable) -> Mask | None:
 
 
 class VolumeScore:
-    """The score: for each class the used share of the chosen volumes, mapped through the shape; then the mean.
+    """The score: the mean over classes of the shape's score for the used share of the chosen volumes.
 
-    If no volume is chosen on a node, some versions use the published capacity instead. A node without both gets 0
+    If no volume is chosen on a node, some versions use the published capacity. A node without either gets 0
     (``buildScorerFunction``).
     """
 
@@ -375,7 +373,7 @@ class VolumeScore:
 
 
 class _Sums:
-    """Bytes of one StorageClass on each node: requested by claims (``wanted``), and in volumes or pools (``had``)."""
+    """Bytes of one StorageClass on each node: of claims (``wanted``), and of their volumes or pools (``had``)."""
 
     def __init__(self, rows: int) -> None:
         self.chosen: Bools = np.zeros(rows, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Volumes as the PV controller finds them for a claim, regardless of nodes.
+"""Search for an unbound volume for a claim like the PV controller, independent of nodes.
 
 Source: pkg/controller/volume/persistentvolume/index.go (``findByClaim``).
 """
@@ -32,7 +32,7 @@ class VolumeIndex:
                 self._free[storage_class_of(volume)][volume.name] = volume
 
     def take(self, volume: PersistentVolume) -> None:
-        """Remove a volume that is bound now."""
+        """Remove a volume that was bound to a claim."""
         self._free[storage_class_of(volume)].pop(volume.name, None)
 
     def match(self, claim: PersistentVolumeClaim, *, waits: bool, attributes_classes: bool) -> PersistentVolume | None:

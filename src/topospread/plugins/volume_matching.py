@@ -25,7 +25,7 @@ NO_VOLUME = -1
 
 
 class MatchingError(ValueError):
-    """kube-scheduler fails to find volumes for a claim. The message is kube-scheduler's."""
+    """An error of kube-scheduler in the search for a claim's volume. The message is kube-scheduler's."""
 
 
 def refuse_attributes_class(claim: PersistentVolumeClaim) -> None:
@@ -64,10 +64,10 @@ class Candidates:
     """The volumes that a claim could bind on some node.
 
     Args:
-        attributes_classes: whether the VolumeAttributesClass of claim and volume must agree (since 1.31).
+        attributes_classes: whether the VolumeAttributesClass of claim and volume must be equal (since 1.31).
 
     Attributes:
-        volumes: volumes that name the claim, then the others by size.
+        volumes: volumes that name the claim, then other volumes by size.
 
     Raises:
         MatchingError: if kube-scheduler fails on the claim.
@@ -96,7 +96,7 @@ class Candidates:
         self.place_of = {stock.volume.name: place for place, stock in enumerate(self.volumes)}
 
     def choose(self, rows: Rows, taken: Sequence[Choice] = ()) -> Choice:
-        """Choose the volume for each node; ``taken``: choices of the pod's other claims on the same rows."""
+        """Choose the volume for each node. ``taken``: choices of the pod's earlier claims for the same rows."""
         choice = Choice(self, rows, np.full(length(rows), NO_VOLUME, dtype=np.int64))
         undecided = np.ones(length(rows), dtype=np.bool_)
         left = len(undecided)
@@ -113,10 +113,12 @@ class Candidates:
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """The volumes chosen for a claim. Its take methods return the number of nodes that they decide.
+    """The volume chosen for a claim on each node.
+
+    The ``take`` methods clear the decided nodes in ``undecided``, bool[rows], and return their number.
 
     Attributes:
-        places: for each node the volume's index among the candidates, NO_VOLUME without one, int64[rows].
+        places: index of each node's volume in ``Candidates.volumes``, NO_VOLUME without one, int64[rows].
     """
 
     candidates: Candidates
@@ -124,7 +126,7 @@ class Choice(msgspec.Struct, frozen=True):
     places: Ints
 
     def has(self, volume: PersistentVolume) -> Bools | None:
-        """Return the rows for which this volume was chosen, bool[rows]; ``None`` if it is not a candidate."""
+        """Return whether this volume was chosen on each node, bool[rows]; ``None`` if it is not a candidate."""
         place = self.candidates.place_of.get(volume.name)
         return None if place is None else self.places == place
 
@@ -149,7 +151,10 @@ class Choice(msgspec.Struct, frozen=True):
         return int(np.count_nonzero(takers))
 
     def take_promised(self, place: int, undecided: Bools, taken: Sequence[Choice]) -> int:
-        """Assign a volume that names the claim to the nodes that reach it. Decide the other nodes for no volume."""
+        """Choose a volume that names the claim on undecided nodes that reach it, and no volume on the others.
+
+        Skip nodes on which an earlier claim of the pod took the volume.
+        """
         volume = self.candidates.volumes[place].volume
         decided = undecided & ~_taken(volume, taken, undecided)
         self.places[decided & self.candidates.catalog.reached(volume, self.rows)] = place
@@ -170,7 +175,7 @@ class VolumeMatcher:
     """Checks a volume's traits (mode, attributes class, access modes) for a claim.
 
     Args:
-        attributes_classes: whether the VolumeAttributesClass must agree.
+        attributes_classes: whether the VolumeAttributesClass must be equal.
     """
 
     def __init__(self, claim: PersistentVolumeClaim, attributes_classes: bool) -> None:
@@ -184,11 +189,11 @@ class VolumeMatcher:
         return self.kind(traits) and self.access(traits)
 
     def kind(self, traits: Traits) -> bool:
-        """Check mode and attributes class, which also matter for a volume that names the claim."""
+        """Check mode and attributes class. A volume that names the claim must meet these, too."""
         return traits.volume_mode == self._mode and self._class in (None, traits.attributes_class)
 
     def access(self, traits: Traits) -> bool:
-        """Check the access modes, which do not matter for a volume that names the claim."""
+        """Check the access modes. A volume that names the claim need not meet these."""
         return self._access <= traits.access_modes
 
 

@@ -1,13 +1,13 @@
 """The volume that a provisioner would create for a claim.
 
-Assumption: the new volume is reachable from all nodes that agree with the chosen node
+Assumption: the new volume is reachable from all nodes that have the chosen node's values of these labels:
 
-1. in the driver's topology keys, if CSINode lists the driver (without keys: from all nodes);
-2. else in the keys of the topologies that the class allows;
-3. else in the zone label, if the node has it;
-4. else from all nodes.
+1. the driver's topology keys, if CSINode lists the driver (without keys, all nodes reach the volume);
+2. else the keys of the class's allowedTopologies;
+3. else the zone label, if the node has it;
+4. else no label, so all nodes reach the volume.
 
-Without a chosen node (immediate binding), it is reachable from all nodes that the class allows.
+Without a chosen node (immediate binding), all nodes in the class's allowedTopologies reach it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _one_of(key: str, values: list[str]) -> NodeSelectorRequirement:
 def _topology_keys(
     allowed: Sequence[TopologySelectorTerm], driver: str, objects: ClusterObjects, node: Node
 ) -> Sequence[str]:
-    """Return the label keys in which other nodes must agree with this node to reach a volume created for it."""
+    """Return the keys of the labels that a node must share with ``node`` to reach a volume created for it."""
     csi_node = objects.csi_nodes.get(node.name)
     for each in (csi_node.spec.drivers or ()) if csi_node is not None else ():
         if each.name == driver:

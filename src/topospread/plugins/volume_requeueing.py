@@ -14,7 +14,7 @@ from .cluster_event import ADD, NODE_LABEL, UPDATE, ClusterEvent, Registration
 
 
 def names_claim(pod: Pod, claim: PersistentVolumeClaim) -> bool:
-    """Return whether a volume of the pod is the claim, ephemeral ones included."""
+    """Return whether a volume of the pod, possibly ephemeral, uses the claim."""
     names = (claim_name(pod, volume) for volume in pod.spec.volumes or ())
     return claim.namespace == pod.namespace and claim.name in names
 

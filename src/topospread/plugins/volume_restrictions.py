@@ -36,7 +36,7 @@ class VolumeRestrictionsRules:
     """The differences between Kubernetes versions.
 
     Attributes:
-        once_per_pod: whether a ReadWriteOncePod claim excludes a second pod, and a missing claim rejects the pod.
+        once_per_pod: whether only one pod can use a ReadWriteOncePod claim, and a missing claim rejects the pod.
     """
 
     once_per_pod: bool = gated("ReadWriteOncePod")
@@ -56,7 +56,7 @@ class VolumeRestrictionsRules:
 
 
 class VolumeRestrictions:
-    """Rejects nodes where one of the pod's disks is mounted, and all nodes while its ReadWriteOncePod claim is in use.
+    """Rejects nodes whose pods mount one of the pod's disks, and all nodes while its ReadWriteOncePod claim is in use.
 
     Pods may share GCE disks, iSCSI targets and RBD images if all mount them read-only, but never EBS disks.
     """
@@ -85,7 +85,7 @@ class VolumeRestrictions:
         return Prepared(filter=exclusive, watcher=exclusive)
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return events of deleted pods that used the pod's disk or claim, of added nodes, and of the pod's claims."""
+        """Register for deleted pods that used the pod's disk or claim, for added nodes, and for the pod's claims."""
         return (
             Registration(ASSIGNED_POD_DELETE, _after_assigned_pod_deleted),
             Registration(ClusterEvent("Node", ADD)),
@@ -107,7 +107,7 @@ def _after_claim_added(pod: Pod, old: object, new: PersistentVolumeClaim) -> boo
 
 
 def _claims(pod: Pod) -> set[str]:
-    """Return the claims that the pod names, without those of ephemeral volumes."""
+    """Return the names of the pod's claims, except claims of ephemeral volumes."""
     named = (each.persistent_volume_claim for each in pod.spec.volumes or ())
     return {each.claim_name for each in named if each is not None}
 
@@ -149,10 +149,10 @@ class _MountedDisks:
 
 
 class _Exclusive:
-    """The pod's ReadWriteOncePod claims that pods on any node use, and its disks.
+    """The Filter extension point for disks and ReadWriteOncePod claims, and its watcher.
 
-    PreFilter counts claims in use. AddPod and RemovePod count pods by the claim's name in any namespace
-    (``conflictingPVCRefCountForPod``).
+    PreFilter counts the pod's ReadWriteOncePod claims in use. AddPod and RemovePod compare only claims' names, in any
+    namespace (``conflictingPVCRefCountForPod``).
     """
 
     layout = 0
@@ -183,12 +183,11 @@ class _Exclusive:
         return not self.skipped and counted + self._assumed > 0
 
     def begin_dry_run(self) -> None:
-        """Record whether PreFilter skips the pod, which it does if no claim is in use."""
+        """Record whether PreFilter skips the pod because none of its claims is in use."""
         unused = self._disks is None and not any(self._use.total(ref) for ref in self._claims)
         self.skipped = unused and self._rules.skips
 
     def end_dry_run(self) -> None:
-        """Stop skipping the pod."""
         self.skipped = False
 
     def status(self, code: int) -> Status:
@@ -207,7 +206,6 @@ class _Exclusive:
         return bool(named)
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether pods of a class use any volumes."""
         return bool(pod_class.volumes)
 
     def on_nodes(self, rows: Collection[int]) -> None:
@@ -219,7 +217,7 @@ class _Exclusive:
 
 
 class _DiskColumn:
-    """A column: whether a pod on the node mounts a disk of the incoming pod."""
+    """A column: the filter's code if a pod on the node mounts a disk of the incoming pod, else 0."""
 
     is_fixed = False
 
@@ -235,7 +233,7 @@ class _DiskColumn:
 
 
 def _conflict(mine: Volume, theirs: Volume) -> bool:
-    """Return whether two volumes are one disk that the two pods may not share (``isVolumeConflict``)."""
+    """Return whether two volumes are the same disk and pods may not share it (``isVolumeConflict``)."""
     return (
         _same_gce_disk(mine, theirs)
         or _same_ebs_disk(mine, theirs)

@@ -63,7 +63,7 @@ class VolumeZone:
         return Prepared(filter=_Zones(required, cluster.nodes, self._current_labels)) if required else Prepared()
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return the events of StorageClasses that wait for consumers, nodes' labels, the pod's claims, and volumes."""
+        """Register for StorageClasses with WaitForFirstConsumer, nodes' labels, the pod's claims, and volumes."""
         return (
             Registration(ClusterEvent("StorageClass", ADD), _after_storage_class_added),
             Registration(ClusterEvent("Node", ADD | NODE_LABEL)),

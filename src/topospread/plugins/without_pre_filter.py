@@ -1,7 +1,7 @@
 """A plugin's answers in a profile that enables its Filter or Score but not its PreFilter or PreScore.
 
-Most plugins pass prepared data between extension points and fail if it is missing. Some plugins prepare late instead
-and work as usual: NodeAffinity, VolumeZone, NodeResourcesFit for its score, and NodeResourcesBalancedAllocation.
+Most plugins pass data from PreFilter or PreScore to Filter or Score, and fail without it. Some plugins then compute the
+data later: NodeAffinity, VolumeZone, NodeResourcesFit for its score, and NodeResourcesBalancedAllocation.
 
 Source: ``getPreFilterState``, ``getPreScoreState`` and ``getStateData`` of each plugin. The text around the reason
 comes from ``RunFilterPlugins`` and ``RunScorePlugins`` in pkg/scheduler/framework/runtime/framework.go.
@@ -52,10 +52,10 @@ FAIL_ON_SCORED_PODS = ("SelectorSpread", "DefaultPodTopologySpread")
 
 
 def failing_filters(profile: Profile, gates: Gates) -> dict[str, str]:
-    """Return the plugins whose Filter fails on every remaining node, with kube-scheduler's messages.
+    """Return plugin → kube-scheduler's message, for plugins whose Filter fails on every node that it is called for.
 
-    A plugin without a PreFilter in the profile's version works, and NodeDeclaredFeatures does nothing while its gate is
-    off. VolumeRestrictions needs its PreFilter since 1.27, while ReadWriteOncePod is on.
+    Not among these are plugins without PreFilter in the profile's version, NodeDeclaredFeatures if its gate is off, and
+    VolumeRestrictions before 1.27 or if ReadWriteOncePod is off.
     """
     pre_filtering = {*profile.enabled("pre_filter")}
     if not gates.enabled("NodeDeclaredFeatures"):
@@ -71,9 +71,9 @@ def failing_filters(profile: Profile, gates: Gates) -> dict[str, str]:
 
 
 def failing_scores(profile: Profile, gates: Gates) -> dict[str, str]:
-    """Return the plugins that fail once a node is feasible, in execution order, with kube-scheduler's messages.
+    """Return plugin → kube-scheduler's message, for plugins that fail if a node is feasible, in execution order.
 
-    VolumeBinding's score and PreScore need its PreFilter, even without Score.
+    VolumeBinding's PreScore and Score need its PreFilter.
     """
     pre_scoring = profile.enabled("pre_score")
     bare = "VolumeBinding" not in profile.enabled("pre_filter") and scores_storage(gates)
@@ -88,7 +88,7 @@ def failing_scores(profile: Profile, gates: Gates) -> dict[str, str]:
 
 
 class FailingFilter:
-    """The Filter of a plugin without its PreFilter: it fails on every node that the plugins before it leave."""
+    """The Filter of a plugin without its PreFilter: it fails on every node that earlier plugins accept."""
 
     scope = Scope.NODE
     may_fail = True
@@ -101,7 +101,7 @@ class FailingFilter:
         return np.ones(length(rows), dtype=np.int64)
 
     def status(self, code: int) -> Status:
-        """Always fails.
+        """Raise kube-scheduler's error.
 
         Raises:
             PluginError: always, with kube-scheduler's message.
@@ -112,7 +112,7 @@ class FailingFilter:
 class FailingScore:
     """A Score without its PreScore, and a watcher that prevents grouping of nodes.
 
-    It fails only if a node is feasible, so it has scope CLUSTER and runs last.
+    It fails only if a node is feasible. Therefore it has scope CLUSTER, so it runs after all filters.
     """
 
     scope = Scope.CLUSTER
@@ -122,7 +122,7 @@ class FailingScore:
         self._words = words
 
     def without_pre_score(self, plugin: str) -> FailingScore:
-        """Return a copy for a Score that does PreScore's work itself."""
+        """Return a copy without this plugin's PreScore."""
         prepares = f'running PreScore plugin "{plugin}": '
         scores = f'running Score plugins: plugin "{plugin}" failed with: '
         return FailingScore(self._words.replace(prepares, scores, 1))

@@ -1,8 +1,8 @@
 """VolumeBinding at Reserve and PreBind in a profile that enables it at only some of its extension points.
 
-It passes a pod's volumes from PreFilter to Filter, Reserve and PreBind. If a step is missing, it binds no pod, even one
-without volumes. Source: plugins/volumebinding/volume_binding.go (``Reserve``, ``PreBindPreFlight``, ``PreBind``) and
-binder.go (``bindAPIUpdate``).
+The plugin passes a pod's volumes from PreFilter to Filter, Reserve and PreBind. If one of these extension points is
+disabled, no pod can be bound, not even a pod without volumes. Source: plugins/volumebinding/volume_binding.go
+(``Reserve``, ``PreBindPreFlight``, ``PreBind``) and binder.go (``bindAPIUpdate``).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class WithoutReserve(msgspec.Struct, frozen=True):
     """The reason why a profile binds no pod.
 
     Attributes:
-        always: message for every pod; "" if it depends on the pod.
+        always: message for every pod; "" if the message depends on the pod.
         without_claims: message for a pod without claims; the node's name is appended.
-        with_claims: message for a pod with claims; "" if it is ``without_claims``, too.
+        with_claims: message for a pod with claims; "" if it also gets ``without_claims``.
     """
 
     always: str = ""
@@ -46,14 +46,14 @@ class WithoutReserve(msgspec.Struct, frozen=True):
         return bool(self.always or self.without_claims)
 
     def refusal(self, node: str, *, has_claims: bool) -> CannotBind:
-        """Return the refusal for a pod that was about to be bound to a node."""
+        """Return the failing reservation for a pod on a node."""
         if self.always:
             return CannotBind(self.always)
         return CannotBind((has_claims and self.with_claims) or f'{self.without_claims} "{node}"')
 
 
 def without_reserve(profile: Profile, version: KubeVersion) -> WithoutReserve:
-    """Return why the profile binds no pod; empty if it does."""
+    """Return why the profile binds no pod; all messages are "" if it binds pods."""
     on = {
         point for point in ("pre_filter", "filter", "reserve", "pre_bind") if "VolumeBinding" in profile.enabled(point)
     }

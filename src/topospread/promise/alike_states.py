@@ -86,7 +86,6 @@ def _kind(node: Node, free: set[str], spoken_of: set[str] | None) -> Hashable:
 
 
 def _has_own_hostnames(cluster: Cluster) -> bool:
-    """Return whether every node has its own hostname."""
     names = [each.labels[HOSTNAME] for each in cluster.nodes.nodes if each is not None and HOSTNAME in each.labels]
     return len(names) == len(set(names))
 

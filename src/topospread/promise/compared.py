@@ -1,8 +1,8 @@
 """Compare the pods that losses leave of a workload, before and after a change of manifests. Scores are ignored.
 
-If a workload's object, budgets, autoscalers and RuntimeClass are the same on both sides, only its declared promises are
-compared. If an autoscaler's minimum differs, both sides are compared at their smallest number of replicas. If a promise
-is declared for an event, a count that still satisfies it is not worse.
+If a workload's object, budgets, autoscalers and RuntimeClass, and its namespace's labels and LimitRanges are the same
+on both sides, only its declared promises are compared. If an autoscaler's minimum differs, both sides are compared at
+their smallest number of replicas. If a promise is declared for an event, a count that still satisfies it is not worse.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from topospread.api.pod import Container, PodSpec
 from topospread.api.policy import RuntimeClass
 from topospread.api.promises import Want
 from topospread.api.spread import DO_NOT_SCHEDULE
-from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.api.well_known_labels import HOSTNAME, NAMESPACE_NAME, ZONE
 from topospread.base import Bounds, Word
 from topospread.config.args import DefaultConstraint
 from topospread.config.load import default_configuration
@@ -35,7 +35,7 @@ from topospread.drill.steps import Fail, NodeChoice
 from topospread.simulation.options import SimulationOptions
 
 from .counted import CountedWorkloads
-from .fresh import LISTS, Designed, workload_of
+from .fresh import LISTS, Designed, only_workload, workload_of
 from .grouped_pods import ORDERS
 from .kept import Fewest, WorkloadPromises, budgets_over
 from .orders import SearchBudget
@@ -48,7 +48,8 @@ Event = Literal[
 ``*-after``: pods that are ready after the replacement of lost pods. "drains": pods that budgets keep ready. "rollout":
 pods that a rollout keeps ready. "rolled-out": pods that a simulated rollout replaces. "skew" and "never-waits" have no
 count and are compared only if declared."""
-Ground = Literal["none", "played", "proved"]
+Ground = Literal["none", "played", "proved", "alone"]
+"""How a count is known. "alone": proved for the cluster without the pods of other workloads."""
 _KEYS: Mapping[str, str] = {"zone": ZONE, "node": HOSTNAME}
 _MOST_SEARCHES, _SHORTER = 6, 20
 """Time limit for all searches on one side, as a multiple of the time limit of one search. Each later search gets 1/20
@@ -202,7 +203,7 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
             key = (kind, new.namespace or "default", new.name)
             is_rescaled = least[0].get(key) != least[1].get(key)
             terms = [
-                (_budgets(state, item), _runtime_class(state, item), _terms(item))
+                (_budgets(state, item), _runtime_class(state, item), _terms(item), _rules_of(state, key[1]))
                 for state, item in ((before, was), (after, new))
             ]
             if is_rescaled or terms[0] != terms[1]:
@@ -399,6 +400,8 @@ class _Comparison:
         for loss, label in _KEYS.items():
             if label in there:
                 losses = [*_lost(self._judges, loss, replicas, scaled)]
+                if any(each.verdict == "unknown" for each in losses):
+                    losses = [*self._lost_alone(losses, loss, replicas)]
                 yield from losses
                 follows: Event = "zone-after" if loss == "zone" else "node-after"
                 was, now = (Bounds.exactly(side.ready_after(self.key, label)) for side in (self.before, self.after))
@@ -409,6 +412,18 @@ class _Comparison:
         yield PromiseChange(self.key, "drains", floors[0], floors[1], replicas, blocks=blocks)
         rolled = [_bounds(judge, "rollout") for judge in self._judges]
         yield PromiseChange(self.key, "rollout", rolled[0], rolled[1], replicas)
+
+    def _lost_alone(
+        self, undecided: Sequence[PromiseChange], loss: str, replicas: tuple[int, int]
+    ) -> Iterator[PromiseChange]:
+        """Yield undecided counts after a loss, or the counts without other workloads if those are worse."""
+        before, after = (
+            side.judge(self.key, only_workload(side.inventory, self.key)) for side in (self.before, self.after)
+        )
+        alone = {each.event: replace(each, ground="alone") for each in _lost((before, after), loss, replicas)}
+        for each in undecided:
+            other = alone.get(each.event)
+            yield other if each.verdict == "unknown" and other is not None and other.verdict == "no" else each
 
     @cached_property
     def _items(self) -> tuple[Designed, Designed]:
@@ -441,12 +456,18 @@ class _Comparison:
         """Return whether the count is worse although one field has its old value."""
         if change.event.endswith("after"):
             return False
-        after = _left(self._with_old(group).fewest(change.event.partition("-")[0]), change.event)
+        judge = self._with_old(group, alone=change.ground == "alone")
+        after = _left(judge.fewest(change.event.partition("-")[0]), change.event)
         return replace(change, after=after, kept=None, scaled=None).verdict == "no"
 
-    def _with_old(self, group: str, *, others: bool = False) -> WorkloadPromises:
-        """Return the checks of the new state with one field's old value; with ``others``, with the old values of all
-        other fields."""
+    def _with_old(self, group: str, *, others: bool = False, alone: bool = False) -> WorkloadPromises:
+        """Return the checks of the new state with the old value of one field.
+
+        Args:
+            group: the field, budget or autoscaler.
+            others: whether all other fields have their old values instead.
+            alone: whether there are no other workloads.
+        """
         old, new = self._items
         made = new
         for path in (path for each in self._differ if (each == group) != others for path in _FIELDS.get(each, ())):
@@ -457,7 +478,7 @@ class _Comparison:
         setattr(inventory, attribute, listed)
         if group.startswith(AUTOSCALERS) != others:
             inventory.horizontal_pod_autoscalers = self.before.inventory.horizontal_pod_autoscalers
-        return self.after.judge(self.key, inventory)
+        return self.after.judge(self.key, only_workload(inventory, self.key) if alone else inventory)
 
 
 def _strictness(change: PromiseChange, want: Want) -> tuple[bool, int]:
@@ -533,6 +554,13 @@ def _differing_namespaces(before: Inventory, after: Inventory) -> set[str]:
                 found.add(each.namespace if how.namespaced else "")
         found.update(namespace if how.namespaced else "" for namespace, _ in known)
     return found
+
+
+def _rules_of(inventory: Inventory, namespace: str) -> tuple[object, ...]:
+    """Return what a namespace adds to its pods' filters: labels that affinity may select, and LimitRanges."""
+    labels = [each.metadata.labels or {} for each in inventory.namespaces if each.name == namespace]
+    limits = [each.spec for each in inventory.limit_ranges if each.namespace == namespace]
+    return {k: v for each in labels for k, v in each.items() if k != NAMESPACE_NAME}, limits
 
 
 def _runtime_class(inventory: Inventory, item: Designed) -> RuntimeClass | None:

@@ -53,6 +53,22 @@ def without_placed_pods(inventory: Inventory) -> Inventory:
     return replace(inventory, pods=pods)
 
 
+POD_LISTS = (
+    *("pods", "replication_controllers", "replica_sets", "daemon_sets", "jobs", "cron_jobs"),
+    *LISTS.values(),
+)
+"""Attributes of an inventory whose objects are or create pods."""
+
+
+def only_workload(inventory: Inventory, key: ObjectKey) -> Inventory:
+    """Return the inventory without all pods, and without all workloads but one."""
+    made = replace(inventory)
+    for each in POD_LISTS:
+        setattr(made, each, [])
+    setattr(made, LISTS[key[0]], [workload_of(inventory, key)])
+    return made
+
+
 def counts_revisions_alone(item: Designed, key: str, options: SimulationOptions) -> bool:
     """Return whether a rollout spreads new pods over a key regardless of its old pods.
 

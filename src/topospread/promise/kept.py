@@ -305,6 +305,12 @@ class WorkloadPromises:
             return KeptPart("in one simulation", "no", says, "played")
         return replace(part, says=f"{part.says}; in one simulation {says}", ground="played")
 
+    def is_own(self, part: Unjudged) -> bool:
+        """Return whether a part that is not judged concerns pods of the workload."""
+        queued = (each for asking in self.askings.values() for each in asking.queue)
+        own = {f"{each.namespace}/{each.name}" for each in queued if key_of(each.workload) == self.key}
+        return not own.isdisjoint(part.pods)
+
     @property
     def orders_unsearched(self) -> bool:
         """True if drills judge the workload's pods, but their orders or rollouts are not searched."""

@@ -305,7 +305,7 @@ class OrderSearch:
         return True
 
     def _how_far(self, found: Searched) -> str:
-        """Return the exhausted limit and the work done so far."""
+        """Return the exhausted limit and the number of searched states and orders, as text."""
         ran_out = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         begun = sum(len(each.pods) for each in self._lines)
         looked = (

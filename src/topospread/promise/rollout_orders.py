@@ -205,7 +205,7 @@ class RolloutSearch:
         return True
 
     def _stand(self, left: Sequence[Pod]) -> None:
-        """Search from every placement that the old pods may have, among equal nodes."""
+        """Search from every placement that the old pods may have: each pod may be on any of its best nodes."""
         if not left:
             self._look()
             return

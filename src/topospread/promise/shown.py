@@ -100,6 +100,8 @@ class Shown:
         undecided: why a longer search cannot decide the verdict; "" if it may.
         declared: promises that the workload declares. A promise with a count replaces ``needed``.
         is_beside_unjudged: whether other pods are not judged. They take no room in the simulations.
+        has_unjudged: whether pods of the workload are not judged.
+        sizes: replicas that an autoscaler allows; ``None`` if ``replicas`` is the only number.
     """
 
     key: ObjectKey
@@ -113,6 +115,8 @@ class Shown:
     undecided: str = ""
     declared: tuple[Want, ...] = ()
     is_beside_unjudged: bool = False
+    has_unjudged: bool = False
+    sizes: Bounds | None = None
 
     @property
     def verdict(self) -> Word:
@@ -169,7 +173,7 @@ def shown(
         return
     for key in listed:
         judge = WorkloadPromises(inventory, replace(options, preemption=False, refuses=False), key, budget, {})
-        drills = WorkloadDrills(inventory, options, key)
+        drills = WorkloadDrills(inventory, options, key, seconds=budget.seconds)
         yield _Showing(judge, drills, settled[key], most).shown(ready.get(key, 0))
 
 
@@ -207,7 +211,7 @@ class _Showing:
         judge = self.judge
         losses = list(self._losses())
         # Skip the drills if the workload's pods are not judged: they would only stay pending.
-        own = {each.what for each in judge.unjudged if self._is_own(each)}
+        own = {each.what for each in judge.unjudged if judge.is_own(each)}
         is_judged = own <= {ORDERS} and not (own and self.drills.play().unjudged)
         events = [*map(self._followed, losses), *self._others(losses)] if is_judged else losses
         hang = any(each.lacks == "pods" for each in judge.undecided)
@@ -241,14 +245,11 @@ class _Showing:
         why = next((each.why for each in self.judge.undecided if each.lacks in ("rollout", "sampling")), "")
         why = why or (counted if self.judge.shared is not None else "")
         unjudged_pods = (each for each in self.judge.unjudged if each.pods and each.what != ORDERS)
-        beside = any(not self._is_own(each) for each in unjudged_pods)
+        beside = any(not self.judge.is_own(each) for each in unjudged_pods)
         return Shown(
             self.judge.key, of, ready, one.existing, needed, one.constraints, tuple(events), unjudged, why,
-            is_beside_unjudged=beside,
+            is_beside_unjudged=beside, has_unjudged=any(map(self.judge.is_own, self.judge.unjudged)),
         )  # fmt: skip
-
-    def _is_own(self, part: Unjudged) -> bool:
-        return any(each.startswith(f"{self.settled.namespace}/{self.settled.name}-") for each in part.pods)
 
     def _losses(self) -> Iterator[ShownEvent]:
         for when, key in _LOSSES.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -62,6 +63,7 @@ class WorkloadDrills:
         key: kind, namespace and name of the workload.
         says_how_spread: whether trials have skews.
         known: trials that were run before, without drains.
+        seconds: time after which steps are not run again with other random choices.
     """
 
     inventory: Inventory
@@ -69,6 +71,7 @@ class WorkloadDrills:
     key: ObjectKey
     says_how_spread: bool = True
     known: Trials = field(default_factory=dict)
+    seconds: float = math.inf
 
     def play(self, *steps: Step, runs: int = 1) -> Trial:
         """Run steps, each until the cluster is stable, and return the workload's result."""
@@ -79,7 +82,8 @@ class WorkloadDrills:
             return known
         how = self.options
         options = replace(how.answered_by, seed=how.seed, preemption=how.preemption, pools=how.pools)
-        found = play_runs(BegunDrill(self.inventory, steps, {}, options, says_how_spread=self.says_how_spread), runs)
+        begun = BegunDrill(self.inventory, steps, {}, options, says_how_spread=self.says_how_spread)
+        found = play_runs(begun, runs, seconds=self.seconds)
         trials = tuple(_of_one(each, self.key, steps) for each in (found, *found.others))
         if not any(isinstance(each, Drain) for each in steps):
             self.known[steps, runs] = trials

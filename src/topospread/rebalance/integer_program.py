@@ -188,7 +188,7 @@ def _program(
 
 
 def _domains(trials: Trials, counts: GoalCounts, cells: Ints) -> dict[int, list[int]]:
-    """Return domain code → its cells."""
+    """Return domain code → the cells of nodes in this domain."""
     members, found = _members(trials, counts), dict[int, set[int]]()
     for cell, code in set(zip(cells.tolist(), members.tolist(), strict=True)):
         if cell >= 0 and code >= 0:

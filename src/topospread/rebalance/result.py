@@ -137,7 +137,9 @@ class AppliedMove(Base, frozen=True):
 
     move: Annotated[PodMove, Meta(description="The eviction.")]
     created: Annotated[str, Meta(description="Name of the new pod.")]
-    node: Annotated[str, Meta(description="Its node: the planned one, or another of the same domains.")]
+    node: Annotated[
+        str, Meta(description="Node of the new pod: the planned node, or another node in the same domains.")
+    ]
 
 
 class Applied(msgspec.Struct, rename="camel"):

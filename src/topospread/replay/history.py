@@ -144,7 +144,7 @@ class ClusterHistory:
 
 
 def _alterations(before: Node | None, after: Node | None) -> Iterator[tuple[Alteration, str]]:
-    """Yield the differences in fields that kube-scheduler reads."""
+    """Yield (kind of change, details) for differences in fields that kube-scheduler reads."""
     if before is None or after is None:
         if before is not after:
             yield ("deleted", "") if after is None else ("added", "")

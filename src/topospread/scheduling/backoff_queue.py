@@ -27,7 +27,7 @@ class BackoffSettings(msgspec.Struct, frozen=True):
     Attributes:
         initial: duration after the first attempt (``podInitialBackoffSeconds``).
         maximum: longest duration (``podMaxBackoffSeconds``); 0 disables backoff.
-        pops_early: whether pods are popped before the end of their wait if no pod is active (SchedulerPopFromBackoffQ).
+        pops_early: whether pods are popped before their backoff ends if no pod is active (SchedulerPopFromBackoffQ).
     """
 
     initial: int = SECOND
@@ -40,9 +40,7 @@ DEFAULT_BACKOFF = BackoffSettings()
 
 
 class BackoffQueue:
-    """Two heaps ordered by the end of the wait: pods that plugins rejected, and pods whose attempt ended with an
-    error.
-    """
+    """Two heaps by the end of backoff: pods that plugins rejected, and pods whose attempt ended with an error."""
 
     def __init__(self, clock: Callable[[], int], settings: BackoffSettings, undo: UndoLog) -> None:
         self.settings = settings
@@ -72,7 +70,7 @@ class BackoffQueue:
         return self._rejected.get(key) or self._failed.get(key)
 
     def add(self, info: QueuedPodInfo) -> None:
-        """Add a pod. A pod that no plugin rejected has failed with an error."""
+        """Add a pod to the heap of rejected pods if a plugin rejected it, else to the heap of errors."""
         (self._rejected if info.rejectors else self._failed).put(info.key, info)
 
     def changed(self, info: QueuedPodInfo) -> None:
@@ -84,8 +82,9 @@ class BackoffQueue:
         return self._rejected.delete(key) or self._failed.delete(key)
 
     def pop(self) -> QueuedPodInfo | None:
-        """Remove and return the rejected pod whose wait ends first, even if it is not over. Failed pods wait to the
-        end.
+        """Remove and return the rejected pod whose backoff ends first, even before its end.
+
+        Pods whose attempt ended with an error are not popped early.
         """
         return self._rejected.pop()
 
@@ -94,19 +93,19 @@ class BackoffQueue:
         return self._rejected.peek()
 
     def drain(self) -> list[QueuedPodInfo]:
-        """Remove and return all pods that can be popped early, in order.
+        """Remove and return all pods that can be popped early, in the order of `pop`.
 
-        Return an empty list and remove nothing if ties make the order uncertain.
+        Return an empty list and remove nothing if some pods have equal sort keys.
         """
         return self._rejected.drain()
 
     def comes_before(self, info: QueuedPodInfo) -> bool:
-        """Return whether a pod of this queue would be popped before a pod that was taken out."""
+        """Return whether `pop` would return a pod of this queue before ``info``, which is not in the queue."""
         first = self.peek()
         return first is not None and self._order(first) < self._order(info)
 
     def pop_completed(self) -> list[QueuedPodInfo]:
-        """Remove and return all pods whose wait is over."""
+        """Remove and return all pods whose backoff is over."""
         completed = []
         for heap in (self._rejected, self._failed):
             while (first := heap.peek()) is not None and not self.is_backing_off(first):
@@ -115,7 +114,7 @@ class BackoffQueue:
         return completed
 
     def is_backing_off(self, info: QueuedPodInfo) -> bool:
-        """Return whether the pod's backoff is not over. The last second belongs to the backoff."""
+        """Return whether the pod's backoff is not over. It includes the second in which it expires, if aligned."""
         return self.expiration(info) >= self._aligned(self._clock())
 
     def expiration(self, info: QueuedPodInfo) -> int:
@@ -129,7 +128,10 @@ class BackoffQueue:
         return info.backoff_expiration
 
     def duration(self, count: int, members: int = 0) -> int:
-        """Return the backoff after a number of attempts (``calculateBackoffDuration``); ``members``: of a pod group."""
+        """Return nanoseconds of backoff after ``count`` attempts (``calculateBackoffDuration``).
+
+        ``members``: number of pods of a pod group; 0 for a single pod.
+        """
         maximum = self.settings.maximum
         if members > 1:
             maximum = int(maximum * sqrt(members))

@@ -1,9 +1,9 @@
-"""Batches: a pod equal to the one before it may get the next best node of that pod's scores, without scoring.
+"""Batches: kube-scheduler places a pod by the node scores of the pod before it if both have the same signature.
 
 kube-scheduler keeps the scored nodes of a profile's last pod for half a second. If the next attempt is for a pod with
-the same signature, the best node that is left is a *hint*: the pod gets it if it passes the filters. The scores are
-old, so the hint may not be the node that a new search finds, for three reasons: new nodes are missing, scores stay
-normalised over nodes that are now full, and equal nodes are in another order.
+the same signature, the best remaining node is a *hint*: the pod gets the node if the node passes the filters. A new
+search may find another node, for three reasons: nodes were added since, scores stay normalised over nodes that are now
+full, and nodes with equal scores are in another order.
 
 Source: pkg/scheduler/framework/runtime/batch.go, pkg/scheduler/framework/sorted_nodes.go.
 """
@@ -32,10 +32,10 @@ from .view import View
 _LONGEST = 500_000_000
 """Nanoseconds after which scores are no longer reused (``maxBatchAge``)."""
 _SURE = 100
-"""Number of pods that kube-scheduler surely places within `_LONGEST`."""
+"""Number of pods that kube-scheduler is assumed to place within `_LONGEST`."""
 
 Hint = tuple[int, int]
-"""(row, total of its node when it was scored)."""
+"""(row, total score that its node had when it was scored)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,12 @@ class Incoming(NamedTuple):
 
 
 class ScoredNodes:
-    """Scored nodes, from which the best can be taken one after another.
+    """Scored nodes; `pop` removes the best one.
 
     Args:
         rows: feasible rows, in the order of evaluation.
-        among: as in `select_host`; with `top_of_heap`, nodes are kept in the order of kube-scheduler's heap.
+        among: choice among nodes with equal totals; ``None`` takes the first by name. With `top_of_heap`, the nodes are
+            kept in the order of kube-scheduler's heap.
     """
 
     def __init__(self, view: View, rows: Ints, among: AmongEquals | None) -> None:
@@ -76,11 +77,11 @@ class ScoredNodes:
         return len(self._left)
 
     def _normalize(self, view: View, rows: Ints) -> None:
-        """Compute the totals of all nodes from their raw scores, and put the nodes in order."""
+        """Compute the total scores of all nodes from the raw scores. With `top_of_heap`, build the heap."""
         total = np.zeros(len(rows), dtype=np.int64)
         for each in view.plugins.scores:
             if offers(each.score, CanBeIdle) and each.score.idle:
-                continue  # kube-scheduler skips it, whatever it said of the pods before
+                continue  # kube-scheduler skips this score, even if it ran for earlier pods of the batch
             raw = self._raw.get(each.plugin)
             if raw is None:
                 raw = np.zeros(len(rows), dtype=np.int64)
@@ -92,7 +93,7 @@ class ScoredNodes:
                 self._down(place)
 
     def add(self, view: View, row: int) -> bool:
-        """Score one more node, and normalise again. Return False if a node no longer exists."""
+        """Score one more node and normalise all scores again. Return False if a remaining node no longer exists."""
         names = [self.names[place] for place in self._left]
         rows = [self._nodes.row_of.get(name, -1) for name in names]
         if -1 in rows:
@@ -107,7 +108,7 @@ class ScoredNodes:
         return True
 
     def pop(self) -> tuple[str, int]:
-        """Remove the best node. Return its name and total."""
+        """Remove the best node. Return its name and total score."""
         left = self._left
         if self._among is top_of_heap:
             left[0], left[-1] = left[-1], left[0]
@@ -121,7 +122,7 @@ class ScoredNodes:
         return self.names[taken], self._total[taken]
 
     def drop_last(self) -> None:
-        """Remove the last of ``rows``. The nodes must not be in heap order, and none may be taken yet."""
+        """Remove the node of the last row. Call it before any `pop`, and not with `top_of_heap`."""
         self._left.pop()
 
     def _chosen(self, best: list[int]) -> int:
@@ -144,17 +145,16 @@ class ScoredNodes:
 
 
 class Batch:
-    """The scored nodes of the last pod of a profile.
+    """The scored nodes of a profile's last pod.
 
-    A cluster without a clock is assumed not to change between pods: any change except the last pod's own binding ends
-    the batch.
+    Without a clock, a batch does not expire, but any change of the cluster except the last pod's binding ends it.
 
     Args:
-        view: function that returns the view of a class, up to date.
-        among: as in `select_host`.
+        view: function that returns the current view of a class.
+        among: choice among nodes with equal totals; ``None`` takes the first by name.
 
     Attributes:
-        clock: returns the time in nanoseconds; ``None`` without a clock.
+        clock: function that returns the time in nanoseconds; ``None`` without a clock.
     """
 
     def __init__(
@@ -175,13 +175,14 @@ class Batch:
 
     @property
     def may_be_over(self) -> bool:
-        """Return whether enough pods got nodes from the batch that it may have expired."""
+        """True if, without a clock, so many pods got hints that kube-scheduler's batch may have expired."""
         return self.clock is None and self._hints > _SURE
 
     def hint(self, view: View, incoming: Incoming, attempt: int) -> Hint | None:
         """Return the best remaining node if the pod continues the batch, else ``None``.
 
-        ``None`` is also returned if a new search surely finds the same node. ``attempt``: number of the attempt.
+        Return ``None`` also if a new search surely finds the same node. ``attempt``: number of this attempt; it must
+        be one higher than at the last call for the batch to continue.
         """
         follows, self._attempt = attempt == self._attempt + 1, attempt
         row = self._cluster.nodes.row_of.get(self._last)
@@ -211,7 +212,7 @@ class Batch:
         return self._cluster.nodes.row_of.get(name, -1), total
 
     def _goes_on(self, incoming: Incoming) -> bool:
-        """Return whether a pod may reuse the scores, without a check of the last node (``batchStateCompatible``)."""
+        """Return whether a pod may reuse the scores; the last pod's node is not checked (``batchStateCompatible``)."""
         if self._of is None or (self._scored is not None and not len(self._scored)):
             return False
         pod, pod_class, _, nominated = incoming
@@ -224,7 +225,7 @@ class Batch:
         return not over and not (nominated and self._rules.skips_nominated)
 
     def _scored_late(self, last: int) -> ScoredNodes:
-        """Return the scored nodes of the last search, if the cluster has not changed since."""
+        """Score the other nodes of the last search now. ``last``: row of the node that the search chose."""
         assert self._of is not None, "there is a batch"
         view = self._view(self._of.pod_class)
         rows = np.flatnonzero(view.node_local.open[: self._cluster.nodes.size])
@@ -236,12 +237,13 @@ class Batch:
     def store(
         self, incoming: Incoming, row: int, hint: Hint | None, scored: ScoredNodes | None, *, late: bool = False
     ) -> None:
-        """Store the node of the pod for which `hint` was computed.
+        """Store the chosen node of a pod. Begin a new batch unless the node is the pod's hint.
 
         Args:
+            row: row of the chosen node.
             hint: result of `hint` for the pod.
-            scored: the other scored nodes; ``None`` if there are none.
-            late: whether the other nodes are scored on demand.
+            scored: scored nodes without the chosen node; ``None`` if no node was scored.
+            late: whether `hint` scores the other nodes when it needs them.
         """
         self._last = self._cluster.nodes.names[row]
         if hint is not None and hint[0] == row:
@@ -253,5 +255,5 @@ class Batch:
         self._made = 0 if self.clock is None else self.clock()
 
     def settled(self) -> None:
-        """Note that the last pod's binding is done."""
+        """Record the current state of the cluster after the last pod's binding; any later change ends the batch."""
         self._stamp = self._cluster.journal.stamp

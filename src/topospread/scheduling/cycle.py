@@ -1,4 +1,4 @@
-"""The scheduling cycle of the Scheduling Framework, pod by pod. Plugins compute the answers.
+"""The scheduling cycle of the Scheduling Framework for one pod after another.
 
     PreFilter, PreScore          `Framework.prepare`, once for all pods of a class; a `View` keeps it up to date
     Filter                       `node_local` for each node, `View.feasible` for plugins that read other nodes
@@ -52,7 +52,7 @@ Answer = TypeVar("Answer")
 
 
 class SharedRejectionCache(Generic[Answer]):
-    """Answers for pending pods by key, which replicas share. Any change of the cluster clears the cache."""
+    """A cache of answers for pending pods. Replicas share a key. Any change of the cluster clears the cache."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -60,7 +60,7 @@ class SharedRejectionCache(Generic[Answer]):
         self._known: dict[Hashable, Answer] = {}
 
     def get(self, key: Hashable, found: Callable[[], Answer]) -> Answer:
-        """Return the answer of a key; call ``found`` if it is not cached."""
+        """Return the cached answer of a key, else the result of ``found()``, which is then cached."""
         if self._stamp != self._journal.stamp:
             self._known.clear()
             self._stamp = self._journal.stamp
@@ -88,7 +88,7 @@ class Placement(msgspec.Struct, frozen=True):
         score: total score of the node, ``None`` without a node.
         message: kube-scheduler's message for a pending pod.
         unbound: whether a node was chosen, but binding the pod to it failed.
-        hinted: whether the node is the next best node of an earlier equal pod, so no node was scored for this pod.
+        hinted: whether the node comes from a batch: the next best node by an earlier pod's scores (`batching`).
     """
 
     pod: str
@@ -106,14 +106,15 @@ class Scheduler:
         cluster: the state; binding changes it.
         frameworks: scheduler name → plugins of its profile.
         seed: seed of random draws among equal nodes; ``None`` takes the first node by name.
-        sampled: whether to consider only as many nodes as kube-scheduler does. If a version does not draw, the search
-            order decides between equal nodes.
-        always_draws: whether to draw among equal nodes even in versions that do not, to explore possible results.
+        sampled: whether to consider only as many nodes as kube-scheduler does. If the version does not draw among nodes
+            with equal totals, the search order decides between them.
+        always_draws: whether to draw among nodes with equal totals even if the version does not, to explore possible
+            results.
 
     Attributes:
-        topology_labels: gives bound pods the labels of their node; ``None`` if no selector would read them.
+        topology_labels: copies a node's zone and region labels to bound pods; ``None`` if no selector reads them.
         views: views of the classes that were scheduled.
-        generated: function that returns a generated claim name for a prefix, for extended resources.
+        generated: function that returns a generated name for a prefix, used for claims for extended resources.
         has_groups: whether pods may belong to pod groups.
     """
 
@@ -150,10 +151,9 @@ class Scheduler:
         """Choose a node for a pod and bind the pod to it.
 
         Args:
-            pod: the pod.
-            name: its own name, if replicas share the pod object.
-            nominated: its nominated node; by default from the pod's status.
-            binds: whether to bind its claims to volumes; otherwise they are only assumed.
+            name: the pod's name, if replicas share the pod object.
+            nominated: the pod's nominated node; by default from its status.
+            binds: whether to bind the pod's claims to volumes; otherwise the volumes are only assumed.
         """
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
@@ -174,19 +174,19 @@ class Scheduler:
         return self._settled(placement) if self._search.batches else placement
 
     def _settled(self, placement: Placement) -> Placement:
-        """Report a completed binding to the batches. Return the placement, marked if it came from a batch."""
+        """Report a completed binding to the batches. Return the placement with `hinted` set."""
         for batch in self._search.batches.values():
             batch.settled()
         hinted = self._search.hinted and placement.node is not None
         return msgspec.structs.replace(placement, hinted=hinted)
 
     def runs_by(self, clock: Callable[[], int]) -> None:
-        """Let scores be reused for half a second of a clock that counts nanoseconds (`batching`)."""
+        """Let batches expire by a clock, which returns nanoseconds (`batching`)."""
         for batch in self._search.batches.values():
             batch.clock = clock
 
     def passed_over(self, pods: int) -> None:
-        """Count attempts of pods whose outcome was known without calling `schedule`."""
+        """Count attempts of pods for which `schedule` was not called because their outcome was known."""
         self._search.attempts += pods
 
     def bind(self, key: PodKey, pod_class: PodClass, row: int, uid: str = "", *, names_claims: bool = True) -> None:
@@ -202,17 +202,15 @@ class Scheduler:
             self._reserve_devices(pod_class, row, key, uid or key, names_claims=names_claims)
 
     def reserve(self, pod_class: PodClass, row: int, *, binds: bool = True) -> str:
-        """Run Reserve and PreBind for a pod with volumes that was just placed. Return why they failed, or "".
+        """Run Reserve and PreBind for a pod with volumes that was just placed. Return the error, or "".
 
-        ``binds``: whether to run PreBind, which binds the claims at once here.
+        ``binds``: whether to run PreBind. Here PreBind binds the claims immediately.
         """
         reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
         return next(filter(None, [each.bind() if binds else each.assume() for each in reserved]), "")
 
     def _reserve_devices(self, pod_class: PodClass, row: int, key: PodKey, uid: str, *, names_claims: bool) -> None:
-        """Run Reserve and PreBind of DynamicResources: allocate and reserve the claims of a pod that was just
-        placed.
-        """
+        """Run Reserve and PreBind of DynamicResources: allocate and reserve the claims of a placed pod."""
         devices = self.framework_of(pod_class).devices
         found = devices.filter_of(pod_class, self.cluster) if devices is not None else None
         if found is not None:
@@ -222,8 +220,9 @@ class Scheduler:
             reserve(self.cluster, found, row, Consumer(key.partition("/")[2], uid, *named)).bind()
 
     def release_claim(self, pod: Pod, name: str, verdict: Verdict) -> str:
-        """Run PostFilter of DynamicResources: deallocate a claim that makes every node infeasible. Return its
-        message, or "".
+        """Run PostFilter of DynamicResources: deallocate a claim that makes every node infeasible.
+
+        Return the plugin's message, or "".
         """
         from topospread.plugins.dynamic_resources.reserving import release_elsewhere
 
@@ -244,7 +243,7 @@ class Scheduler:
         return [known for place in places if (known := found.wanted.claims[place]).entry]
 
     def verdict(self, pod: Pod, name: str | None = None) -> Verdict:
-        """Return the full answer for a pod: every node, every plugin. It binds nothing."""
+        """Return the verdict on a pod: every plugin's answer on every node. Bind nothing."""
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
@@ -253,7 +252,7 @@ class Scheduler:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
 
     def _verdict_of(self, key: PodKey, pod_class: PodClass, within: Ints | None = None) -> Verdict:
-        """Return the verdict on a pod, with the answers of extenders that may be called."""
+        """Return the verdict on a pod, with the answers of extenders that the user allowed to call."""
         framework, view = self.framework_of(pod_class), self.view(pod_class)
         verdict = verdict_of(key, view, framework, within)
         asked = framework.asks(pod_class)
@@ -290,14 +289,14 @@ class Scheduler:
         return self._pending.preemptions.get(alike, lambda: self.preemption(pod, verdict))
 
     def pick(self, preemption: Preemption) -> Candidate | None:
-        """Return the candidate to use: the first by name, or a random one if the scheduler has a seed."""
+        """Return one of the equally good candidates: the first by name, or a random one if there is a seed."""
         if not preemption.picked:
             return None
         by_name = sorted(preemption.picked, key=lambda each: each.node)
         return by_name[self._random.randrange(len(by_name)) if self._random else 0]
 
     def preemption(self, pod: Pod, verdict: Verdict, *, exhaustive: bool = False) -> Preemption:
-        """Find the pods to evict so that a pending pod fits. It evicts nothing.
+        """Find the pods to evict so that a pending pod fits. Evict nothing.
 
         ``exhaustive``: consider every node; kube-scheduler considers only a share of them.
         """
@@ -315,13 +314,11 @@ class Scheduler:
         return searching(view, verdict, self._searches, wanted, rules).search()
 
     def allowed_disruptions(self) -> AllowedDisruptions:
-        """Return the evictions that budgets allow now, as since Kubernetes 1.37."""
+        """Return the evictions that budgets allow now, counted by the rules of Kubernetes 1.37."""
         return self._searches.budgets.allowed(counts_on=False)
 
     def sample(self, view: View, key: str, nominated: str = "") -> Sample:
-        """Return the nodes that kube-scheduler would consider for a pod. The scheduler must have been made with
-        ``sampled``.
-        """
+        """Return the nodes that kube-scheduler would consider for a pod. Requires ``sampled``."""
         return self._search.sample(view, key, nominated)
 
     def view(self, pod_class: PodClass) -> View:
@@ -343,9 +340,7 @@ class Scheduler:
             self._search.within = None
 
     def finds_a_node(self, pod: Pod) -> bool:
-        """Return whether any node passes the filters that read only the node and its pods. Nominated pods are
-        ignored.
-        """
+        """Return whether any node passes the filters of scopes NODE, USAGE and PODS, without nominated pods."""
         try:
             view = self.view(self.cluster.shared_class(pod))
         except PluginError:

@@ -30,7 +30,7 @@ class _Indexed(msgspec.Struct, frozen=True, gc=False):
     """A budget in the index.
 
     Attributes:
-        selector: ``None`` if it matches nothing.
+        selector: the budget's selector; ``None`` if it matches nothing.
         number: the selector's number in the index.
     """
 
@@ -40,10 +40,10 @@ class _Indexed(msgspec.Struct, frozen=True, gc=False):
 
 
 class DisruptionBudgets:
-    """The budgets of a cluster by the labels that they select, compiled once per spec.
+    """The budgets of a cluster, indexed by the labels that they select. Each selector is compiled once per spec.
 
     Args:
-        budgets: (namespace, name) → budget, the cluster's own.
+        budgets: (namespace, name) → budget; the cluster's mapping itself, not a copy.
     """
 
     def __init__(self, budgets: Mapping[Key, PodDisruptionBudget]) -> None:
@@ -76,10 +76,10 @@ class DisruptionBudgets:
 class AllowedDisruptions:
     """The evictions that each budget still allows (``status.disruptionsAllowed``), for one preemption.
 
-    kube-scheduler reads the budgets in no order (client-go's ``threadSafeMap.List``). Here their names decide.
+    kube-scheduler reads the budgets in random order (client-go's ``threadSafeMap.List``), topospread by name.
 
     Args:
-        counts_on: whether budgets after the first one that a victim breaks count the victim, too.
+        counts_on: if a victim breaks a budget, whether the budgets after it also count the victim.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class AllowedDisruptions:
         return tuple([self._breaks(key, pod_class, counted) for key, pod_class in victims])
 
     def _breaks(self, victim: PodKey, pod_class: PodClass, counted: dict[Key, int]) -> bool:
-        """Count a victim against its budgets. Return whether it breaks one."""
+        """Count a victim as an eviction of its budgets. Return whether any of them does not allow it."""
         name = victim.partition("/")[2]
         broken = False
         # Budgets that select pods of the class, by name. A pod without labels has none.

@@ -22,13 +22,13 @@ from .view import View
 
 
 class DryRun:
-    """A dry run on one node, used as a context. Leaving it restores the node's pods and their order.
+    """A dry run on one node, as a context manager. Its exit restores the node's pods and their order.
 
-    A dry run changes only the state that filters read, and informs only the given view. It writes no journal entry
-    and no undo step, because a preemption tries every pod of thousands of nodes.
+    A dry run changes only the state that filters read, and updates only the given view. For speed it writes no journal
+    entry and no undo step: a preemption tries every pod of thousands of nodes.
 
     Attributes:
-        is_local: whether the pods so far changed only sums of the node (`Scope.USAGE`).
+        is_local: whether results so far depend only on the node and its sums (`Scope.USAGE`).
 
     Args:
         view: the view of the incoming pod's class, up to date.
@@ -53,7 +53,7 @@ class DryRun:
         self._ports_before: dict[HostPort, bool] = {}
 
     def __enter__(self) -> DryRun:
-        # `PodOrder` goes by the dict that is replaced here, so that the order of the pods needs no undo.
+        # The dict's order is the order of the node's pods. The dry run changes a copy, so the order needs no undo.
         self._cluster.on_node[self._row] = dict(self._pods)
         for watcher in self._view.settling:
             watcher.begin_dry_run()
@@ -85,7 +85,7 @@ class DryRun:
         self._change(self._cluster.on_node[self._row].pop(key), -1)
 
     def count_elsewhere(self, pod_class: PodClass, row: int, delta: int) -> None:
-        """Add (+1) or remove (−1) a pod of another node. Only counts over the cluster change, not that node."""
+        """Add (+1) or remove (−1) a pod of another node, only in the counts of cluster-wide filters."""
         self._elsewhere.append((pod_class, row, delta))
         self._tell(pod_class, row, delta)
 
@@ -117,7 +117,7 @@ class DryRun:
     def _count(self, pod_class: PodClass, delta: int) -> None:
         """Add a pod to the sums that filters read (+1), or subtract it (−1)."""
         nodes, row = self._cluster.nodes, self._row
-        taken = pod_class.taken(nodes)  # before `used` is read: a resource that is new adds a column
+        taken = pod_class.taken(nodes)  # call it before `used` is read: a new resource adds a column to `used`
         if delta > 0:
             nodes.used[row] += taken
         else:
@@ -152,9 +152,9 @@ class DryRun:
 
 
 def passes_as_it_is(view: View) -> Bools:
-    """Return for each row whether only usage filters decide in a dry run that changes only the node's sums, bool[rows].
+    """Return the rows that pass all filters of scopes NODE and CLUSTER, bool[rows].
 
-    This holds if all filters of scopes NODE and CLUSTER accept the node.
+    On these nodes, a dry run that changes only the node's sums is decided by USAGE filters alone.
     """
     everything = slice(0, view.cluster.nodes.size)
     for watcher in view.settling:

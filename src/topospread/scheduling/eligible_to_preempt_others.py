@@ -39,7 +39,7 @@ def why_not_eligible(view: View, verdict: Verdict, nominated_node: str, rules: E
 
     Args:
         view: the current view of the pod's class.
-        verdict: tells whether the pod's nominated node has become infeasible.
+        verdict: verdict on the pod, read for its nominated node.
         nominated_node: the nominated node; "" without one.
         rules: rules of the Kubernetes version.
     """

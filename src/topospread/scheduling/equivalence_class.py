@@ -1,9 +1,8 @@
-"""Pod classes with equal answers as incoming pods: they differ only in labels that no selector reads, or in claim
-names.
+"""Pod classes whose pods get equal answers: they differ only in claim names or in labels that no selector reads.
 
-Each pod of a StatefulSet or indexed Job has labels of its own, and claims if there are claim templates. Each pod has
-therefore a class of its own. An answer for one class holds for the others while no selector reads those labels. Claims
-are checked for each pod. Placed pods are still counted by their own class.
+Each pod of a StatefulSet or indexed Job has its own labels, and its own claims if there are claim templates, so each
+pod has its own class. While no selector reads these labels, an answer for one class holds for all of them. Claims are
+checked for each pod. Placed pods are counted by their own class.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 
 
 class EquivalenceClass:
-    """An identity that equivalent pod classes share. It equals only itself, and lives as long as its last class."""
+    """An object that equivalent pod classes share. It equals only itself and is freed with its last class."""
 
     __slots__ = ("__weakref__",)
 
 
 class EquivalenceClasses:
-    """The equivalence classes of a cluster, and whether selectors currently tell their pods apart."""
+    """The equivalence classes of a cluster. A class is not used while a selector distinguishes its pods."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -47,9 +46,7 @@ class EquivalenceClasses:
         self._selected: dict[str, tuple[tuple[int, ...], bool]] = {}
 
     def of(self, pod_class: PodClass) -> EquivalenceClass | None:
-        """Return the equivalence class; ``None`` if the class has no equivalent class, or if a selector tells them
-        apart.
-        """
+        """Return the equivalence class; ``None`` if there is none, or if a selector may distinguish its pods."""
         equivalence_class = pod_class.equivalence_class
         if equivalence_class is None:
             equivalence_class = pod_class.equivalence_class = self._found(pod_class) or False
@@ -63,7 +60,7 @@ class EquivalenceClasses:
         return pod_class.key if equivalence_class is None else equivalence_class
 
     def _found(self, pod_class: PodClass) -> EquivalenceClass | None:
-        """Return the equivalence class; ``None`` for a class whose pods have no labels or claims of their own."""
+        """Return the equivalence class; ``None`` for a class whose pods have no own labels or claims."""
         pod = pod_class.pod
         is_one_of_many = bool(pod_class.volumes) or not OWN_LABELS.isdisjoint(pod.labels)
         if pod_class.is_node_pinned or not is_one_of_many:
@@ -80,9 +77,9 @@ class EquivalenceClasses:
         return found
 
     def _tells_apart(self, pod_class: PodClass) -> bool:
-        """Return whether a selector may read a label that differs between the pods, such as a pod name or index.
+        """Return whether a selector may read one of `OWN_LABELS`.
 
-        Once any pod's constraint or affinity has read such a label, the answer stays True.
+        Once a constraint or affinity term of any pod has read such a label, the result stays True.
         """
         if self._asked != self._cluster.classes_made:
             new, self._asked = self._cluster.classes_since(self._asked)
@@ -90,7 +87,7 @@ class EquivalenceClasses:
         return self._own_labels_read or self._is_selected(pod_class.namespace)
 
     def _is_selected(self, namespace: str) -> bool:
-        """Return whether a Service or controller, which default constraints use, selects by such a label."""
+        """Return whether a Service or controller that default constraints use selects by one of `OWN_LABELS`."""
         objects = self._cluster.objects
         stamps = tuple([objects.changed.get((kind, namespace), 0) for kind in _SELECTING])
         known = self._selected.get(namespace)

@@ -21,7 +21,7 @@ from .view import View
 
 
 def verdict_of(pod: str, view: View, framework: Framework, within: Ints | None = None) -> Verdict:
-    """Return the verdict on a pod ``namespace/name`` from a current view. ``within``: the only rows to evaluate."""
+    """Return the verdict on a pod ``namespace/name`` from a current view. ``within``: rows to evaluate; all if None."""
     rows, names = view.cluster.nodes.there
     if within is not None:
         rows, names = within, tuple(map(view.cluster.nodes.names.__getitem__, within.tolist()))
@@ -83,7 +83,7 @@ def failed_verdict(pod: str, view_error: PluginError, names: tuple[str, ...]) ->
 
 
 class FilterFailure(msgspec.Struct, frozen=True):
-    """The failure of a plugin on a node; ``place``: index of the node in the evaluated rows."""
+    """The error of a plugin on a node; ``place``: index of the node in the evaluated rows."""
 
     place: int
     error: PluginError
@@ -112,7 +112,7 @@ def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> Filt
 
 
 def walkable(view: View) -> Ints:
-    """Return the rows of the nodes that PreFilter leaves, int64[nodes]."""
+    """Return the rows of the nodes that PreFilter does not exclude, int64[nodes]."""
     nodes = view.cluster.nodes
     narrowed = view.plugins.narrowed
     if narrowed is None:
@@ -123,7 +123,7 @@ def walkable(view: View) -> Ints:
 def _blame_beside_nominated(
     pod: str, view: View, rows: Ints, rejections: RejectionList, own: OwnRejections | None = None
 ) -> Ints:
-    """Return the index of each node's rejection, −1 for a feasible node, int64[rows]. Nominated pods are added first.
+    """Return the index of each node's first rejection, −1 for a feasible node, int64[rows].
 
     Source: ``RunFilterPluginsWithNominatedPods``: filters run with nominated pods, and if they pass, without them.
     """
@@ -147,9 +147,9 @@ def _blame_beside_nominated(
 def _blame(
     plugins: PreparedPlugins, rows: Ints, view: View, rejections: RejectionList, own: OwnRejections | None = None
 ) -> Ints:
-    """Return the number of each node's first rejection, −1 for a feasible node, int64[rows].
+    """Return the index of each node's first rejection in the list, −1 for a feasible node, int64[rows].
 
-    ``own``: cached rejections by single-node filters; ``None`` if the node's pods differ from the cached state.
+    ``own``: cached rejections by single-node filters; ``None`` if nominated pods were added to the nodes.
     """
     blame = np.full(len(rows), -1, dtype=np.int64)
     if plugins.rejected is not None:

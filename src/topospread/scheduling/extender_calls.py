@@ -1,4 +1,4 @@
-"""Calls of HTTP extenders as in kube-scheduler: the nodes that they admit, and their scores.
+"""Calls of HTTP extenders as in kube-scheduler: the nodes that extenders admit, and the scores that they give.
 
 Source: pkg/scheduler/extender.go, pkg/scheduler/schedule_one.go (``findNodesThatPassExtenders``, ``prioritizeNodes``).
 Extenders are called only if the user allows it (`Extender.asked`).
@@ -82,10 +82,10 @@ class Passed(msgspec.Struct):
     """The answer of all extenders about a pod.
 
     Attributes:
-        rows: the admitted nodes.
-        points: extender → score of each of these nodes; ``None`` for a node without a score.
-        bare: whether an extender returned node objects, which kube-scheduler scores as if no pod were on them.
-        refused: row → reason, for rejected nodes with a reason.
+        rows: rows of the admitted nodes.
+        points: extender → scores in the order of ``rows``; ``None`` for a node without a score.
+        bare: whether an extender returned node objects. kube-scheduler then scores these nodes as if they had no pods.
+        refused: row → the extender's reason, only for rejected nodes with a reason.
     """
 
     rows: Ints
@@ -104,7 +104,7 @@ class ExtenderCalls:
         self._openers: dict[str, OpenerDirector] = {}
 
     def filtered(self, key: PodKey, pod: Pod, extenders: Sequence[Extender], rows: Ints) -> Passed:
-        """Return the nodes that all extenders admit. Each extender gets the nodes that the one before it admitted.
+        """Return the nodes that all extenders admit. Each extender gets the nodes that the previous extender admitted.
 
         Raises:
             PluginError: if an extender that is not ignorable fails.
@@ -235,7 +235,7 @@ def totals(view: View, passed: Passed, cluster: Cluster) -> dict[str, Ints]:
 
 
 def _bare_points(view: View, rows: Ints, cluster: Cluster) -> Mapping[str, Ints]:
-    """Return plugin → scores, as if the nodes had no pods and no images; only of plugins that read the node alone."""
+    """Return plugin → scores of nodes without pods and images, for the plugins in `_READ_FROM_NODE`."""
     alone = Cluster(cluster.rules)
     for row in rows.tolist():
         node = cluster.nodes.nodes[row]

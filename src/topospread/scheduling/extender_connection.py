@@ -41,7 +41,7 @@ def response_of(
         except Exception as error:
             arrived.put(error)
 
-    # The timeout of a socket is for each of its bytes.
+    # A socket's timeout restarts with each received byte, so a thread enforces the total time.
     Thread(target=ask, daemon=True).start()
     try:
         found = arrived.get(timeout=seconds)
@@ -58,7 +58,6 @@ class _Named(ssl.SSLContext):
     server_name = ""
 
     def wrap_socket(self, sock: Any, *args: Any, **more: Any) -> ssl.SSLSocket:
-        """Wrap a socket in TLS."""
         if self.server_name:
             more["server_hostname"] = self.server_name
         return super().wrap_socket(sock, *args, **more)

@@ -59,7 +59,7 @@ class NamedFilter(msgspec.Struct, frozen=True):
 
 
 class WeightedScore(msgspec.Struct, frozen=True):
-    """A score, its plugin and weight. ``normalized`` is the score itself if it is normalised."""
+    """A score, its plugin and weight. ``normalized`` is ``None`` if the score is not normalised, else ``score``."""
 
     plugin: str
     weight: int
@@ -67,9 +67,7 @@ class WeightedScore(msgspec.Struct, frozen=True):
     normalized: Normalized | None
 
     def points(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """Return the weighted score of feasible rows, int64[rows]; ``nodes`` as in `Score.score`
-        (``RunScorePlugins``).
-        """
+        """Return the weighted score of feasible rows, int64[rows]; ``nodes`` as in `Score.score`."""
         raw = self.score.score(rows, nodes)
         return self.weight * (raw if self.normalized is None else self.normalized.normalize(raw, numbers(rows)))
 
@@ -79,12 +77,13 @@ class PreparedPlugins(msgspec.Struct):
 
     Attributes:
         filters, scores: in the profile's order, without plugins that skip the pod.
-        rejected: plugin and status with which PreFilter rejects the pod; the plugin is "" if several contradict.
-        narrowed: the only nodes that PreFilter leaves; ``None`` for all nodes.
-        narrowing: plugins that narrowed the nodes.
-        names_left_out: whether the message has a reason for the nodes that PreFilter left out.
+        rejected: plugin and status with which PreFilter rejects the pod. The plugin is "" if several plugins leave no
+            common node.
+        narrowed: names of the nodes that PreFilter does not exclude; ``None`` for all nodes.
+        narrowing: plugins whose PreFilter excluded nodes.
+        names_left_out: whether kube-scheduler's message has a reason for the nodes that PreFilter excluded.
         reads: objects other than nodes and pods that the answers depend on.
-        unjudged: parts of the pod that topospread does not model. Without them, fewer nodes may be feasible.
+        unjudged: parts of the pod that topospread does not model. They may make further nodes infeasible.
     """
 
     filters: list[NamedFilter] = []
@@ -145,9 +144,7 @@ class Framework:
     """The plugins of a profile (pkg/scheduler/framework/runtime/framework.go).
 
     Args:
-        profile: the profile.
-        gates: kube-scheduler's feature gates.
-        assumes_unjudged: whether filters that topospread does not model pass every node.
+        assumes_unjudged: whether to assume that filters that topospread does not model accept every node.
         tries_groups: whether pods of a PodGroup are scheduled together (`pod_groups`).
 
     Attributes:
@@ -197,7 +194,7 @@ class Framework:
         return [each.reserve(pod_class, cluster, row) for each in self._reserving] if pod_class.volumes else []
 
     def extenders(self, pod_class: PodClass, *verbs: str) -> tuple[NotJudgedError, ...]:
-        """Return the extenders with one of these verbs that are not called, so their answer for the pod is unknown."""
+        """Return an error for each extender with one of these verbs that topospread does not call."""
         found = []
         for each in () if self.assumes_unjudged else self.interested(pod_class):
             does = " and ".join(each.decides[verb] for verb in verbs if verb in each.decides)
@@ -286,7 +283,7 @@ class Framework:
         return plugins
 
     def _unjudged_group(self, pod: Pod, cluster: Cluster) -> tuple[NotJudgedError, ...]:
-        """Return the part of a pod's group that is not modelled; empty if none. Some commands model no groups."""
+        """Return the part of the pod's group that is not modelled; empty if all of it is modelled."""
         group, objects = pod.spec.scheduling_group, cluster.objects
         if group is not None and self._tries_groups:
             key = (pod.namespace, group.pod_group_name)
@@ -322,7 +319,7 @@ class Framework:
     def _scores(self, plugins: PreparedPlugins) -> None:
         filtering, weights = self.profile.enabled("filter"), self.profile.weights
         if not weights:
-            return  # schedule_one.go, prioritizeNodes: nor is PreScore asked
+            return  # without Score plugins, PreScore does not run either (schedule_one.go, prioritizeNodes)
         pre_scoring, failing = self.profile.enabled("pre_score"), self._failing_scores
         for name in pre_scoring:  # every PreScore runs before the first Score
             score = plugins.prepared[name].score if name in plugins.prepared else None
@@ -346,10 +343,9 @@ class Framework:
         plugins.watchers.append(score)
 
     def _pre_filter(self, plugins: PreparedPlugins, failed: dict[str, PluginError]) -> None:
-        """Run PreFilter (``RunPreFilterPlugins``): a failure or unresolvable rejection ends it; node lists are
-        intersected.
+        """Run PreFilter (``RunPreFilterPlugins``). Stop at an error or unresolvable rejection. Intersect node lists.
 
-        A plugin that failed and has no PreFilter raises its error at once.
+        If a plugin without PreFilter failed, raise its error first.
         """
         pre_filtering = self._pre_filters
         for name, error in failed.items():
@@ -404,7 +400,7 @@ def _other_scheduler(name: str) -> NotJudgedError:
 
 
 def _unjudged_admission(who: str) -> NotJudgedError:
-    """Return the error for an admission plugin, policy or quota whose answer for a pod is unknown."""
+    """Return the error for an admission plugin, policy or quota (``who``) whose answer for a pod is unknown."""
     changes = who.startswith(("MutatingAdmissionPolicy ", "PodGroup "))
     because = f"{who} cannot be evaluated: it may {'change' if changes else 'refuse'} the pod"
     if who.startswith("ResourceQuota "):

@@ -23,8 +23,8 @@ _WORD = (1 << 64) - 1
 def go_sorted(elements: Iterable[Element], key: Callable[[Element], Any], *, orderly: bool = True) -> list[Element]:
     """Return the elements sorted by key, with equal elements in Go's order.
 
-    ``orderly``: whether the keys have a consistent order. Without one, the result depends on each comparison that Go
-    makes.
+    ``orderly``: whether comparisons of keys are consistent. If they are not, Go's algorithm runs step by step, because
+    the result depends on each comparison.
     """
     found = list(elements)
     if orderly:
@@ -37,7 +37,7 @@ def go_sorted(elements: Iterable[Element], key: Callable[[Element], Any], *, ord
 
 
 class _Run(Generic[Element]):
-    """One sort. Positions refer to the whole list."""
+    """One sort. All indexes refer to the whole list, also for a part of it."""
 
     def __init__(self, elements: list[Element], key: Callable[[Element], Any]) -> None:
         self.elements = elements
@@ -119,7 +119,7 @@ class _Run(Generic[Element]):
             self._swap(i, start + (other - length if other >= length else other))
 
     def _choose_pivot(self, start: int, end: int) -> tuple[int, bool | None]:
-        """Return the index of a median, and whether the elements seem to ascend (True) or descend (False)."""
+        """Return the pivot's index, and whether the elements seem to ascend (True) or descend (False)."""
         quarter = (end - start) // 4
         self._swaps = 0
         places = [start + quarter * part for part in (1, 2, 3)]
@@ -144,7 +144,7 @@ class _Run(Generic[Element]):
             each[start:end] = each[start:end][::-1]
 
     def _nearly_sorted(self, start: int, end: int) -> bool:
-        """Return whether a few shifts sorted the range (``partialInsertionSort_func``)."""
+        """Sort the range if a few shifts suffice. Return whether it is sorted (``partialInsertionSort_func``)."""
         i = start + 1
         for _ in range(_STEPS):
             while i < end and not self._less(i, i - 1):
@@ -167,9 +167,7 @@ class _Run(Generic[Element]):
         return False
 
     def _partition(self, start: int, end: int, pivot: int) -> tuple[int, bool]:
-        """Move smaller elements before the pivot. Return its new index, and whether the range was partitioned
-        already.
-        """
+        """Move smaller elements before the pivot. Return its new index, and whether they already were there."""
         self._swap(start, pivot)
         i, j, untouched = start + 1, end - 1, True
         while True:

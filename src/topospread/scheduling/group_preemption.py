@@ -1,7 +1,7 @@
 """Preemption for a pod group: the pods to evict anywhere in the cluster so that the group fits.
 
-All possible victims are removed and the group is placed once. Then as many victims as possible come back, the most
-important first, as long as every pod of the group still passes the filters on its node. A group with the disruption
+All possible victims are removed and the group is placed once. Then victims are added back, the most important first, if
+every pod of the group still passes the filters on its node. A group with the disruption
 mode ``all`` is one victim.
 
 Source: pkg/scheduler/framework/preemption/{podgrouppreemption,types,util}.go of Kubernetes 1.37.
@@ -30,7 +30,7 @@ def remaining_victims(
     Args:
         units: possible victims. The caller has removed all of them from the cluster.
         assignments: pods of the group, in order, with their classes and nodes.
-        skips: for each pod, whether PreFilter skips each plugin (`prefilter_skips`).
+        skips: result of `prefilter_skips`.
     """
     cluster = scheduler.cluster
     ordered = go_sorted(units, key=lambda unit: unit.importance)
@@ -50,10 +50,10 @@ def remaining_victims(
 
 
 def prefilter_skips(scheduler: Scheduler, assignments: Sequence[Placed]) -> list[list[bool]]:
-    """Return for each pod whether PreFilter skips each settling plugin, with the pods before it placed.
+    """Return bool[pod][plugin]: whether PreFilter skips a plugin of ``View.settling`` for a pod.
 
-    kube-scheduler runs PreFilter only once, after the removal of all victims. For a skipped plugin, affinity terms and
-    claims of victims that come back do not count.
+    For each pod, the pods before it are placed. kube-scheduler runs PreFilter only once, after the removal of all
+    victims. For a skipped plugin, affinity terms and claims of victims that are added back do not count.
     """
     found = []
     with scheduler.cluster.savepoint():
@@ -69,7 +69,7 @@ def prefilter_skips(scheduler: Scheduler, assignments: Sequence[Placed]) -> list
 
 
 def _all_fit(scheduler: Scheduler, assignments: Sequence[Placed], skips: Sequence[Sequence[bool]]) -> bool:
-    """Return whether each pod passes the filters on its node, with the pods before it placed."""
+    """Return whether every pod passes the filters on its node after the pods before it are placed."""
     cluster = scheduler.cluster
     with cluster.savepoint():
         for (key, pod_class, row), skipped in zip(assignments, skips, strict=True):
@@ -80,7 +80,7 @@ def _all_fit(scheduler: Scheduler, assignments: Sequence[Placed], skips: Sequenc
 
 
 def _fits(scheduler: Scheduler, key: PodKey, pod_class: PodClass, row: int, skips: Sequence[bool]) -> bool:
-    """Return whether a pod passes the filters on a node: together with its nominated pods, and without them."""
+    """Return whether a pod passes a node's filters both with and without the node's nominated pods."""
     view = scheduler.view(pod_class)
     others = nominated_for_others(key, pod_class, scheduler.cluster, row)
     for beside in (others, {}) if others else ({},):

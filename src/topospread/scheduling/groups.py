@@ -1,8 +1,9 @@
-"""Feasible nodes in groups, best node first. All pod classes that group nodes by the same columns share the groups.
+"""Feasible nodes in groups; the best node of a group is its *head*.
 
-The nodes of a group are equal for every cluster-wide plugin, so only their own scores differ. Comparing the heads of
-all groups compares all nodes. A class with pods on few nodes compares these nodes next to groups of nodes without pods
-(`heads_beside`). docs/explanation/engine.md has a picture.
+Pod classes that group nodes by the same columns share the groups. The nodes of a group are equal for every cluster-wide
+plugin, so only their node-local scores differ. Comparing all heads therefore finds the best node. If only few nodes
+have pods that the class counts, `heads_beside` compares these nodes next to the groups of the other nodes.
+docs/explanation/engine.md has a picture.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ from topospread.plugins.group_columns import CountColumn, GroupColumn
 from topospread.plugins.interface import offers
 
 Heads: TypeAlias = "tuple[array[int], array[int]]"
-"""The best row of each group, and the number of its feasible rows; a group without rows has size 0."""
+"""(best row, number of feasible rows) of each group, both int64[groups]; a group without rows has number 0."""
 
 _CLOSED = -1
 _LARGEST = 1 << 62
 
 
 class Groups:
-    """All rows that pass their node-local filters, grouped by the values of columns.
+    """All rows that pass their node-local filters; rows with equal values in all columns form a group.
 
     Attributes:
         columns: columns that define the groups.
-        read: number of changed rows that the owner's log had when the groups were last updated.
+        read: position in `NodeLocalAnswers`' log of changed rows up to which the groups are updated.
     """
 
     def __init__(
         self, columns: Sequence[GroupColumn], worth: Sequence[int | None], points: Ints, nodes: NodeTable
     ) -> None:
         """Args:
-        worth: row → own score, ``None`` for a row that is not feasible.
-        points: own scores as a column.
+        worth: row → node-local score, ``None`` for a row that is not feasible. The owner updates it in place.
+                    points: node-local scores, int64[capacity].
         """
         self.columns = columns
         self.read = 0
@@ -48,11 +49,12 @@ class Groups:
         self._nodes = nodes
         self._are_fixed = all(each.is_fixed for each in columns)
         self._whole_domains = [each for each in columns if offers(each, CountColumn) and each.whole_domains]
-        # By row: its group, or _CLOSED; and the score by which it is sorted, which may be older than `worth`.
+        # Per row, [nodes.size]: its group's number or _CLOSED, and the score under which `_levels` has it. Between a
+        # change of `worth` and `update`, this score is older than `worth`.
         self._group_of = array("i", [_CLOSED]) * nodes.size
         self._points_of = array("q", [0]) * nodes.size
-        # By group: _heads (best row), _sizes (number of rows), _levels (score → rows sorted by name) and _best (negated
-        # scores, sorted). The number of a group without rows is reused.
+        # Per group, all of equal length: _heads (best row), _sizes (number of rows), _levels (score → rows sorted by
+        # name) and _best (negated keys of _levels, ascending). A group without rows has size 0; its number is reused.
         self._heads, self._sizes = array("q"), array("q")
         self._levels: list[dict[int, array[int]]] = []
         self._best: list[list[int]] = []
@@ -62,8 +64,9 @@ class Groups:
         self._fill(points)
 
     def update(self, changed: Iterable[int]) -> bool:
-        """Move changed rows to their groups; ``~row`` is a row whose node changed. Return False if new groups must
-        be built.
+        """Move changed rows to their groups; ``~row`` means that the row's node changed.
+
+        Return False if new groups must be built.
         """
         rows = dict.fromkeys(changed)
         renamed = [~each for each in rows if each < 0] if min(rows) < 0 else []
@@ -76,7 +79,7 @@ class Groups:
         if missing := self._nodes.size - len(self._group_of):
             self._group_of.extend([_CLOSED] * missing)
             self._points_of.extend([0] * missing)
-        for row in renamed:  # the name's place in the order may be another: first take all of them out
+        for row in renamed:  # names may sort differently now, so take out all of these rows before any is put back
             self._move(row, _CLOSED, 0)
         for each in rows:
             row = each if each >= 0 else ~each
@@ -90,16 +93,16 @@ class Groups:
         return True
 
     def heads(self) -> Heads:
-        """Return the best row of each group; do not change the arrays."""
+        """Return the head of each group; do not change the arrays."""
         return self._heads, self._sizes
 
     def heads_beside(self, counts: Sequence[Mapping[int, int]]) -> Heads:
-        """Return the best row of each group, without the rows that have counts.
+        """Return the heads after rows with counts are taken out of their groups.
 
-        Rows of one group with equal counts form a new group.
+        Rows of one group with equal counts form an additional group with its own head.
 
         Args:
-            counts: mappings row → count. Rows without counts stay in their group.
+            counts: for each column that counts pods, row → count. Rows without counts stay in their group.
         """
         heads, sizes = self._heads[:], self._sizes[:]
         group_of, points_of, ranks = self._group_of, self._points_of, self._nodes.ranks
@@ -134,7 +137,7 @@ class Groups:
         return heads, sizes
 
     def _move(self, row: int, group: int, points: int) -> None:
-        """Move a row to a group, to its position among the rows with the same score."""
+        """Move a row to a group, or out of all groups. Rows with the same score stay sorted by name."""
         before, ranks = self._group_of[row], self._nodes.ranks
         if before == group and (group < 0 or self._points_of[row] == points):
             return
@@ -147,7 +150,7 @@ class Groups:
             if level is None:
                 levels[points] = array("i", [row])
                 insort(self._best[group], -points)
-            elif ranks[level[-1]] < ranks[row]:  # rows often get other points in the order of names
+            elif ranks[level[-1]] < ranks[row]:  # fast path: rows often change in the order of their names
                 level.append(row)
             else:
                 insort(level, row, key=ranks.__getitem__)
@@ -162,7 +165,7 @@ class Groups:
         points = self._points_of[row]
         level = levels[points]
         place = 0 if level[0] == row else bisect_left(level, ranks[row], key=ranks.__getitem__)
-        if place == len(level) or level[place] != row:  # the row has another node since it was put here
+        if place == len(level) or level[place] != row:  # the row's name changed since it was inserted
             place = level.index(row)
         del level[place]
         if not level:
@@ -207,7 +210,7 @@ class Groups:
             group = self._number(tuple(values))
             level = array("i", rows[first:end].tobytes())
             self._levels[group][level_points] = level
-            self._best[group].insert(0, -level_points)  # points ascend
+            self._best[group].insert(0, -level_points)  # scores come in ascending order
             self._heads[group] = level[0]
             self._sizes[group] += len(level)
             group_of[rows[first:end]] = group
@@ -215,9 +218,9 @@ class Groups:
 
 
 def _numbered(columns: Sequence[Ints]) -> NDArray[np.integer[Any]]:
-    """Return a number for each row's values that sorts by the first column, then the second, and so on.
+    """Return one number per row, [rows]. Numbers sort like the tuples of the row's column values.
 
-    The numbers are small if possible, because small numbers sort in linear time.
+    The dtype is small if possible, because NumPy sorts small integers in linear time.
     """
     numbers, span = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:

@@ -11,7 +11,7 @@ from .requeueing import EventWithObjects
 
 
 class InFlight:
-    """UIDs of in-flight pods in pop order, and the events since the first pod."""
+    """UIDs of in-flight pods in pop order, and the events since the first of them was popped."""
 
     __slots__ = ("_events", "_forgotten", "_started", "_undo")
 

@@ -1,6 +1,6 @@
 """A heap whose items can be found, updated and removed by key, with Go's order of equal items.
 
-Which of several equal items is popped first depends on how Go's container/heap sifts; this copies it.
+The order of items with equal ranks depends on how Go's container/heap sifts, which this module copies.
 Source: pkg/scheduler/backend/heap/heap.go.
 """
 
@@ -76,7 +76,7 @@ class KeyedHeap(Generic[Item]):
     def drain(self) -> list[Item]:
         """Remove and return all items in the order of `pop`.
 
-        Return an empty list and change nothing if some items are equal, because their order depends on the array, or
+        Return an empty list and change nothing if some ranks are equal, because the order then depends on the array, or
         if a savepoint is open.
         """
         order = sorted(range(len(self._items)), key=self._ranks.__getitem__)

@@ -1,4 +1,4 @@
-"""The answers of plugins that read only the node and its pods: whether a node is feasible, and its own score.
+"""Node-local answers: feasibility and score of each node by plugins that read only the node and its pods.
 
 `view` adds plugins that read other nodes, and scores that are normalised over the feasible nodes.
 """
@@ -28,7 +28,7 @@ from .own_rejections import OwnRejections
 
 _MEMO_LIMIT = 1 << 16
 _FEWEST_GROUPS, _GROUP_MEMORY = 4, 1 << 22
-"""Minimum number of cached groupings; more are kept while their rows, 30 bytes each, fit into the memory."""
+"""Minimum number of cached `Groups`, and bytes of memory within which more are kept, at 30 bytes a row."""
 _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 
 
@@ -38,8 +38,8 @@ class Work(msgspec.Struct):
     Attributes:
         built: views that were built.
         changes: journal entries that views and shared answers read.
-        rows: rows whose own scores were evaluated again, including answers from the memo.
-        heads: heads of groups that were compared.
+        rows: rows whose node-local score was evaluated again, including scores from the memo.
+        heads: best rows of groups that were compared.
         full: placements that evaluated every node.
     """
 
@@ -51,10 +51,10 @@ class Work(msgspec.Struct):
 
 
 class NodeLocalAnswers:
-    """The answers for pod classes that differ only in their relations to other pods, updated row by row.
+    """Node-local answers for pod classes that differ only in their relations to other pods, updated row by row.
 
-    Plugins that read only summed usage are called once for each state of a node (`NodeTable.state`); `_memo` keeps
-    their answers by state.
+    Nodes in the same state (`NodeTable.state`) share the answers of plugins that read only summed usage: `_memo` is
+    state → (passes, score).
 
     Attributes:
         plugins: the plugins, prepared for the first of these classes.
@@ -92,7 +92,8 @@ class NodeLocalAnswers:
         self.open: Bools = np.zeros(0, dtype=np.bool_)
         self.points: Ints = np.zeros(0, dtype=np.int64)
         self.worth: list[int | None] = []
-        # Rows whose points may have changed, or ~row if the node changed. The first _forgotten entries were dropped.
+        # Changed rows for `Groups.update`: row if its points may have changed, ~row if its node changed. `Groups.read`
+        # counts all entries, including the first _forgotten entries, which were dropped.
         self._log = array("q")
         self._forgotten = 0
         self._groups: OrderedDict[Hashable, Groups] = OrderedDict()
@@ -101,7 +102,7 @@ class NodeLocalAnswers:
 
     @cached_property
     def rejections(self) -> OwnRejections:
-        """Reasons for which nodes are rejected, as of the last catch-up."""
+        """Each node's first rejection by these plugins; call its `catch_up` before use."""
         return OwnRejections(self._cluster, self.plugins)
 
     def groups(self, key: Hashable, columns: Sequence[GroupColumn]) -> Groups:
@@ -120,7 +121,7 @@ class NodeLocalAnswers:
         return known
 
     def _note(self, rows: Iterable[int]) -> None:
-        """Record rows whose points changed, for the groups."""
+        """Append changed rows to the log. Drop its older half if it becomes long."""
         self._log.extend(rows)
         if len(self._log) > 4 * self._cluster.nodes.capacity:
             half = len(self._log) // 2
@@ -243,7 +244,7 @@ class NodeLocalAnswers:
         return passes, points
 
     def _remember(self, asked: Mapping[int, int]) -> None:
-        """Call the plugins for new states: number of the state → a row in that state."""
+        """Call the plugins for new states and memoize the answers. ``asked``: state → a row in that state."""
         passes, points = self._ask(np.fromiter(asked.values(), dtype=np.int64))
         self._memo.update(zip(asked, zip(passes.tolist(), points.tolist(), strict=True), strict=True))
 
@@ -252,8 +253,8 @@ def sharing_key(framework: Framework, pod_class: PodClass) -> Hashable | None:
     """Return a key of classes with equal node-local answers; ``None`` for a class that shares none.
 
     The key covers the pod except its relations to other pods (spread constraints, inter-pod affinity, labels), its
-    device claims, and the node of a running pod. Classes with volumes or host ports share no answers, because other
-    objects or pods decide about them.
+    device claims, its priority, and the node of a running pod. Classes with volumes or host ports share no answers,
+    because their answers depend on other objects or pods.
     """
     spec = pod_class.pod.spec
     if pod_class.volumes or pod_class.host_ports:

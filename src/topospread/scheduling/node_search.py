@@ -3,7 +3,7 @@
     DaemonSet pod               the node that its affinity requires
     nominated pod               the nominated node, if it is feasible
     ``--sampling kube``         the nodes that kube-scheduler would consider
-    no draw among equals        the best node of each group
+    ties are not drawn          the best node of each group
     otherwise                   all feasible nodes
 
 `view` runs the plugins, and `select_host` chooses among nodes with equal totals.
@@ -41,17 +41,15 @@ class NodeSearch:
     """A search for the node of a pod.
 
     Args:
-        view: function that returns the view of a class, up to date.
-        work: counter of operations.
+        view: function that returns the current view of a class.
         among: chooses among nodes with equal totals; ``None`` takes the first by name.
         sampler: considers as many nodes as kube-scheduler; ``None`` considers all.
 
     Attributes:
-        drawn: chooses among equal nodes after extenders scored them; ``None`` takes the first by name.
-        calls: calls extenders.
+        drawn: chooses among nodes with equal totals after extenders scored them; ``None`` takes the first by name.
         within: rows to consider for the placement of a pod group; ``None`` for all.
         attempts: number of attempts so far, including attempts that needed no search.
-        batches: batches of the profiles whose pods may reuse the scores of the pod before.
+        batches: framework → batch of its profile, for profiles with batching.
         hinted: whether the last pod got its node from a batch.
     """
 
@@ -105,7 +103,7 @@ class NodeSearch:
         return chosen
 
     def _best_in_batch(self, batch: Batch, view: View, incoming: Incoming) -> Chosen | None:
-        """Return the nominated node, else the batch's, else the best of a new search, which begins a batch."""
+        """Return the nominated node, else the batch's hint, else the best node of a new search; it begins a batch."""
         key, nominated = incoming.key, incoming.nominated
         hint = batch.hint(view, incoming, self.attempts)
         first = nominated or (self._cluster.nodes.names[hint[0]] if hint is not None and hint[0] >= 0 else "")
@@ -130,10 +128,10 @@ class NodeSearch:
         return chosen
 
     def _check_best(self, view: View, key: str, hint: Hint) -> None:
-        """Check that a node has the highest total also in a new search.
+        """Check that the hint's node also has the highest total score in a new search.
 
         Raises:
-            NotJudgedError: if another node has a higher total, so the pod's node depends on elapsed time.
+            NotJudgedError: if another node scores higher, so the pod's node depends on whether the batch has expired.
         """
         found = self._best_of_all(view, key) if self._sampler is None else None
         if found is None or found[0] == hint[0]:
@@ -146,8 +144,8 @@ class NodeSearch:
     def _best_of_asked(self, view: View, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
         """Return the best node that all extenders admit, by the scores of plugins and extenders.
 
-        Among equal nodes, one that an extender scored is drawn, also in versions that otherwise do not draw
-        (``Randomizer``).
+        kube-scheduler draws among nodes with equal totals if an extender scored them, even in versions that otherwise
+        do not draw (``Randomizer``).
         """
         row = self._cluster.nodes.row_of.get(nominated)
         blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
@@ -190,8 +188,8 @@ class NodeSearch:
     def _only_node(self, pod_class: PodClass) -> Chosen | None:
         """Return the node of a DaemonSet pod if the DaemonSet's shared view shows that it is feasible.
 
-        One shared view serves all pods of the DaemonSet. ``None`` means that the pod's own view must decide: it
-        explains rejections, and counts for a hard constraint only the pod's own node.
+        ``None`` means that the pod's own view must decide: it explains rejections, and for a hard constraint it counts
+        only the pod's own node.
         """
         row = self._cluster.nodes.row_of.get(pod_class.pinned_node)
         narrowed = self._sampler is not None or self.within is not None
@@ -219,7 +217,7 @@ class NodeSearch:
         return self.within is None or row in self.within
 
     def _best_of_all(self, view: View, key: str) -> Chosen | None:
-        """Return the best node, without nodes that are blocked by pods nominated for them."""
+        """Return the best node except nodes on which the pod does not fit together with their nominated pods."""
         blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
         if view.can_fail:
             walked = walkable(view)
@@ -229,7 +227,7 @@ class NodeSearch:
                 raise failure.error
         heads = view.heads() if self._among is None and not blocked and self.within is None else None
         if heads is None:
-            # No grouping is possible, so compare all nodes.
+            # Groups cannot be used, so compare all nodes.
             self._work.full += 1
             rows = np.flatnonzero(view.node_local.open[: self._cluster.nodes.size])
             if blocked:

@@ -1,4 +1,4 @@
-"""Feasibility of nodes that are nominated for other pods: the pod must fit together with them.
+"""Feasibility of nodes that are nominated for other pods: the pod must fit together with these pods.
 
 Source: pkg/scheduler/framework/runtime/framework.go (``RunFilterPluginsWithNominatedPods``).
 """
@@ -41,10 +41,10 @@ def blocked_by_nominated(pod: str, view: View) -> list[int]:
 
 
 def rejection_beside(view: View, row: int, others: Beside) -> tuple[str, Status] | None:
-    """Return the first plugin that rejects a node once its nominated pods are added; ``None`` if none does.
+    """Return the first plugin that rejects a node after its nominated pods are added, and its status.
 
-    The answer is cached if that plugin reads only summed usage, and the plugins before it only the node. It is valid
-    while the node and its usage do not change.
+    Return ``None`` if no plugin does. A rejection is cached until the node or its usage changes if its plugin reads
+    only summed usage, and the plugins before it read only the node.
     """
     cluster = view.cluster
     promised = (cluster.nodes.nodes[row], cluster.nodes.state(row), tuple(each.key for each in others.values()))

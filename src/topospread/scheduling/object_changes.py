@@ -1,6 +1,6 @@
 """Updates of nodes and pods as events for the scheduling queue.
 
-Changes of conditions and annotations are no events here, because no modelled plugin registers for them.
+Changes of conditions and annotations make no event, because no modelled plugin registers for them.
 Source: pkg/scheduler/framework/events.go (``NodeSchedulingPropertiesChange``, ``PodSchedulingPropertiesChange``).
 """
 
@@ -31,9 +31,7 @@ from topospread.plugins.cluster_event import (
 
 
 def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
-    """Return the events of a node's update in kube-scheduler's order; empty if nothing changed that scheduling
-    reads.
-    """
+    """Return the events of a node's update in kube-scheduler's order; empty if scheduling reads no changed field."""
     changed = {
         NODE_TAINT: bool(old.spec.unschedulable) and not new.spec.unschedulable,
         NODE_ALLOCATABLE: quantities(old.status.allocatable) != quantities(new.status.allocatable),
@@ -48,9 +46,9 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
 
 
 def taints_changed(old: Node, new: Node) -> Hashable | None:
-    """Return a key of the change of taints; ``None`` if labels changed.
+    """Return a key of a node update: equal for nodes with equal label keys and the same change of taints.
 
-    Nodes with the same label keys and the same change of taints have equal keys.
+    Return ``None`` if the update changed labels.
     """
     if old.labels != new.labels:
         return None

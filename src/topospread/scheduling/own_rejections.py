@@ -1,4 +1,4 @@
-"""Rejections by a node itself or by its pods, kept until the node changes."""
+"""Each node's first rejection by filters that read only the node and its pods' sums, cached until the node changes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _OPEN, _NOT_THERE = -1, -2
 
 
 class OwnRejections:
-    """The first rejection of each node by filters that read no other node, updated row by row.
+    """The first rejection of each node by filters of scopes NODE and USAGE, updated row by row.
 
     Attributes:
         filters: number of these filters.
-        come_first: whether these filters run before all others.
+        come_first: whether all of these filters run before the profile's other filters.
     """
 
     def __init__(self, cluster: Cluster, plugins: PreparedPlugins) -> None:
@@ -32,7 +32,8 @@ class OwnRejections:
         ]
         self.filters = len(self._filters)
         self.come_first = [place for place, _ in self._filters] == list(range(self.filters))
-        # Place of a filter and its code → number. Words are made where somebody asks, as some filters fail at that.
+        # (index of the filter in the profile, its code) → rejection number, an index into `_said`. Status texts are
+        # made only on demand, because some filters fail while they make one.
         self._numbers: dict[tuple[int, int], int] = {}
         self._said: list[tuple[int, int]] = []
         self._moved: dict[int, int] = {}
@@ -58,17 +59,17 @@ class OwnRejections:
         return True
 
     def rewind(self, position: int) -> None:
-        """Set the position after the journal removed changes that were read and that undo each other."""
+        """Set the position after the journal removed changes that this object had read and that cancel out."""
         self._position = position
 
     def moved_since(self, row: int, position: int) -> bool:
-        """Return whether a node's rejection changed after a position in the journal, up to the last `catch_up`."""
+        """Return whether a node's rejection changed between a journal position and the last `catch_up`."""
         return self._moved.get(row, -1) >= position
 
     def blame(self, rows: Ints, rejections: RejectionList) -> Ints:
-        """Return for each node the number of its rejection in a list, −1 without a rejection, int64[rows]."""
+        """Add the nodes' rejections to the list. Return their indexes in it, −1 without a rejection, int64[rows]."""
         found = self._number[rows]
-        number = np.full(len(self._said) + 1, -1, dtype=np.int64)  # the last one is that of `_OPEN`
+        number = np.full(len(self._said) + 1, -1, dtype=np.int64)  # index −1 (`_OPEN`) reads the last element
         here = np.flatnonzero(np.bincount(found + 1, minlength=len(number))[1:]).tolist()
         for each in sorted(here, key=self._said.__getitem__):
             number[each] = rejections.number(*self._words(each))

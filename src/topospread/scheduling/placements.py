@@ -24,11 +24,11 @@ _JUDGED = frozenset({FIT, COUNT})
 
 
 class Assignment(NamedTuple):
-    """A placement on which the group's pods would find nodes.
+    """A placement in which pods of the group find nodes.
 
     Attributes:
-        rows: nodes of the placement.
-        pods: class of each pod that would find a node there.
+        rows: rows of the placement's nodes.
+        pods: class of each pod that finds a node there.
         scheduled: number of the group's pods that already have nodes.
     """
 
@@ -40,7 +40,7 @@ class Assignment(NamedTuple):
 def placements_by(topology_key: str, cluster: Cluster, scheduled: Sequence[int]) -> dict[str, Ints]:
     """Return domain of a topology key → rows of its nodes. If pods of the group have nodes, return only their domain.
 
-    ``scheduled``: rows of these pods.
+    ``scheduled``: rows of the nodes of the group's pods that have nodes.
 
     Raises:
         NotJudgedError: if these pods are in several domains, or outside of all domains.
@@ -76,7 +76,7 @@ def scores(framework: Framework, cluster: Cluster, assignments: Sequence[Assignm
 
 
 def _fit(framework: Framework, cluster: Cluster, assignment: Assignment) -> int:
-    """Return NodeResourcesFit's score of a placement, by the share of its resources that would be requested."""
+    """Return NodeResourcesFit's score of a placement, computed from the summed resources of its nodes."""
     requests: Counter[str] = Counter()
     for pod_class in assignment.pods:
         requests.update(fit_scoring_requests(pod_class.pod, cluster.rules))

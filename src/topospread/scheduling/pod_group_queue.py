@@ -40,7 +40,6 @@ class PodGroupQueue:
     """The groups of a queue.
 
     Args:
-        queue: the scheduling queue.
         cluster: the cluster, to look up PodGroups and placed pods.
         requeueing_of: returns the plugins of a pod's profile.
 
@@ -62,7 +61,7 @@ class PodGroupQueue:
         self._flying: Key | None = None
         self._pending: tuple[QueuedPodInfo, ...] = ()
 
-    # Pods come and go.
+    # Pods are added and deleted.
 
     def takes(self, pod: Pod) -> bool:
         """Return whether a pod belongs to a group that is scheduled together."""
@@ -93,7 +92,7 @@ class PodGroupQueue:
             self._to_active(key, _entity(group, (info,)))
 
     def delete(self, key: Key, pod: PodKey) -> None:
-        """Remove a deleted pending pod. It still counts until its group is next evaluated."""
+        """Remove a deleted pending pod. It still counts for minCount until its group is next evaluated."""
         self._remember()
         for waiting in self.incomplete.get(key, {}), self.members.get(key, {}):
             waiting.pop(pod, None)
@@ -124,7 +123,7 @@ class PodGroupQueue:
                 break
         return True
 
-    # PodGroups come and go; the cluster knows of it already.
+    # PodGroups are added and deleted. The cluster has the change already.
 
     def group_added(self, key: Key) -> None:
         """Enqueue the pods that waited for a new PodGroup."""
@@ -142,10 +141,10 @@ class PodGroupQueue:
         if found is None and self._flying == key:
             self._pending = ()
 
-    # A group is tried.
+    # Attempts of a group.
 
     def popped(self, info: QueuedPodInfo) -> tuple[PodGroup | None, list[Member]]:
-        """Return the PodGroup and the pods of a popped group, which is in flight until `tried`."""
+        """Return the PodGroup and the pods of a popped group. The group is in flight until `tried` is called."""
         self._remember()
         self._flying = key = _key(info)
         for each in info.members:
@@ -211,7 +210,7 @@ class PodGroupQueue:
         else:
             self._to_active(key, info)
 
-    # What happens in the cluster.
+    # Events of the cluster.
 
     def happened(self, happened: EventWithObjects) -> None:
         """Requeue unschedulable groups that an event may help."""
@@ -263,7 +262,7 @@ class PodGroupQueue:
         gangs = old.spec.scheduling_policy.gang, new.spec.scheduling_policy.gang
         return None not in gangs and min_count(new) < min_count(old)
 
-    # Where a group goes.
+    # The part of the queue that a group moves to.
 
     def _take(self, key: Key) -> tuple[QueuedPodInfo | None, QueueingStrategy]:
         """Remove a group from its part of the queue and return it with its queueing strategy."""

@@ -140,7 +140,7 @@ class Status(msgspec.Struct):
 
     @property
     def as_error(self) -> str:
-        """The message of Go's ``AsError``."""
+        """Text of the Go error that ``AsError`` returns."""
         return UNSCHEDULABLE if self.of_group else self.message
 
 
@@ -155,9 +155,10 @@ class MemberResult(msgspec.Struct):
         error: whether the attempt ended with an error.
         keeps_promise: whether the pod keeps its nominated node.
         nominated: node that is nominated for the pod after preemption; "" without one.
-        unavailable: its device claims that are allocated elsewhere, as Filter found on at least one node.
-        claims: (name, device claim that its binding writes), if pods of the group share unallocated claims.
-        unbound: why the pod's binding failed, so that it is tried again; "" if it did not fail.
+        unavailable: the pod's device claims that Filter found allocated elsewhere on at least one node.
+        claims: (name, device claim) for each claim that the pod's binding writes; empty unless pods of the group share
+            unallocated claims.
+        unbound: why the pod's binding failed, after which the pod is tried again; "" if it did not fail.
     """
 
     member: Member
@@ -177,9 +178,9 @@ class _Preemption(NamedTuple):
     """The result of the PodGroupPostFilter plugins.
 
     Attributes:
-        says: their message.
-        victims: the pods to evict.
-        nodes: pod → the node that it would have then; empty if evictions do not help.
+        says: message of the plugins.
+        victims: pods to evict.
+        nodes: pod of the group → its node after the evictions; empty if evictions do not help.
     """
 
     says: str
@@ -192,8 +193,8 @@ class GroupAttempt(msgspec.Struct):
 
     Attributes:
         results: one for each member, in order.
-        fits: number of its pods with a node or a feasible node.
-        rejected: whether the scheduling algorithm found no room; ``status`` may then report a later error.
+        fits: number of the group's pods that have a node or a feasible node.
+        rejected: whether the scheduling algorithm did not place minCount pods; ``status`` may report a later error.
         tried: if the group fits in no topology domain: domain → number of pods that fit in it.
         victims: pods that are evicted for the group.
     """
@@ -220,7 +221,7 @@ class GroupAttempt(msgspec.Struct):
                 each.message, each.row, each.keeps_promise = self.status.message, -1, True
 
     def fail(self, message: str) -> None:
-        """Fail the group, and every pod without an error of its own."""
+        """Give the group, and every pod without its own error, an error with this message."""
         self.status = Status("Error", (message,))
         for each in self.results:
             if not each.error:
@@ -233,7 +234,7 @@ class AttemptOptions(NamedTuple):
     Attributes:
         alone: whether no other pod can be scheduled during the attempt.
         preempts: whether to try preemption if the group does not fit.
-        counts_all: whether to continue after the pod at which kube-scheduler gives up, to count all pods that fit.
+        counts_all: whether to continue after kube-scheduler would stop the attempt, to count all pods that fit.
     """
 
     alone: bool = False
@@ -300,7 +301,7 @@ def try_group(
 
 
 def _bind(scheduler: Scheduler, result: MemberResult, *, names_claims: bool = True) -> str:
-    """Bind a pod to the node that it found. Return why that fails, or ""."""
+    """Bind a pod to its feasible node. Return the error, or ""."""
     key, pod, _ = result.member
     pod_class = scheduler.cluster.shared_class(pod)
     scheduler.bind(key, pod_class, result.row, pod.metadata.uid or key, names_claims=names_claims)
@@ -310,12 +311,12 @@ def _bind(scheduler: Scheduler, result: MemberResult, *, names_claims: bool = Tr
 def _lose_races(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) -> list[ResourceClaim]:
     """Choose the pods that bind the claims that several pods share; the other pods lose their nodes.
 
-    kube-scheduler binds the pods at the same time. If several pods share an unbound or unallocated claim, only the pod
-    that writes first is bound, here the first pod. A later pod fails at the first claim that is written already, and
-    is tried again. The claims before it stay allocated.
+    kube-scheduler binds the pods concurrently. If several pods share an unbound or unallocated claim, only the pod that
+    writes the claim first is bound; here it is the first pod in order. A later pod fails at its first claim that
+    another pod wrote, and is tried again. Its claims before that one stay allocated.
 
     Returns:
-        The allocated device claims, to write before the pods are bound.
+        Shared device claims with their allocations. The caller writes them before it binds the pods.
 
     Raises:
         NotJudgedError: if a pod loses in a way that is not modelled.
@@ -349,7 +350,7 @@ def _lose_races(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) ->
 
 
 def _write_the_same(cluster: Cluster, first: MemberResult, later: MemberResult) -> bool:
-    """Return whether two pods bind the same volumes, so that the later pod fails at the first volume."""
+    """Return whether two pods bind the same volumes, so that the later pod fails at its first volume."""
     pod, other = first.member.pod, later.member.pod
     if other.spec.resource_claims or _unbound(cluster, pod) != _unbound(cluster, other):
         return False
@@ -359,13 +360,12 @@ def _write_the_same(cluster: Cluster, first: MemberResult, later: MemberResult) 
 
 
 def _unbound(cluster: Cluster, pod: Pod) -> frozenset[str]:
-    """Return the names of the pod's unbound PersistentVolumeClaims."""
     found = [each.claim for each in pod_claims(pod, cluster.objects)] if pod.spec.volumes else []
     return frozenset(each.name for each in found if each is not None and not is_bound(each))
 
 
 def _note_unallocated(cycle: _Cycle) -> None:
-    """Note the unallocated device claims of the group's pods if several pods share one of them."""
+    """Set ``unallocated`` and ``made`` if several pods of the group share an unallocated device claim."""
     cluster, devices = cycle.scheduler.cluster, cycle.framework.devices
     found, made = dict[PodKey, list[str]](), set[str]()
     for each in cycle.members:
@@ -432,7 +432,6 @@ class _Trial(msgspec.Struct):
 
     @property
     def found(self) -> list[MemberResult]:
-        """The pods that found nodes."""
         return [each for each in self.results if each.row >= 0]
 
 
@@ -440,9 +439,9 @@ class _Cycle(msgspec.Struct):
     """One run of the scheduling algorithm over a group.
 
     Attributes:
-        notes_claims: whether to note the claims that are allocated elsewhere.
-        unallocated: pod → the names of its unallocated device claims; empty if pods share none of them.
-        made: names of claims that are made for one pod.
+        notes_claims: whether to set ``unavailable`` in results.
+        unallocated: pod → names of its unallocated device claims; empty if no two pods share one.
+        made: names of claims that are created from a template for one pod.
     """
 
     scheduler: Scheduler
@@ -457,14 +456,13 @@ class _Cycle(msgspec.Struct):
 
     @property
     def key(self) -> Key:
-        """Namespace and name of the group."""
         return self.group.namespace, self.group.name
 
     def run(self) -> _Trial:
-        """Place the pods of the group; the caller undoes it (``runRootSchedulingAlgorithm``).
+        """Place the pods of the group; the caller undoes the placement (``runRootSchedulingAlgorithm``).
 
-        The nominations of the group's pods do not count for each other, because kube-scheduler finds the priority of
-        a nominated pod only in its queue, and pods in flight are not there.
+        Nominations of the group's pods do not count for each other. kube-scheduler looks up a nominated pod's priority
+        in its queue, which does not contain pods in flight.
         """
         cluster = self.scheduler.cluster
         nominated = {each.key: node for each in self.members if (node := cluster.nominated_node(each.key))}
@@ -558,8 +556,8 @@ class _Cycle(msgspec.Struct):
         """Return the pod's unallocated claims that an earlier pod of the group allocates.
 
         Raises:
-            NotJudgedError: if such a claim precedes one for extended resources, or the pod's node depends on scores of
-                mixed allocations.
+            NotJudgedError: if such a claim precedes the pod's claim for extended resources, or if the pod also has
+                other claims to allocate after it and several feasible nodes.
         """
         key, pod, name = member
         claims, names = self.scheduler.cluster.objects.resource_claims, self.unallocated[key]
@@ -575,8 +573,8 @@ class _Cycle(msgspec.Struct):
     def _allocate(self, member: Member, pending: Collection[str]) -> list[tuple[str, ResourceClaim]]:
         """Return (name, claim) for the claims that the pod's binding writes, in the pod's order.
 
-        kube-scheduler sorts the allocations of pending claims behind the others, but not the claims
-        (``Filter`` and ``Reserve`` of DynamicResources). A claim may thus get the devices of another.
+        kube-scheduler moves the allocations of pending claims to the end of their list, but not the claims
+        (``Filter`` and ``Reserve`` of DynamicResources). A claim may thus get the devices of another claim.
         """
         objects, (key, pod, _) = self.scheduler.cluster.objects, member
         claims = [(each, objects.resource_claims.get((pod.namespace, each))) for each in self.unallocated[key]]
@@ -597,7 +595,7 @@ def _bound(cluster: Cluster, key: Key) -> list[PodClass]:
 
 
 def _feasible(minimum: int, scheduled: int, remaining: int) -> Status:
-    """Return whether minCount is reached (Success), may still be (Wait), or cannot be (``PlacementFeasible``)."""
+    """Return Success if minCount is reached, Wait if it may still be reached, else an error (``PlacementFeasible``)."""
     counts = f"{scheduled} scheduled, {remaining} remaining"
     if remaining + scheduled < minimum:
         return Status("Unschedulable", (f"minCount ({minimum}) cannot be satisfied: {counts}",))
@@ -636,12 +634,12 @@ def _ends_before_devices(verdict: Verdict) -> bool:
 
 
 def _released(cycle: _Cycle, results: Sequence[MemberResult]) -> str:
-    """Return DynamicResources' message on the claims that it releases for a group (``PodGroupPostFilter``).
+    """Return DynamicResources' message on the claims that it deallocates for a group (``PodGroupPostFilter``).
 
-    A claim that was not allocated before the attempt counts as released, but does not change.
+    A claim that was not allocated before the attempt counts as deallocated, but does not change.
 
     Raises:
-        NotJudgedError: if it releases an allocated claim, because preemption may or may not see that.
+        NotJudgedError: if the plugin deallocates a claim, because preemption may run before or after the change.
     """
     cluster, group = cycle.scheduler.cluster, cycle.group
     claims, of_group, unreserves = cluster.objects.resource_claims, list[ResourceClaim](), False
@@ -669,13 +667,13 @@ def _refuse_releases(claims: Iterable[ResourceClaim]) -> None:
 
 
 def _releases_claims(framework: Framework, group: PodGroup) -> bool:
-    """Return whether DynamicResources runs in PodGroupPostFilter for the group."""
+    """Return whether DynamicResources may deallocate claims in PodGroupPostFilter for the group."""
     constrained = framework.gates.enabled(TOPOLOGY) and group.spec.scheduling_constraints is not None
     return _DEVICES in framework.profile.enabled("pod_group_post_filter") and not constrained
 
 
 def _post_filter(cycle: _Cycle, results: Sequence[MemberResult]) -> _Preemption:
-    """Run the PodGroupPostFilter plugins for a group without room (``RunPodGroupPostFilterPlugins``)."""
+    """Run the PodGroupPostFilter plugins for a group that does not fit (``RunPodGroupPostFilterPlugins``)."""
     framework, group, members = cycle.framework, cycle.group, cycle.members
     said: list[str] = []
     for name in framework.profile.enabled("pod_group_post_filter"):
@@ -697,7 +695,6 @@ def _post_filter(cycle: _Cycle, results: Sequence[MemberResult]) -> _Preemption:
 
 
 def _preempted(cycle: _Cycle, units: Sequence[Unit]) -> _Preemption:
-    """Find the victims among `units` for a group."""
     scheduler, cluster = cycle.scheduler, cycle.scheduler.cluster
     with cluster.objects.devices.kept(), cluster.savepoint():
         for key, _, _ in (pod for unit in units for pod in unit.pods):

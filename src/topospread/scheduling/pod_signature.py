@@ -1,6 +1,7 @@
 """Signatures of pods: kube-scheduler may reuse the scores of a pod for the next pod with an equal signature.
 
-Each plugin names the fields of a pod that it reads; a plugin that reads other pods of the class refuses to sign.
+Each plugin adds the pod fields that it reads. A plugin that counts other pods does not sign, so the pod has no
+signature.
 Source: ``SignPod`` of the plugins, ``computeBatchablePlugins`` in framework.go, kube-scheduler/framework/signers.go.
 """
 
@@ -29,7 +30,7 @@ _RESOURCES = frozenset({"NodeResourcesBalancedAllocation", "NodeResourcesFit"})
 _TOLERATIONS = frozenset({"NodeUnschedulable", "TaintToleration"})
 _OTHERS = ("DynamicResources", "ImageLocality", "InterPodAffinity", "NodeAffinity", "NodeDeclaredFeatures", "NodeName")
 _SIGNING = frozenset({*_VOLUMES, *_RESOURCES, *_TOLERATIONS, *_OTHERS, "NodePorts", "PodTopologySpread"})
-"""The plugins that sign pods. Any other plugin at a point of filtering or scoring ends batching in its profile."""
+"""The plugins that sign pods. A profile with any other filter or score plugin has no batches."""
 _NO_SCALARS = frozenset({"cpu", "memory", "ephemeral-storage"})
 _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 

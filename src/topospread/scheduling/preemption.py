@@ -31,7 +31,7 @@ from .view import View
 
 T = TypeVar("T")
 Pods = tuple[tuple[PodKey, PodClass], ...]
-"""(pod, its class) for each of some pods of a node."""
+"""(pod key, its class) for each of several pods on one node."""
 
 _MEMORIES = 8
 """Number of pod classes for which the results of dry runs are kept."""
@@ -71,9 +71,9 @@ class PreemptionRules:
 
 
 class MissingStartTime:
-    """The start time of a pod without one, in versions that compare it with the current time at each comparison.
+    """The start time of a pod without one, in versions that read the current time at each comparison.
 
-    The left side of a comparison is always earlier.
+    The left side of a comparison reads the time first, so it is always earlier.
     """
 
     def __lt__(self, other: object) -> bool:
@@ -84,7 +84,7 @@ class Victim(msgspec.Struct, frozen=True):
     """A pod that may be evicted.
 
     Attributes:
-        order: (0, start time), or (1, position on the node) for a pod without a start time, which counts as later.
+        order: (0, start time). A pod without a start time counts as started later: (1, position on the node).
     """
 
     key: PodKey
@@ -111,9 +111,9 @@ class Preemption(msgspec.Struct, frozen=True):
     Attributes:
         ineligible: why the pod may not preempt; "" if it may.
         candidates: nodes where preemption would help, in the order of evaluation.
-        picked: candidates that are equally good; kube-scheduler draws one.
+        picked: equally good best candidates, of which kube-scheduler uses one.
         message: kube-scheduler's message if there is no candidate, else the errors of plugins on other nodes.
-        keeps_promise: whether the pod keeps its nomination because it may not preempt or failed to.
+        keeps_promise: whether the pod keeps its nomination, because it may not preempt or preemption failed.
     """
 
     ineligible: str = ""
@@ -144,7 +144,11 @@ class NodeResult(msgspec.Struct, frozen=True):
 
 
 class NodeResults:
-    """Cached dry runs of one pod class. A result is valid until its node or a count of the class changes."""
+    """Cached dry runs of one pod class.
+
+    A result is valid until its node's pods change. All results are dropped if any node changes, or any pod that a
+    cluster-wide plugin of the class counts.
+    """
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -188,7 +192,7 @@ class SharedSearches:
         self._results: OrderedDict[int, NodeResults] = OrderedDict()
 
     def results(self, view: View) -> NodeResults | None:
-        """Return the cached dry runs for a view's class, up to date.
+        """Return the cached dry runs for a view's class, after outdated results are dropped.
 
         Return ``None`` if a savepoint is open, or if filters read more than pods and nodes.
         """
@@ -264,7 +268,7 @@ class PreemptionSearch:
         return self._cluster.rows_below(self._view.pod_class.priority)
 
     def _promising(self) -> Ints:
-        """Return the indexes of the verdict's nodes where evictions may help."""
+        """Return the indexes in ``verdict.nodes`` of nodes where evictions may help."""
         verdict = self._verdict
         if verdict.error or not verdict.rejections:
             return np.zeros(0, dtype=np.int64)
@@ -272,7 +276,7 @@ class PreemptionSearch:
         return np.flatnonzero(helps[verdict.blame] & (verdict.blame >= 0))
 
     def _without_victims(self, promising: Ints, tried: Sequence[str]) -> Counter[Rejection]:
-        """Return the rejections of nodes without pods of lower priority."""
+        """Return the number of each rejection of promising nodes without pods of lower priority (not ``tried``)."""
         if not self._rules.names_no_victims:
             return Counter({Rejection(UNRESOLVABLE, "", (NO_VICTIMS,)): len(promising) - len(tried)})
         name, left = self._pod.partition("/")[2], set(tried)
@@ -286,9 +290,7 @@ class PreemptionSearch:
         return is_tried or rejection.code == UNSCHEDULABLE
 
     def _on_node(self, node: str) -> Candidate | Rejection:
-        """Return the fewest victims that make room on a node, or why evictions do not help
-        (``SelectVictimsOnNode``).
-        """
+        """Return the fewest victims on a node, or why evictions do not help (``SelectVictimsOnNode``)."""
         row = self._cluster.nodes.row_of[node]
         known = self._known.get(row) if self._known is not None else None
         if known is None or known.violating != self._budgets.violating(known.potential):
@@ -298,12 +300,11 @@ class PreemptionSearch:
         return known.found
 
     def _tried(self, node: str, row: int) -> NodeResult:
-        """Run a dry run on a node."""
         potential = self._most_important_first(self._potential_victims(row))
         pods = tuple([(each.key, each.pod_class) for each in potential])
         violating = self._budgets.violating(pods)
         evicted = self._evicted(row, pods, violating)
-        if not evicted:  # as where an extender rejects the node, whatever is evicted
+        if not evicted:  # for example, an extender rejects the node, so no victim is needed for the filters
             evicted = Rejection("Error", "", (f'expected at least one victim pod on node "{node}"',))
         if isinstance(evicted, Rejection):
             return NodeResult(evicted)
@@ -313,10 +314,9 @@ class PreemptionSearch:
         return NodeResult(Candidate(node, tuple(victims), sum(violating[place] for place in evicted)), pods, violating)
 
     def _evicted(self, row: int, pods: Pods, violating: tuple[bool, ...]) -> tuple[int, ...] | Rejection:
-        """Return the indexes of the victims among the potential victims; nodes in the same state share the result.
+        """Return the victims as indexes into ``pods``, the potential victims.
 
-        If filters read only sums over the node's pods, the node's state and the classes of its pods determine the
-        result.
+        If filters read only sums over the node's pods, the result is cached by the node's state and the pods' classes.
         """
         if row in self._cluster.nominated or not self._decided_by_sums[row]:
             return self._dry_run(row, pods, violating)[0]
@@ -335,9 +335,10 @@ class PreemptionSearch:
         return passes
 
     def _dry_run(self, row: int, pods: Pods, violating: tuple[bool, ...]) -> tuple[tuple[int, ...] | Rejection, bool]:
-        """Remove all potential victims, then add back those that may stay, budget-protected pods first.
+        """Remove all potential victims, then add back pods while the incoming pod fits, budget-protected pods first.
 
-        Return the indexes of the other pods, or the node's rejection; and whether only sums over the node decided.
+        Return the victims' indexes in ``pods``, or the node's rejection if it stays infeasible without the pods. Also
+        return whether the result depends only on sums over the node's pods.
         """
         others = nominated_for_others(self._pod, self._view.pod_class, self._cluster, row)
         with DryRun(self._view, row) as dry_run:
@@ -370,7 +371,7 @@ class PreemptionSearch:
 
 
 def rejection_of(dry_run: DryRun, others: Beside) -> Rejection | None:
-    """Return the first rejection of the node: together with its nominated pods, then without them."""
+    """Return the node's first rejection after its nominated pods ``others`` are added, else without them."""
     for beside in (others, {}) if others else ({},):
         for key, pod_class in beside.items():
             dry_run.add(key, pod_class)
@@ -393,7 +394,7 @@ def _first_rejection(dry_run: DryRun) -> Rejection:
 
 
 def _aggregate(found: Iterable[str]) -> str:
-    """Return several errors as one (``utilerrors.Aggregate``)."""
+    """Return the distinct messages of several errors as one message (``utilerrors.Aggregate``)."""
     errors = list(dict.fromkeys(found))
     return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else ""
 

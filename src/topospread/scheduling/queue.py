@@ -1,7 +1,7 @@
 """kube-scheduler's scheduling queue: active pods, pods in backoff, and unschedulable pods.
 
-The caller schedules the popped pods and provides the clock. Nominations are in the cluster, and `pod_group_queue`
-handles pod groups.
+The caller schedules the popped pods and provides the clock. `Cluster` keeps nominations, and `pod_group_queue` handles
+pod groups.
 Source: pkg/scheduler/backend/queue/scheduling_queue.go and active_queue.go of 1.37.
 """
 
@@ -33,7 +33,7 @@ from .unschedulable_pods import Group, UnschedulablePods
 FLUSH_PERIOD = 30 * SECOND
 """Nanoseconds between two calls of `SchedulingQueue.flush_unschedulable_leftover`."""
 LONGEST_STAY = 300 * SECOND
-"""Nanoseconds after which an unschedulable pod is retried without an event."""
+"""Nanoseconds after which the next flush retries an unschedulable pod without an event."""
 
 Clock = Callable[[], int]
 """Function that returns the current time in nanoseconds."""
@@ -67,9 +67,8 @@ class SchedulingQueue:
     Args:
         clock: returns the current time in nanoseconds.
         requeueing_of: returns the queueing hints of a pod's profile; ``None`` if its profile does not exist.
-        settings: backoff durations.
-        rules: rules to compute requests, to detect an update that lowers them.
-        undo: undo log; with the cluster's log, savepoints of the cluster also restore the queue.
+        rules: rules to compute pod requests, used to detect an update that lowers them.
+        undo: undo log. If it is the cluster's log, the cluster's savepoints also restore the queue.
     """
 
     def __init__(
@@ -109,8 +108,8 @@ class SchedulingQueue:
 
         Args:
             key: key in the queue; the pod's ``namespace/name`` by default.
-            kind: key of pods with equal answers from every hint; ``None`` if unknown.
-            since: time of creation; now by default.
+            kind: key that is equal for pods for which every hint gives equal answers; ``None`` if unknown.
+            since: time of creation in nanoseconds of the clock; now by default.
         """
         key = key or pod_key(pod.namespace, pod.name)
         time = self.clock() if since is None else since
@@ -122,9 +121,7 @@ class SchedulingQueue:
         return info
 
     def take(self, pod: Pod, key: PodKey, kind: Hashable, since: int) -> QueuedPodInfo:
-        """Add a new pod and pop it at once. The caller ensures that no gate holds it and that it is first in the
-        queue.
-        """
+        """Add a new pod and pop it. The caller ensures that no PreEnqueue plugin holds it and that it is first."""
         info = QueuedPodInfo(pod, key, pod.metadata.uid or key, since, kind, attempts=1, first_in_active=since)
         self._fly(info)
         return info
@@ -139,7 +136,7 @@ class SchedulingQueue:
                 return None
             remember(info, self.undo)
             info.attempts += 1
-            if info.uid not in self._in_flight:  # else it is tracked twice, and this one is dropped
+            if info.uid not in self._in_flight:  # else it is in two queues and already popped once: drop this copy
                 break
         self._fly(info)
         return info
@@ -151,9 +148,7 @@ class SchedulingQueue:
         self._fly(info)
 
     def record_rejection(self, info: QueuedPodInfo, unschedulable: frozenset[str]) -> None:
-        """Record a rejected attempt: `fly` and `add_unschedulable` in one step, for when no event happened in
-        between.
-        """
+        """Record a rejected attempt without an event during it: `fly` and `add_unschedulable` in one step."""
         remember(info, self.undo)
         self._next_cycle()
         info.attempts += 1
@@ -171,7 +166,7 @@ class SchedulingQueue:
             self.undo.record(setattr, self, "cycle", self.cycle - 1)
 
     def done(self, uid: str) -> None:
-        """End the attempt of a pod that was bound or given up, and drop events that no other pod in flight needs."""
+        """End the attempt of a pod. Drop the events that no other pod in flight needs."""
         self._in_flight.end(uid)
 
     def add_unschedulable(
@@ -180,10 +175,10 @@ class SchedulingQueue:
         """Return a rejected pod to the queue (``AddUnschedulablePodIfNotPresent``).
 
         Args:
-            info: the popped pod.
-            unschedulable: plugins that rejected the pod. The attempt ended with an error if this and ``pending`` are
-                empty.
-            pending: plugins that wait for an action of their own; their hints requeue the pod without backoff.
+            unschedulable: plugins that rejected the pod. If this and ``pending`` are empty, the attempt ended with an
+                error.
+            pending: plugins that rejected the pod and wait for an action that they started themselves. Their hints
+                requeue the pod without backoff.
 
         Returns:
             False if the pod is already in the queue.
@@ -244,8 +239,8 @@ class SchedulingQueue:
     def _update_unschedulable(self, info: QueuedPodInfo, events: Iterable[ClusterEvent], old: Pod) -> None:
         for event in events:
             self._requeue(info, self._strategy(info, event, old, info.pod))
-            # Without early popping, kube-scheduler also continues with a pod in backoff, which may then be in two
-            # queues.
+            # Without SchedulerPopFromBackoffQ, kube-scheduler does not return here for a pod in backoff, which may then
+            # be in two queues.
             if info.key in self.active or (self._settings.pops_early and info.key in self.backoff):
                 return
 
@@ -255,7 +250,7 @@ class SchedulingQueue:
             self.unschedulable.delete(key)
 
     def activate(self, pods: Iterable[tuple[PodKey, Pod]]) -> None:
-        """Activate unschedulable pods and pods in backoff now, and pods in flight after their attempt."""
+        """Activate unschedulable pods and pods in backoff immediately, and pods in flight after their attempt."""
         for key, pod in pods:
             info, backed_off = self.unschedulable.get(key), False
             if info is None:
@@ -269,7 +264,7 @@ class SchedulingQueue:
 
     @property
     def listens(self) -> bool:
-        """True if an event may help any pod: one is unschedulable or in flight."""
+        """True if any pod is unschedulable or in flight, so that an event may help it."""
         return len(self.unschedulable) > 0 or len(self._in_flight) > 0
 
     def assigned_pod_added(self, pod: Pod, alike: Hashable = None) -> None:
@@ -277,7 +272,7 @@ class SchedulingQueue:
         self.move_all(ASSIGNED_POD_ADD, None, pod, alike=alike)
 
     def assigned_pod_updated(self, old: Pod, new: Pod, alike: Hashable = None) -> None:
-        """Handle an update of an assigned pod. ``alike``: equal for updates that every hint answers equally."""
+        """Handle an update of an assigned pod. ``alike``: as in `move_all`."""
         for event in pod_changes(old, new, rules=self._rules):
             self.move_all(event, old, new, alike=alike)
 
@@ -300,7 +295,8 @@ class SchedulingQueue:
             old: the object before, ``None`` if it was added.
             new: the object after, ``None`` if it was deleted.
             check: filter of the pods to consider.
-            alike: equal for events that every hint answers equally, so each hint is called only once.
+            alike: key that is equal for events for which every hint gives equal answers. Answers are cached by it; with
+                ``None`` they are not.
         """
         if len(self.unschedulable):
             if check is not None and self.unschedulable.batch is not None:
@@ -318,7 +314,7 @@ class SchedulingQueue:
         self._in_flight.happened(EventWithObjects(event, old, new))
 
     def forget_answers(self) -> None:
-        """Drop cached answers of hints after a change of other objects that they read: Services, owners, classes."""
+        """Drop cached answers of hints after a change of other objects that hints read, such as Services."""
         self.unschedulable.forget_answers()
 
     # Timers.
@@ -352,9 +348,7 @@ class SchedulingQueue:
     # The part of the queue that a pod moves to.
 
     def _answer(self, group: Group, pod: Pod, happened: EventWithObjects) -> QueueingStrategy:
-        """Return the strategy of an event for a group of pods. For gated pods, only events of the gating plugin
-        count.
-        """
+        """Return an event's strategy for a group of pods. For gated pods, only the gating plugin's events count."""
         event = happened.event
         if group.gating and not event.wildcard:
             requeueing = self._requeueing_of(pod)

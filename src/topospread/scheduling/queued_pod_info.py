@@ -24,17 +24,17 @@ class QueuedPodInfo:
         key: ``namespace/name``.
         uid: UID of the pod, to distinguish pods with the same key.
         timestamp: time when it was last added to the queue.
-        kind: key of pods with equal answers from every hint; ``None`` if unknown.
+        kind: key that is equal for pods for which every hint gives equal answers; ``None`` if unknown.
         attempts: number of times it was popped.
         unschedulable_count: number of rejections by plugins.
         errors: number of errors since the last rejection.
         backoff_expiration: end of the backoff; ``None`` until it is computed.
         first_in_active: time when it first became active.
-        flushed_at: time when it was last retried because of its long stay.
+        flushed_at: time when it was last retried because it had been unschedulable for `LONGEST_STAY`.
         unschedulable_plugins: plugins that rejected it.
-        pending_plugins: plugins that wait for an action of their own.
+        pending_plugins: plugins that rejected it and wait for an action that they started themselves.
         gating_plugin: PreEnqueue plugin that holds it, "" for none.
-        turn: order of its arrival among the unschedulable pods.
+        turn: sequence number of its last addition to the unschedulable pods.
         members: pods of a pod group that is queued as one entity; empty for a single pod.
     """
 
@@ -72,12 +72,12 @@ class QueuedPodInfo:
 
 
 def queue_order(info: QueuedPodInfo) -> tuple[int, int]:
-    """Return the sort key of active pods: priority, then time (plugins/queuesort, PrioritySort)."""
+    """Return the sort key of active pods: higher priority, then earlier timestamp (plugins/queuesort, PrioritySort)."""
     return -(info.pod.spec.priority or 0), info.timestamp
 
 
 def remember(info: QueuedPodInfo, undo: UndoLog) -> None:
-    """Record a pod's data before it changes, if a savepoint is open."""
+    """Record a pod's data in the undo log before it changes, if a savepoint is open."""
     if undo.steps is not None:
         undo.record(_restore, info, copy(info))
 

@@ -95,7 +95,7 @@ class Requeueing:
     Attributes:
         registrations: plugin → events that may make a pod schedulable that it rejected.
         pre_enqueue: plugin → function that returns whether it admits a pod to the queue.
-        near: function that returns whether a pod's required affinity matches another pod; used without hints.
+        near: function that returns whether a pod's required affinity matches another pod; used if hints are off.
     """
 
     registrations: Mapping[str, tuple[Registration, ...]]
@@ -132,7 +132,7 @@ class Requeueing:
     def strategy(
         self, pod: Pod, unschedulable: frozenset[str], pending: frozenset[str], happened: EventWithObjects
     ) -> QueueingStrategy:
-        """Return the strategy of a non-wildcard event for a rejected pod (``isPodWorthRequeuing``)."""
+        """Return the strategy for a rejected pod on an event that is not a wildcard (``isPodWorthRequeuing``)."""
         event, old, new = happened
         found = QueueingStrategy.SKIP
         if not self.rules.hints and not self._is_looked_at(pod, unschedulable | pending, happened):
@@ -149,7 +149,7 @@ class Requeueing:
         return found
 
     def _is_looked_at(self, pod: Pod, rejectors: frozenset[str], happened: EventWithObjects) -> bool:
-        """Return whether an event may move a pod while hints are off (``AssignedPodAdded``, ``AssignedPodUpdated``)."""
+        """Return whether, with hints off, an event may move a pod (``AssignedPodAdded``, ``AssignedPodUpdated``)."""
         event, _, new = happened
         if event.resource != "AssignedPod" or event.action in (DELETE, POD_SCALE_DOWN):
             return True
@@ -168,9 +168,7 @@ def pod_worth_requeuing(
 
     Args:
         requeueing: plugins of the pod's profile; ``None`` if the profile does not exist.
-        pod: the pending pod.
-        rejectors: plugins that rejected the pod, and plugins that wait for an action of their own.
-        happened: the event.
+        rejectors: `QueuedPodInfo.unschedulable_plugins` and `QueuedPodInfo.pending_plugins` of the pod.
         uid: UID of the pending pod, to recognise a wildcard event for this pod.
     """
     unschedulable, pending = rejectors

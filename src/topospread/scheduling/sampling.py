@@ -1,7 +1,7 @@
 """The sample of nodes that kube-scheduler considers in clusters of 100 nodes or more.
 
-It takes one node of each zone in turn, starts where the last pod's walk ended, and stops when enough nodes are
-feasible. Only these nodes are scored. The result is exact for one worker (``parallelism: 1``); several workers stop a
+kube-scheduler takes one node of each zone in turn, starts where the last pod's walk ended, and stops when it has found
+enough feasible nodes. Only these nodes are scored. The result is exact for ``parallelism: 1``; several workers stop a
 few nodes earlier or later. Sampling is used only on request.
 Source: pkg/scheduler/schedule_one.go, pkg/scheduler/backend/cache/node_tree.go, component-helpers' ``GetZoneKey``.
 """
@@ -25,7 +25,7 @@ from .framework import Framework
 from .view import View
 
 MIN_FEASIBLE_NODES = 100
-"""Lower bound of the number of feasible nodes to find. Smaller clusters are walked completely."""
+"""Minimum number of feasible nodes to find. In smaller clusters, kube-scheduler considers every node."""
 _MIN_PERCENTAGE = 5
 
 _NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
@@ -92,7 +92,7 @@ class NodeOrder:
         return self._rows
 
     def catch_up(self) -> bool:
-        """Read which nodes were added, changed and removed."""
+        """Apply the journal's added, changed and removed nodes."""
         journal = self._cluster.journal
         changes = journal.since(self._position, self)
         if changes is None:
@@ -140,7 +140,7 @@ class NodeOrder:
 
 
 class Sampler:
-    """The position where the next walk starts. All profiles share it."""
+    """Samples nodes for one pod after another. All profiles share the position where the next walk starts."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._order = NodeOrder(cluster)
@@ -154,7 +154,7 @@ class Sampler:
         refused: int = -1,
         within: Ints | None = None,
     ) -> Sample:
-        """Continue the node search for a pod (``findNodesThatFitPod``).
+        """Return the sample for a pod, and move the start of the next walk (``findNodesThatFitPod``).
 
         Args:
             blocked: rows where the pod does not fit together with the node's nominated pods.
@@ -184,7 +184,7 @@ class Sampler:
         return Sample(found, evaluated)
 
     def _walk(self, view: View, walk: Ints, wanted: int, blocked: Collection[int]) -> tuple[Ints, Ints]:
-        """Return the feasible rows, and all evaluated rows up to the first surplus feasible row."""
+        """Return the first ``wanted`` feasible rows, and all rows before the next feasible row, both in walk order."""
         ahead = np.roll(walk, -(self._start % max(len(walk), 1)))
         passes = view.feasible(ahead)
         if blocked:

@@ -1,7 +1,7 @@
 """The choice of the best node: filters and scores of cluster-wide plugins, and ties between equal nodes.
 
-`node_search` provides the nodes: heads of groups, or all feasible nodes. Ties take the first name unless another choice
-is given.
+`node_search` provides the nodes: the best node of each group (`groups`), or all feasible nodes. Of nodes with equal
+totals, the first by name is taken unless the caller gives another choice.
 Source: pkg/scheduler/schedule_one.go (``selectHost``) until 1.34, pkg/scheduler/framework/sorted_nodes.go since.
 """
 
@@ -24,16 +24,16 @@ from .groups import Heads
 from .view import View
 
 _FEW = 32
-"""Up to this number of heads, heads are compared one by one; above it, as arrays."""
+"""Up to this number of groups, their best nodes are compared one by one; above it, as arrays."""
 
 
 AmongEquals = Callable[[Ints, Ints], int]
-"""(rows in the order of evaluation, indexes of the best rows) → the row to take."""
+"""(rows in the order of evaluation, indexes of the rows with the highest total) → the row to take."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceRules:
-    """The differences between Kubernetes versions in the choice."""
+    """The differences between Kubernetes versions in the choice among nodes with equal totals."""
 
     draws: bool = until(
         "1.34",
@@ -46,7 +46,7 @@ class ChoiceRules:
 def among_equals(
     gates: Sequence[Gates], nodes: NodeTable, source: random.Random | None, *, sampled: bool, always_draws: bool
 ) -> AmongEquals | None:
-    """Return the function that chooses among equal nodes; ``None`` if the first by name is taken.
+    """Return the function that chooses among nodes with equal totals; ``None`` to take the first by name.
 
     Args:
         gates: versions and gates of the profiles.
@@ -59,8 +59,9 @@ def among_equals(
 
 
 def drawn(source: random.Random, ranks: Sequence[int]) -> AmongEquals:
-    """Return a uniform draw among equal nodes. ``ranks`` sorts rows by name, so a seed gives the same result
-    everywhere.
+    """Return a function that draws uniformly among nodes with equal totals.
+
+    ``ranks``: row → rank of its node's name. The draw is over names in order, so a seed always gives the same result.
     """
 
     def take(rows: Ints, best: Ints) -> int:
@@ -71,7 +72,7 @@ def drawn(source: random.Random, ranks: Sequence[int]) -> AmongEquals:
 
 
 def top_of_heap(rows: Ints, best: Ints) -> int:
-    """Return the node at the top of kube-scheduler's heap of totals, the first of the best nodes in `_way_from_root`.
+    """Return the row at the top of kube-scheduler's heap of totals: of the best rows, the first by `_way_from_root`.
 
     Go's ``heap.Init`` moves a child up only if it is better than its parent, and the right child only if it is better
     than the left.
@@ -80,18 +81,19 @@ def top_of_heap(rows: Ints, best: Ints) -> int:
 
 
 def _way_from_root(place: int) -> str:
-    """Return the path from the heap's root to an index, "0" for left and "1" for right. Its text is the sort key."""
+    """Return the path from the heap's root to an index as text, "0" for left and "1" for right."""
     return f"{place + 1:b}"[1:]
 
 
 def best_of(
     view: View, rows: Ints, nodes: Ints | None = None, among: AmongEquals | None = None
 ) -> tuple[int, int] | None:
-    """Return the best of some node-locally feasible rows as (row, total); ``None`` if none passes all filters.
+    """Return (row, total score) of the best feasible row; ``None`` if no row is feasible.
 
     Args:
-        nodes: number of nodes in each row's group; ``None`` if each row is one node.
-        among: choice among equal nodes; ``None`` takes the first by name.
+        rows: rows that pass the node-local filters.
+        nodes: number of nodes for which each row stands (its group's size); ``None`` if each row is one node.
+        among: choice among rows with equal totals; ``None`` takes the first by name.
     """
     rows, nodes = _filtered(view, rows, nodes)
     if not len(rows):
@@ -105,7 +107,7 @@ def best_of(
 
 
 def _filtered(view: View, rows: Ints, nodes: Ints | None) -> tuple[Ints, Ints | None]:
-    """Return the rows that pass the cluster-wide filters."""
+    """Return the rows that pass the cluster-wide filters, and their elements of ``nodes``."""
     if not view.cluster_filters:
         return rows, nodes
     passes = view.feasible(rows)
@@ -115,7 +117,7 @@ def _filtered(view: View, rows: Ints, nodes: Ints | None) -> tuple[Ints, Ints | 
 
 
 def best_of_heads(view: View, heads: Heads) -> tuple[int, int] | None:
-    """Return the best head of all groups as (row, total); ``None`` if no head is feasible."""
+    """Return (row, total score) of the best feasible row among the groups' best rows; ``None`` if none is feasible."""
     if len(heads[0]) > _FEW or not view.one_by_one:
         rows_of, sizes_of = np.array(heads[0], dtype=np.int64), np.array(heads[1], dtype=np.int64)
         there = sizes_of > 0

@@ -22,9 +22,7 @@ def keys_read_by(pod: Pod) -> Iterator[str]:
 
 
 def keys_of_owners(objects: ClusterObjects, namespace: str | None = None) -> Iterator[str]:
-    """Yield the label keys of Services and controllers that default constraints use, in one namespace or in all
-    (``None``).
-    """
+    """Yield the label keys of Services and controllers for default constraints; ``None``: of all namespaces."""
     everywhere = namespace is None
     for of, services in objects.services.items():
         for service in services.values() if everywhere or of == namespace else ():

@@ -1,8 +1,8 @@
 """Labels that a pod gets from its node at binding, if a selector reads them.
 
 Source: plugin/pkg/admission/podtopologylabels, which writes the node's zone and region into the Binding, and
-pkg/registry/core/pod/storage (``copyLabelsWithOverwriting``). kube-scheduler receives them as a pod update, here before
-the next pod.
+pkg/registry/core/pod/storage (``copyLabelsWithOverwriting``). kube-scheduler receives the labels as a pod update. Here
+the pod has them before the next pod is scheduled.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TopologyLabels:
         self._classes: dict[tuple[int, tuple[str | None, ...]], PodClass] = {}
 
     def bound(self, pod_class: PodClass, row: int) -> PodClass:
-        """Return the class of a pod bound to a node: with the node's zone and region, whatever the pod's own labels."""
+        """Return the class of a pod after binding: the node's zone and region labels replace the pod's own."""
         node = self._cluster.nodes.nodes[row]
         assert node is not None, "a pod is bound to a node that is there"
         values = tuple(node.labels.get(key) for key in TOPOLOGY_LABELS)
@@ -56,7 +56,7 @@ def labelled_by(node: Node, pod: Pod) -> Pod:
 
 
 def selects_by_topology(pods: Iterable[Pod], objects: ClusterObjects) -> bool:
-    """Return whether a selector of these pods, or of a budget, Service or controller, reads one of these labels."""
+    """Return whether a selector of these pods, or of a budget, Service or controller, reads a zone or region label."""
     named = frozenset(TOPOLOGY_LABELS)
     budgets = (keys_of(each.spec.selector) for each in objects.pod_disruption_budgets.values())
     return not all(map(named.isdisjoint, chain(map(keys_read_by, pods), budgets, (keys_of_owners(objects),))))

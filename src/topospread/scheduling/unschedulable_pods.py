@@ -1,8 +1,8 @@
 """Unschedulable pods in groups: every event has the same effect on all pods of a group.
 
 kube-scheduler calls the hints of each pod for each event (pkg/scheduler/backend/queue/unschedulable_entities.go).
-Here a hint runs once for pods of one kind that the same plugins rejected, and its answer is cached for equal events.
-So an event costs time for the pods that it moves, not for all unschedulable pods.
+Here a hint runs once for each group, and its answer is cached for equal events. An event thus costs time only for the
+pods that it moves.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ def _turn_of(entry: tuple[Hashable, QueuedPodInfo]) -> int:
 
 
 class Group(msgspec.Struct, frozen=True, cache_hash=True):
-    """Pods of one kind that the same plugins rejected. ``kind`` is the pod's key if its kind is not known."""
+    """Identity of a group: pods of one kind (`QueuedPodInfo.kind`) that the same plugins rejected.
+
+    A pod of unknown kind is alone in its group: ``shared`` is False and ``kind`` is the pod's key.
+    """
 
     kind: Hashable
     shared: bool
@@ -45,7 +48,7 @@ def group_of(info: QueuedPodInfo) -> Group:
 
 
 Found = tuple[Group, QueueingStrategy]
-"""(group that an event may help, strategy for its pods)."""
+"""(group that an event may help, strategy of the event for its pods)."""
 
 
 class KeepsPods(Protocol):
@@ -54,16 +57,17 @@ class KeepsPods(Protocol):
     def __contains__(self, key: str) -> bool: ...
 
     def moved(self, found: Sequence[Found], members: Mapping[Group, dict[str, QueuedPodInfo]]) -> list[Found]:
-        """Move the pods of groups that an event may help; groups without ``members`` have none.
+        """Move the store's pods of groups that an event may help.
 
-        Return the groups with pods that the caller must move.
+        ``members``: group → its pods by key; a group without pods is missing. Return the entries of ``found`` whose
+        group has pods that the caller must move.
         """
 
     def forget(self, key: str) -> None:
         """Write a pod's current data back to it, and drop it from the store."""
 
     def let_go(self, key: str) -> None:
-        """Drop a pod from the store and return it to its part of the queue."""
+        """Drop a pod from the store, and put it into the part of the queue that it now belongs to."""
 
     def let_all_go(self) -> None:
         """Apply `let_go` to all pods."""
@@ -74,7 +78,11 @@ Asking = Callable[[Group, Pod], QueueingStrategy]
 
 
 class _Answers:
-    """Cached answers to equal events: the groups that they may help, among the first ``asked`` numbered groups."""
+    """Cached answers to equal events.
+
+    ``helped`` has the groups that the events may help among the first ``asked`` groups of
+    `UnschedulablePods._numbered`. Later groups have no cached answer yet.
+    """
 
     __slots__ = ("asked", "helped")
 
@@ -87,7 +95,7 @@ class UnschedulablePods:
     """Unschedulable pods by key and by group.
 
     Attributes:
-        turns: number of pods added so far, the next pod's ``turn``.
+        turns: number of pods added so far, which is the last pod's ``turn``.
         batch: store of the pods of some groups; ``None`` if there is none.
 
     Args:
@@ -96,6 +104,8 @@ class UnschedulablePods:
 
     def __init__(self, undo: UndoLog) -> None:
         self._undo = undo
+        # Each pod is in `_infos`, its group in `_group`, and the pod in `_members` of a shared group or in `_single`.
+        # `_numbered` and `_shared` (group → a pod of it, for hints) also have shared groups that lost all their pods.
         self._infos: dict[str, QueuedPodInfo] = {}
         self._group: dict[str, Group] = {}
         self._single: dict[Group, QueuedPodInfo] = {}
@@ -128,7 +138,7 @@ class UnschedulablePods:
         """Return the pod of a key."""
         if self.batch is not None and key in self.batch:
             self.batch.let_go(key)
-            if key in self._infos:  # pods outside the batch must follow the pods of the batch
+            if key in self._infos:  # invariant: in `_members`, pods in the batch precede the other pods
                 members = self._members[self._group[key]]
                 members[key] = members.pop(key)
         return self._infos.get(key)
@@ -178,7 +188,7 @@ class UnschedulablePods:
         return info
 
     def _number(self, group: Group, pod: Pod) -> None:
-        """Add a new group. Drop groups without pods when they are the majority."""
+        """Add a new group with one of its pods. Drop groups without pods if they are the majority."""
         if len(self._numbered) > 2 * len(self._members) + _FEW and self._undo.steps is None:
             self._numbered = [each for each in self._numbered if each in self._members]
             self._shared = {each: self._shared[each] for each in self._numbered}
@@ -200,7 +210,7 @@ class UnschedulablePods:
     def helped(self, ask: Asking, event: Hashable) -> Iterator[tuple[QueueingStrategy, list[QueuedPodInfo]]]:
         """Yield the pods that an event may help, by group.
 
-        ``event``: equal for events that every hint answers equally; ``None`` if that is not known.
+        ``event``: key that is equal for events for which every hint gives equal answers; ``None`` if unknown.
         """
         if event is None:
             asked = ((each, ask(each, self._shared[each])) for each in self._numbered if each in self._members)

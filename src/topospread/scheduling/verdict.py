@@ -23,9 +23,10 @@ LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
 
 
 class Rejection(msgspec.Struct, frozen=True):
-    """The reason why a node is rejected: the first filter that does, with kube-scheduler's code and reasons.
+    """The first filter that rejects a node, with kube-scheduler's code and reasons.
 
-    ``reasons`` is empty if kube-scheduler does not mention the node (until 1.31: nodes that PreFilter excluded).
+    ``reasons`` is empty if kube-scheduler's message does not count the node (until 1.31: nodes that PreFilter
+    excluded).
     """
 
     code: str
@@ -35,21 +36,20 @@ class Rejection(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Verdict:
-    """All nodes, each either feasible or rejected; feasible ones scored.
+    """The answer for one pod on all nodes: the rejection of each infeasible node, the scores of each feasible node.
 
     Attributes:
         pod: ``namespace/name``.
         nodes: names of all nodes, in the order of the arrays.
         blame: index into ``rejections`` for each node, −1 for a feasible node, int64[nodes].
-        rejections: the distinct rejections.
         points: plugin → weighted points of the feasible nodes, int64[feasible].
         pre_filter: PreFilter's message for the whole pod; "" if it passes.
         because: an explanation that kube-scheduler's message lacks; "" without one.
-        arithmetic: arithmetic of every spread constraint in force.
+        arithmetic: counts and skew of every spread constraint in force.
         error: kube-scheduler's error if the pod could not be judged.
         narrowing: plugins that excluded nodes at PreFilter.
-        unjudged: parts of the pod that topospread does not model. ``error`` is set as well if only these parts keep
-            feasible nodes open; otherwise the modelled filters reject every node.
+        unjudged: parts of the pod that topospread does not model. ``error`` is also set if the modelled filters leave
+            feasible nodes, because then these parts decide.
     """
 
     pod: str
@@ -77,7 +77,7 @@ class Verdict:
 
     @cached_property
     def rejected(self) -> dict[str, Rejection]:
-        """Rejected nodes that kube-scheduler mentions, with their rejections; empty if the pod could not be judged."""
+        """Rejected node → rejection, for nodes that kube-scheduler's message counts; empty if ``error`` is set."""
         if self.error:
             return {}
         why = ((self.nodes[i], self.rejections[self.blame[i]]) for i in np.flatnonzero(self.blame >= 0).tolist())
@@ -145,7 +145,7 @@ def fit_message(nodes: int, rejections: Sequence[Rejection], counts: Sequence[in
 
 
 class RejectionList:
-    """Collects distinct rejections of a pod ``namespace/name``, and their numbers."""
+    """Collects the distinct rejections of a pod ``namespace/name`` and gives each an index."""
 
     def __init__(self, pod: str) -> None:
         self._pod = pod

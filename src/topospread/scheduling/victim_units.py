@@ -32,7 +32,7 @@ class Unit(msgspec.Struct, frozen=True):
 
     Attributes:
         of_group: whether the pods belong to a PodGroup.
-        started: sort key of the earliest start time.
+        started: sort key of the earliest start time of the pods.
     """
 
     pods: tuple[Placed, ...]
@@ -64,7 +64,7 @@ def whole_group(cluster: Cluster, pod_class: PodClass) -> Key | None:
 
 
 def unit_of(cluster: Cluster, pods: Sequence[Placed]) -> Unit:
-    """Return pods as one victim."""
+    """Return the pods as one unit."""
     first = pods[0][1]
     times = [cluster.started.get(key) for key, _, _ in pods]
     started = min(start_order(time, 0.0) for time in times)
@@ -139,7 +139,7 @@ class UnitSearch(PreemptionSearch):
 
 
 def _count(dry_run: DryRun, unit: Unit, row: int, delta: int) -> None:
-    """Remove a unit's pods (−1) or add them back (+1). On other nodes only the counts over the cluster change."""
+    """Remove a unit's pods (−1) or add them back (+1). For pods on other nodes, change only cluster-wide counts."""
     for key, pod_class, at in unit.pods:
         if at != row:
             dry_run.count_elsewhere(pod_class, at, delta)

@@ -1,6 +1,6 @@
-"""The plugins' answers for one pod class, updated from the journal at the cost of the changes.
+"""The plugins' answers for one pod class, updated from the cluster's journal.
 
-A view calls the plugins' formulas on all rows when it is built, and on changed rows afterwards.
+A view calls the plugins' formulas on all rows when it is built, and afterwards only on rows that changed.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from .node_local import NodeLocalAnswers, Work, sharing_key
 
 _LAYOUT: Callable[[Watcher], int] = attrgetter("layout")
 _LAID_OVER = 128
-"""Up to this number of nodes with counts, each call takes them out of their groups (`Groups.heads_beside`)."""
+"""Up to this number of nodes with counted pods, `View.heads` takes these nodes out of their groups at each call."""
 _HEARD = 64
-"""Classes that the cluster dropped are removed from `_heard` after it grew by this number and a quarter."""
+"""`View._heard` is cleared of dropped classes when it has this number of classes more than 5/4 of its last size."""
 
 
 class OneByOne(msgspec.Struct, frozen=True):
-    """The cluster-wide filters and weighted scores, if all of them can run node by node."""
+    """Cluster-wide filters, and (weight, score) of cluster-wide scores, which all can run node by node."""
 
     filters: tuple[FilterEach, ...]
     scores: tuple[tuple[int, ScoreEach], ...]
@@ -63,21 +63,19 @@ def one_by_one(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> On
 
 
 class Shared:
-    """Data that the views of all pod classes share: counted operations, and equal answers."""
+    """Data that the views of all pod classes share: counted operations, and node-local answers by `sharing_key`."""
 
     def __init__(self) -> None:
         self.work = Work()
         self._answers: WeakValueDictionary[Hashable, NodeLocalAnswers] = WeakValueDictionary()
 
     def known(self, key: Hashable) -> NodeLocalAnswers | None:
-        """Return the current answers for a `sharing_key`; ``None`` if unknown."""
+        """Return the up-to-date answers for a `sharing_key`; ``None`` if unknown or outdated."""
         known = self._answers.get(key)
         return known if known is not None and known.catch_up() else None
 
     def made(self, key: Hashable, cluster: Cluster, plugins: PreparedPlugins) -> NodeLocalAnswers:
-        """Return new answers. Classes with the same key find them later; a key of ``None`` shares them with no
-        class.
-        """
+        """Return new answers. `known` returns them for the same key later, unless the key is ``None``."""
         made = NodeLocalAnswers(cluster, plugins, self.work)
         if key is not None:
             self._answers[key] = made
@@ -90,11 +88,15 @@ class View:
     Attributes:
         plugins: the plugins, prepared for the class.
         node_local: answers that depend on the node and its pods only.
-        listening: watchers that count pods themselves.
+        listening: watchers with their own counts of pods, updated from the journal.
         assuming, settling: watchers that take part in dry runs.
-        beside: row → (state of the node and its nominated pods, rejection of the pod together with them).
-        can_fail: whether a filter may fail on single nodes.
-        answers_node_pinned: whether its answer for a node also holds for a DaemonSet pod pinned to that node.
+        beside: cache of rejections after nominated pods are added: row → (state of the node and these pods, (plugin,
+            status)).
+        can_fail: whether a filter may fail with an error on single nodes.
+        answers_node_pinned: whether the view's answer for a node also holds for a DaemonSet pod pinned to that node.
+
+    Between calls, counts and ``node_local`` may be older than the cluster. Call `catch_up` before any other method; if
+    it returns False, the view is invalid.
     """
 
     def __init__(  # noqa: PLR0913 - two are rare
@@ -110,12 +112,9 @@ class View:
         """Build the view.
 
         Args:
-            cluster: the cluster.
-            framework: the profile's plugins.
-            pod_class: the class.
             shared: data that all views share.
-            before: view of a class that differs only in claims. Its counts move to this view, and it ends.
-            prepared: plugin → its answer for this class, if it was prepared since the last change of the cluster.
+            before: view of a class that differs only in claims. The new view takes over its counts and ends it.
+            prepared: plugin → its answer for this class, only if prepared since the last change of the cluster.
         """
         self.cluster = cluster
         self.framework = framework
@@ -130,7 +129,7 @@ class View:
         elif answers is not None:
             known = _without(ASKED_OF_EACH_CLASS, answers.plugins)
         self.plugins: PreparedPlugins = framework.prepare(pod_class, cluster, {**known, **prepared})
-        # If PreFilter rejects the class, or a plugin failed, the answers do not hold for other classes with this key.
+        # Share no answers with classes of the same key if PreFilter rejects this class or a plugin failed for it.
         if self.plugins.rejected is not None or len(self.plugins.prepared) < len(framework.plugins):
             self.node_local = shared.made(None, cluster, self.plugins)
         else:
@@ -151,7 +150,7 @@ class View:
         self._can_group = all(each.score.scope in (Scope.NODE, Scope.CLUSTER) for each in self.relative_scores)
         self.beside: dict[int, tuple[Hashable, tuple[str, Status]]] = {}
         self._asked = cluster.classes_made
-        # Class → listeners that count its pods.
+        # Class → listeners that count its pods. All classes below the number `_asked` were offered to the watchers.
         self._heard: dict[PodClass, tuple[Listener, ...]] = {}
         self._heard_most = _HEARD
         self._ended = False
@@ -161,13 +160,13 @@ class View:
         else:
             for watcher in self.listening:
                 self._listen(watcher.concerned())
-        # Whether counts are columns of the groups. It never becomes False again.
+        # Whether groups are formed by counts, too (`_Columns.with_counts`). Once True, it stays True.
         self._are_counts_grouped = False
         self._layout: list[int] | None = None
         self._take_layout()
 
     def _take_layout(self) -> None:
-        """Drop idle filters and scores, and group nodes by the columns of the others."""
+        """If a watcher's layout changed, select the filters and scores that are not idle, and reset the columns."""
         layout = list(map(_LAYOUT, self.plugins.watchers))
         if layout != self._layout:
             self._layout = layout
@@ -182,7 +181,7 @@ class View:
         return one_by_one(self.cluster_filters, self._active_scores)
 
     def catch_up(self) -> bool:
-        """Read changes that concern the class from the journal. Return False if a new view must be built."""
+        """Apply the journal's changes that concern the class. Return False if a new view must be built."""
         if self._ended or self._numbering != self.cluster.nodes.numbering:
             return False
         if not self._objects.unchanged() or not self._read() or not self.node_local.catch_up():
@@ -204,8 +203,8 @@ class View:
     def heads(self) -> Heads | None:
         """Return the best feasible node of each group; ``None`` if the plugins of this class allow no grouping.
 
-        Up to `_LAID_OVER` nodes with counts are taken out of their groups for each call. With more, the groups
-        themselves are formed by count, too.
+        Up to `_LAID_OVER` nodes with counted pods are taken out of their groups at each call. With more, nodes are
+        grouped by their counts, too.
         """
         columns = self._columns
         if columns is None:
@@ -234,11 +233,11 @@ class View:
 
     @property
     def heard(self) -> int:
-        """Number of classes whose pods the view counts itself."""
+        """Number of classes whose pods the view's watchers count."""
         return len(self._heard)
 
     def hears_of(self, changes: Sequence[PodChange]) -> bool:
-        """Return whether a plugin counts pods of a class in these changes."""
+        """Return whether a plugin counts the pods of any class in these changes."""
         if self._asked != self.cluster.classes_made:
             self._listen_to_new()
         heard, watchers = self._heard, self.plugins.watchers
@@ -251,7 +250,7 @@ class View:
         self._asked = self.cluster.classes_made
 
     def _read(self) -> bool:
-        """Read the changes of counted classes and of nodes; False if the journal dropped some of them."""
+        """Apply the changes of counted classes and of nodes. Return False if the journal dropped some of them."""
         if self._asked != self.cluster.classes_made:
             self._listen_to_new()
         heard, journal = self._heard, self.cluster.journal
@@ -332,12 +331,11 @@ class _ScoreColumn:
 
 
 def _lasting_reads(plugins: PreparedPlugins) -> Iterable[Subject | ObjectKey]:
-    """Yield the objects that were read by plugins whose answers do not depend on a pod's claims."""
+    """Yield the objects that plugins read, except plugins whose answers depend on a pod's claims."""
     return (each for prepared in _without(ASKED_ABOUT_CLAIMS, plugins).values() for each in prepared.reads)
 
 
 def _without(names: Collection[str], plugins: PreparedPlugins) -> dict[str, Prepared]:
-    """Return the prepared plugins except ``names``."""
     return {name: each for name, each in plugins.prepared.items() if name not in names}
 
 

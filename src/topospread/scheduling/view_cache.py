@@ -1,4 +1,4 @@
-"""The views of pod classes, cached within a memory limit."""
+"""A cache of the views of pod classes, with a memory limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BYTES_PER_ROW = 24
 _BYTES_PER_VIEW = 1 << 15
 _MANY_VIEWS = 256
 _LOOKED_AT = 4
-"""Number of cached views that are checked for dropping whenever a view is added."""
+"""Number of cached views that are checked whenever a view is added; views of classes without pods are dropped."""
 
 _Key = tuple[str, Hashable]
 
@@ -47,7 +47,7 @@ class ViewCache:
         return iter(self._views.values())
 
     def of(self, framework: Framework, pod_class: PodClass) -> View:
-        """Return the view of a class, up to date. Drop the least recently used views above the memory limit.
+        """Return the up-to-date view of a class. Drop the least recently used views above the memory limit.
 
         Raises:
             PluginError: if kube-scheduler fails on the pod.
@@ -73,12 +73,12 @@ class ViewCache:
         return view
 
     def known(self, framework: Framework, pod_class: PodClass) -> View | None:
-        """Return the current view of exactly this class if it is cached."""
+        """Return the up-to-date view of exactly this class, not of an equivalent one; ``None`` if it is not cached."""
         view = self._views.get((framework.profile.scheduler_name, pod_class.key))
         return view if view is not None and view.pod_class is pod_class and view.catch_up() else None
 
     def _made(self, framework: Framework, pod_class: PodClass) -> View:
-        """Return a new view. It takes over the counts of a view whose class differs only in claims."""
+        """Return a new view. If a view of an equivalent class exists, the new view takes over its counts."""
         equivalence_class = self.equivalence_classes.of(pod_class)
         if equivalence_class is None:
             return View(self._cluster, framework, pod_class, self.shared)

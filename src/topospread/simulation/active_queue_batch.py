@@ -17,9 +17,9 @@ _MANY = 32
 
 
 class ActiveQueueBatch:
-    """Pods taken from a queue in their order. They are popped until a pod that is added to the queue precedes them.
+    """Pods taken out of a queue in queue order. A pod that is added to the queue later and precedes them comes first.
 
-    While the batch has pods, callers must take pods from the batch, not from the queue.
+    While the batch has pods, callers must pop pods from the batch, not from the queue.
     """
 
     def __init__(self, queue: SchedulingQueue) -> None:
@@ -39,9 +39,9 @@ class ActiveQueueBatch:
         return info
 
     def following(self) -> Iterator[QueuedPodInfo]:
-        """Yield one next pod after another. The caller must `drop` a pod before the next iteration.
+        """Yield the next pods in order. The caller must `drop` each pod before the next iteration.
 
-        Yield nothing if the queue is short.
+        Yield nothing if the queue is short, or if a pod that was added later comes first.
         """
         if not self._due:
             queue = self._queue
@@ -59,7 +59,7 @@ class ActiveQueueBatch:
         assert self._due.pop() is info, "the pod is the next one"
 
     def first(self) -> Rank | None:
-        """Return the rank of the next pod; ``None`` without a pod."""
+        """Return the rank of the next pod, in the batch or in the queue; ``None`` without a pod."""
         found = [self._rank(self._due[-1], backs_off=self._backed_off)] if self._due else []
         active, waiting = self._queue.active.peek(), self._queue.backoff.peek()
         if active is not None:

@@ -1,9 +1,9 @@
-"""Unschedulable pods in columns, so an event that moves all of them costs time for their groups only.
+"""Unschedulable pods as columns of an array, retried and rejected in bulk.
 
 An event that may help the pods moves them to the active queue. Each is retried, rejected as before
-(`cached_rejections`), and becomes unschedulable again. Here that is one step for all of them. It computes
+(`cached_rejections`), and becomes unschedulable again. This module does that with array operations: it computes
 kube-scheduler's queue order, and updates times, attempts and turns as if each pod had been popped. A pod that must be
-scheduled or read leaves the batch first, and takes the position in the queue that it would have had.
+scheduled or read leaves the batch first, and gets the position in the queue that it would have had.
 """
 
 from __future__ import annotations
@@ -28,24 +28,26 @@ from .active_queue_batch import Rank
 from .run import PodOutcome
 
 MANY = 64
-"""Fewer pods are moved one by one."""
+"""Minimum number of pods that an event must move to start a batch."""
 _WAITS, _ACTIVE, _BACKS_OFF = 0, 1, 2
-# Rows of _table, int64[9, capacity]: one column for each pod of the batch, in the order of _infos.
+# Rows of _table, int64[9, capacity]; column i is for pod _infos[i]. In order: _WAITS, _ACTIVE or _BACKS_OFF; priority;
+# timestamp in ns; unschedulable_count; attempts; turn; group number; journal stamp of the last attempt in the batch, −1
+# without one; end of backoff in ns, valid unless the state is _WAITS.
 _STATE, _PRIORITY, _TIME, _COUNT, _ATTEMPTS, _TURN, _GROUP, _STAMP, _EXPIRES = range(9)
 _LONGEST_SHIFT = 32
 
 
 @dataclass(frozen=True, slots=True)
 class RejectionSource:
-    """Functions about rejections. The rejection of one pod holds for all pods of its equivalence class.
+    """Functions that judge pods of the batch. A rejection of one pod holds for all pods of its equivalence class.
 
     Attributes:
         takes: returns whether the batch may hold a pod.
-        refused: returns the current outcome if the pod would be rejected again; ``None`` if it must be scheduled.
-        equivalence_class: returns the key of pods that are rejected for the same reason.
-        fallen: returns the keys whose rejection changed since the last call; ``None`` if any may have changed.
-        again: records the last new outcome of a pod that leaves the batch.
-        tried: records the journal stamp of the last attempt of a pod that leaves the batch.
+        refused: returns the outcome of one more attempt if the pod is rejected again; ``None`` if it must be scheduled.
+        equivalence_class: returns the key of the pod's equivalence class.
+        fallen: returns the keys of classes whose rejection changed since the last call; ``None`` if any may have.
+        again: records the last outcome that a pod got in the batch, when it leaves.
+        tried: records the journal stamp of the last attempt that a pod had in the batch, when it leaves.
         stamp: returns the journal's current stamp.
     """
 
@@ -59,7 +61,11 @@ class RejectionSource:
 
 
 class BatchedUnschedulablePods:
-    """Unschedulable pods of some groups, updated in bulk. Release a pod (`let_go`) before you change it."""
+    """Unschedulable pods of some groups, updated in bulk.
+
+    While a pod is in the batch, its `QueuedPodInfo` is outdated. Release the pod (`let_go`) before you read or change
+    it. For the queue, all pods of the batch are unschedulable, even those to retry.
+    """
 
     def __init__(self, queue: SchedulingQueue, judge: RejectionSource) -> None:
         self._queue = queue
@@ -68,12 +74,16 @@ class BatchedUnschedulablePods:
         self._clear()
 
     def _clear(self) -> None:
-        # By pod index: _infos, the columns of _table, _alive (False for a pod that left), and _outcome (the last new
-        # one, which is recorded when the pod leaves). _row: pod key → index.
-        # By group number: _size (pods in the batch), _sample, _verdict (the last that all its pods got), _new (an
-        # outcome that some have not got yet) and _known (the rejection was checked and holds).
-        # _order: indexes of the pods to retry, in queue order; None if it must be computed. due: their number.
-        # _last_order: the last computed order, which may have indexes of pods that left.
+        # Per pod index: _infos, the columns of _table, _alive (False for unused columns and pods that left),
+        # and
+        # _outcome (the newest outcome that `again` must record; None without one). _row: pod key → index, only of
+        # pods in the batch. Indexes are not reused until `_clear`.
+        # Per group number: _groups, _size (its pods in the batch), _sample (its first pod), _verdict (the last verdict
+        # that all its pods got), _new (an outcome that some of its pods have not got yet) and _known (True if its
+        # rejection was checked and `fallen` has not reported a change since). _number: group → number.
+        # _refused_alike: equivalence class → numbers of its groups.
+        # _order: int64[due], indexes of pods that are not in state _WAITS, in queue order; None if unknown.
+        # _last_order: the last computed order, which may have indexes of pods that left since.
         self._infos: list[QueuedPodInfo] = []
         self._outcome: list[PodOutcome | None] = []
         self._row: dict[str, int] = {}
@@ -94,13 +104,11 @@ class BatchedUnschedulablePods:
     def __contains__(self, key: str) -> bool:
         return key in self._row
 
-    # Pods enter the batch and are moved.
+    # Events: pods enter the batch and are moved.
 
     def moved(self, found: Sequence[Found], members: Mapping[Group, dict[str, QueuedPodInfo]]) -> list[Found]:
-        """Move the pods of groups that an event may help; groups without ``members`` have none.
-
-        Return the groups with pods that the caller must move.
-        """
+        """Move the pods of groups that an event may help; see `KeepsPods.moved`."""
+        # Invariant: in ``members``, a group's pods in the batch precede its other pods.
         if self._queue.undo.steps is not None or not self._settings.pops_early or not self._settings.maximum:
             self.let_all_go()
             return list(found)
@@ -114,7 +122,7 @@ class BatchedUnschedulablePods:
                 continue
             number = self._number.get(group)
             new = len(pods) - (0 if number is None else self._size[number])
-            if new:  # the newest pods are the last of their group
+            if new:
                 infos = list(islice(reversed(pods.values()), new))[::-1]
                 if all(map(self._judge.takes, infos)):
                     number = self._take_in(group, infos)
@@ -135,7 +143,7 @@ class BatchedUnschedulablePods:
             self._verdict.append(None)
             self._known = grown(self._known, len(self._groups))
             self._refused_alike.setdefault(self._judge.equivalence_class(infos[0]), []).append(number)
-        self._verdict[number], self._known[number] = None, False  # the new pods may have been rejected earlier
+        self._verdict[number], self._known[number] = None, False  # the new pods may have got an earlier verdict
         self._size[number] += len(infos)
         begin = len(self._infos)
         self._infos += infos
@@ -152,7 +160,7 @@ class BatchedUnschedulablePods:
 
     def _move(self, strategies: Mapping[int, QueueingStrategy]) -> None:
         """Move pods by the strategies of their groups, like `SchedulingQueue`."""
-        table = self._table[:, : len(self._infos)]  # a row of it first: two indexes at once take numpy's slow path
+        table = self._table[:, : len(self._infos)]  # index as table[a][b], because table[a, b] is slow in NumPy
         by_group = np.zeros(len(self._groups), dtype=np.int64)
         by_group[list(strategies)] = list(strategies.values())
         by_row = by_group[table[_GROUP]]
@@ -178,7 +186,7 @@ class BatchedUnschedulablePods:
         now = self._queue.clock()
         return now - now % SECOND
 
-    # Pods are retried.
+    # Attempts: pods are retried and rejected.
 
     def first(self) -> Rank | None:
         """Return the rank of the first pod to retry; ``None`` without a pod."""
@@ -186,10 +194,10 @@ class BatchedUnschedulablePods:
         return self._rank(order.item(0)) if len(order) else None
 
     def pass_over(self, before: Rank | None) -> int:
-        """Record rejections in queue order, up to a pod that must be scheduled, which leaves the batch. Return their
-        number.
+        """Record rejections in queue order until a pod must be scheduled; release that pod.
 
-        ``before``: rank of the first pod in the queue itself; pods after it are not retried yet.
+        ``before``: rank of the first pod outside the batch; only pods of the batch that precede it are retried. Return
+        the number of rejections.
         """
         if self._queue.undo.steps is not None:
             self.let_all_go()
@@ -208,9 +216,9 @@ class BatchedUnschedulablePods:
         return falls
 
     def _falls(self, groups: Ints) -> int:
-        """Return the index of the first pod that must be scheduled; the number of pods if none must.
+        """Return the index in ``groups`` of the first pod that must be scheduled; ``len(groups)`` if all are rejected.
 
-        ``groups``: each pod's group, in queue order.
+        ``groups``: group number of each pod to retry, in queue order.
         """
         fallen = self._judge.fallen()
         if fallen is None:
@@ -225,11 +233,9 @@ class BatchedUnschedulablePods:
         return len(groups)
 
     def _stands(self, number: int) -> bool:
-        """Return whether the rejection of a group still holds. It is assumed to hold until `fallen` reports a
-        change.
-        """
+        """Check a group's rejection; if it still holds, set `_known`. Return whether it holds."""
         last = self._judge.refused(self._sample[number])
-        # A pod keeps unjudged parts of earlier outcomes, so it needs every outcome, not only its last in the batch.
+        # The batch records only a pod's last outcome, but unjudged parts accumulate over all its outcomes.
         if last is None or last.verdict is None or last.unjudged:
             return False
         if last.verdict.rejectors != self._groups[number].unschedulable:
@@ -240,7 +246,7 @@ class BatchedUnschedulablePods:
         return True
 
     def _tell(self, passed: Ints, groups: Ints) -> None:
-        """Record the new verdicts of rejected pods."""
+        """Set new outcomes of rejected pods. ``passed``, ``groups``: their indexes and group numbers, int64[pods]."""
         if not self._new or not len(passed):
             return
         is_new = np.zeros(len(self._groups), dtype=np.bool_)
@@ -254,7 +260,7 @@ class BatchedUnschedulablePods:
                 self._verdict[number] = self._new.pop(number).verdict
 
     def _refuse(self, rows: Ints) -> None:
-        """Record a rejection for each pod, in order, like `SchedulingQueue.record_rejection`."""
+        """Record a rejection for each pod index, in order, like `SchedulingQueue.record_rejection`."""
         queue, table, number = self._queue, self._table, len(rows)
         now, turn = queue.clock(), queue.unschedulable.turns
         queue.unschedulable.turns += number
@@ -267,13 +273,13 @@ class BatchedUnschedulablePods:
         self.due -= number
 
     def _ordered(self) -> Ints:
-        """Return the columns of pods to retry, in queue order. Release all pods if the order depends on the queue's
-        heaps.
+        """Return `_order`, computed if unknown. If two pods have equal sort keys, release all pods, because the order
+        then depends on the queue's heaps.
         """
         if self._order is None:
             table = self._table
             due = self._alive & (table[_STATE] != _WAITS)
-            # Most pods are due in the same order as last time, and nearly sorted rows sort several times faster.
+            # Start from the last order: most pods keep it, and NumPy sorts nearly sorted keys several times faster.
             again = self._last_order[due[self._last_order]]
             due[again] = False
             rows = np.concatenate((again, np.flatnonzero(due)))
@@ -315,7 +321,7 @@ class BatchedUnschedulablePods:
                 self._order = self._order[self._order != row]
 
     def let_go(self, key: str) -> None:
-        """Drop a pod from the batch and return it to its part of the queue."""
+        """Drop a pod from the batch, and put it into the part of the queue of its state."""
         row = self._row[key]
         info, state = self._infos[row], int(self._table[_STATE, row])
         self.forget(key)

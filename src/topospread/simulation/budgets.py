@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets as the disruption controller updates them; also a status for budgets without one.
+"""PodDisruptionBudgets: their status as the disruption controller computes it.
 
 kube-scheduler reads only ``status.disruptionsAllowed``, which the controller updates. A simulation updates it before
 each preemption, and counts pods as healthy as soon as they have a node.
@@ -25,10 +25,10 @@ from topospread.text import listed
 from topospread.whole_number import scaled
 
 _WITHOUT_SCALE = frozenset({"DaemonSet", "Job"})
-"""Kinds without a scale. For their pods, budgets with maxUnavailable or a percentage allow no eviction."""
+"""Kinds without a scale subresource. For their pods, maxUnavailable or a percentage allows no eviction."""
 
 _NAMED = 5
-"""Most budgets that a note names."""
+"""Maximum number of budgets that a note names."""
 
 
 def complete_budgets(plan: Plan, cluster: Cluster) -> None:
@@ -53,7 +53,7 @@ def complete_budgets(plan: Plan, cluster: Cluster) -> None:
 
 
 def _note(completed: Sequence[tuple[str, PodDisruptionBudgetStatus]]) -> str:
-    """Return a sentence on one budget and the evictions that it allows, or on several and which allow none."""
+    """Return a note: for one budget its allowed evictions, for several budgets the names of those that allow none."""
     if len(completed) == 1:
         ((name, status),) = completed
         allowed = "1 eviction" if status.disruptions_allowed == 1 else f"{status.disruptions_allowed} evictions"
@@ -71,7 +71,7 @@ def _note(completed: Sequence[tuple[str, PodDisruptionBudgetStatus]]) -> str:
 
 
 class _PodsThere:
-    """The pods on nodes by their labels, and the workloads that they belong to; indexed on first use."""
+    """The pods on nodes by labels, and their workloads; indexed on first use."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -94,18 +94,17 @@ class _PodsThere:
         return found
 
     def selected(self, budget: PodDisruptionBudget) -> list[Pod]:
-        """Return the pods that a budget selects."""
         selector = budget_selector(budget)
         return [] if selector is None else self._by_labels.selected(budget.namespace, selector)
 
     def expected(self, pods: Iterable[Pod]) -> int:
-        """Return the replicas of the pods' workloads; 0 if one has no scale. Pods without a workload do not count."""
+        """Return the summed replicas of the pods' workloads; 0 if one has no scale. Bare pods do not count."""
         workloads = {id(each): each for pod in pods for each in self._workloads.get(id(pod), ())}
         return replicas_of(workloads.values())
 
 
 def replicas_of(workloads: Collection[Workload]) -> int:
-    """Return the desired number of pods of workloads; 0 if one has no scale."""
+    """Return the sum of the workloads' replicas; 0 if one of them has no scale."""
     if any(each.kind in _WITHOUT_SCALE for each in workloads):
         return 0
     return sum(each.replicas for each in workloads)
@@ -125,12 +124,12 @@ def desired_healthy(budget: PodDisruptionBudget, expected: int) -> int:
 
 
 def _scaled(value: int | str, total: int) -> int:
-    """Return a number as it is, and a percentage as its share of the total, rounded up; 0 for other text."""
+    """Return an int unchanged, a percentage of ``total`` rounded up, and 0 for other text."""
     return scaled(value, total) or 0
 
 
 class _Standing(msgspec.Struct):
-    """A budget at the start of a run: its spare healthy pods, and the number of its pods on nodes."""
+    """A budget at the start of a run: healthy pods above the required number, and number of its pods on nodes."""
 
     budget: PodDisruptionBudget
     selection: Selection | None
@@ -138,7 +137,6 @@ class _Standing(msgspec.Struct):
     pods: int = 0
 
     def on_nodes(self) -> int:
-        """Return the current number of its pods on nodes."""
         if self.selection is None:
             return 0
         return sum(self.selection.on_node.values())
@@ -163,7 +161,7 @@ class Budgets:
             each.pods = each.on_nodes()
 
     def recount(self) -> None:
-        """Update the status of every budget by its pods that are on nodes now."""
+        """Update the status of every budget: each of its pods on a node now counts as healthy."""
         if self._stamp == self._cluster.journal.stamp:
             return
         for each in self._standing:
@@ -175,7 +173,7 @@ class Budgets:
         self._stamp = self._cluster.journal.stamp
 
     def restore(self) -> None:
-        """Restore the budgets of the start of the run."""
+        """Restore every budget's status at the start of the run."""
         for each in self._standing:
             self._cluster.objects.put(each.budget)
 
@@ -186,7 +184,7 @@ def _selection(budget: PodDisruptionBudget, cluster: Cluster) -> Selection | Non
 
 
 def room_of(budget: PodDisruptionBudget) -> int:
-    """Return the number of healthy pods above the required number, negative if pods are missing."""
+    """Return the number of healthy pods minus the required number, by the budget's status."""
     status = budget.status
     if status is None:
         return 0

@@ -1,10 +1,10 @@
-"""Rejections that would repeat, reused without scheduling the pod again.
+"""Cached rejections of pods, reused as long as another attempt surely gives the same result.
 
 kube-scheduler retries pods on every event that may help them, and most attempts fail, because hints check little. A
-rejection holds while every changed node is rejected for the same reason and no counted pod was placed or removed. After
-a change of counted pods, the rejection holds while the constraints reject the same domains; only the counts in the
-verdict change. The cost depends on the change, not on the number of rejections: rejections are indexed by counted pods,
-and classes with equal answers on all nodes share one check.
+rejection holds while every changed node is still rejected for the same reason and no pod that the class counts was
+placed or removed. After such a pod was, the rejection holds if the constraints reject the same domains; then only the
+counts in the verdict change. For speed, rejections are indexed by the pods that they count, and classes with equal
+answers on all nodes share one check.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _SPREAD = "PodTopologySpread"
 
 
 class _Alike(msgspec.Struct, eq=False):
-    """Rejections of classes whose single-node filters and whose domains of nodes are equal.
+    """Rejections of classes with equal single-node filters and equal hard constraints' domains, which share one check.
 
     Attributes:
         own: rejections by single-node filters.
-        memberships: domains of nodes for the hard constraints; ``None`` if counts depend on more than the domains.
-        refusals: equivalence class → rejection.
+        memberships: each node's domains for the hard constraints; ``None`` if the constraints' counts depend on more.
+        refusals: equivalence class → data of its rejection.
     """
 
     own: OwnRejections
@@ -90,15 +90,14 @@ class _Basis(msgspec.Struct, eq=False):
 
     Attributes:
         priority: priority of the class.
-        verdict: the verdict.
         view: view of the class, which may be dropped.
         reading: other objects that were read.
         blame: row → index of the rejection, −1 for a row without a node, int64[rows].
-        counted: pods that its constraints count.
-        rejected: domains that each hard constraint rejects; ``None`` if not only counts decide.
-        listens: whether the view itself may count pods.
+        counted: selections of the pods that the class's constraints count.
+        rejected: domains that each hard constraint rejects; ``None`` if the rejection is dropped at any new count.
+        listens: whether watchers of the view may count pods outside of ``counted``.
         alike: rejections that share its check.
-        is_recounted: whether the counts differ from those in the verdict.
+        is_recounted: whether the current counts may differ from the counts in the verdict.
     """
 
     priority: int
@@ -113,7 +112,7 @@ class _Basis(msgspec.Struct, eq=False):
     is_recounted: bool = False
 
     def recounts(self) -> bool:
-        """Check the rejection after a change of counts. Return whether the constraints reject the same domains."""
+        """Return whether the constraints reject the same domains after a change of counts; if so, set is_recounted."""
         view = self.view()
         if self.rejected is None or view is None or _rejected_domains(view) != self.rejected:
             return False
@@ -121,7 +120,7 @@ class _Basis(msgspec.Struct, eq=False):
         return True
 
     def recounted(self, view: View) -> Verdict:
-        """Return the verdict with the current counts."""
+        """Update the counts in the verdict, and return it."""
         spread = view.plugins.prepared[_SPREAD].watcher
         assert isinstance(spread, Spread), "the spread plugin counts pods"
         self.verdict = replace(self.verdict, arithmetic=arithmetic_as_counted(spread))
@@ -129,16 +128,19 @@ class _Basis(msgspec.Struct, eq=False):
         return self.verdict
 
     def blamed(self, row: int) -> Rejection:
-        """Return the rejection of a node in the verdict."""
+        """Return a row's rejection in the verdict."""
         return self.verdict.rejections[self.blame.item(row)]
 
     def is_blamed_alike(self, row: int, now: Rejection | None) -> bool:
-        """Return whether a node whose pods changed is still rejected for the same reason."""
+        """Return whether a row whose pods changed is still rejected for the reason in the verdict.
+
+        ``now``: its current rejection by single-node filters.
+        """
         before = self.blamed(row)
         return before.plugin == _SPREAD if now is None else now == before
 
     def hears_of(self, changes: Sequence[PodChange]) -> bool:
-        """Return whether the class counts a pod that was placed or removed."""
+        """Return whether these changes have a pod that the class counts."""
         view = self.view()
         return view is None or view.hears_of(changes)
 
@@ -147,7 +149,7 @@ class CachedRejections:
     """The last outcome of each equivalence class that found no node.
 
     Attributes:
-        equivalence_class: function that returns the key of a class.
+        equivalence_class: function that returns the key of a pod class's equivalence class.
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
@@ -165,7 +167,7 @@ class CachedRejections:
         self._position, self._stamp = cluster.journal.join(self), cluster.journal.stamp
 
     def _begin(self) -> None:
-        """Record the current nodes."""
+        """Record the current nodes and the version of other objects, to compare with them later."""
         nodes, objects = self._cluster.nodes, self._cluster.objects
         self._names, self._numbering, self._version = list(nodes.names), nodes.numbering, objects.version
 
@@ -176,7 +178,7 @@ class CachedRejections:
         self._fall((key,))
         basis = self._basis(pod_class, outcome)
         self._known[key] = with_fields(outcome), basis
-        if basis is None:  # it falls with whatever happens
+        if basis is None:  # any change of the cluster drops this outcome
             self._passing.append(key)
             return
         self._highest = max(self._highest, basis.priority)
@@ -187,9 +189,7 @@ class CachedRejections:
             self._listening[key] = basis
 
     def of(self, pod_class: PodClass) -> PodOutcome | None:
-        """Return the cached outcome for a pod of the class, with the current stamp; ``None`` if it must be
-        scheduled.
-        """
+        """Return the cached outcome of the class, with the current stamp; ``None`` if the pod must be scheduled."""
         self.catch_up()
         key, stamp = self.equivalence_class(pod_class), self._cluster.journal.stamp
         outcome, basis = self._known.get(key, (None, None))
@@ -204,13 +204,13 @@ class CachedRejections:
         return outcome
 
     def fallen(self) -> Collection[Hashable] | None:
-        """Return the keys whose rejection was dropped or changed since the last call; ``None`` if this is unknown."""
+        """Return the keys of rejections that were dropped or recounted since the last call; ``None`` if unknown."""
         self.catch_up()
         found, self._fallen = self._fallen, {}
         return None if self._may_lapse() else found
 
     def _may_lapse(self) -> bool:
-        """Return whether rejections may depend on more than the nodes' filters: nominations, or an open savepoint."""
+        """Return whether cached rejections cannot be trusted: there are nominations, or a savepoint is open."""
         return bool(self._cluster.nominated) or self._cluster.journal.is_marked
 
     def _basis(self, pod_class: PodClass, outcome: PodOutcome) -> _Basis | None:
@@ -235,7 +235,7 @@ class CachedRejections:
         memberships = _memberships(spreads)
         own = view.node_local.rejections
         own.catch_up()
-        # A WatchingScheduler must keep the verdict of each attempt, so it does not reuse rejections with new counts.
+        # A WatchingScheduler needs the full verdict of each attempt, so a change of counts drops the rejection.
         recounts = memberships is not None and not isinstance(self._scheduler, WatchingScheduler)
         return _Basis(
             pod_class.priority,
@@ -351,7 +351,7 @@ class CachedRejections:
 
 
 def _memberships(spreads: Sequence[Spread]) -> frozenset[Membership] | None:
-    """Return the domains of nodes for the hard constraints; ``None`` if counts depend on more than the domains."""
+    """Return the hard constraints' `Membership` objects; ``None`` if counts depend on more than the domains."""
     counts = [each.counts for spread in spreads for each in spread.hard]
     plain = [each.membership for each in counts if type(each) is DomainCounts]
     return frozenset(plain) if len(plain) == len(counts) else None
@@ -365,7 +365,7 @@ def _rejected_domains(view: View) -> tuple[bytes, ...]:
 
 
 def _rests_on_counts(view: View) -> bool:
-    """Return whether only the node, its pods' usage, and counts of spread constraints decide about the class."""
+    """Return whether filters read only nodes, their pods' sums, and the counts of spread constraints."""
     plugins = view.plugins
     if plugins.rejected is not None or plugins.narrowed is not None:
         return False

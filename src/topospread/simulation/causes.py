@@ -1,7 +1,7 @@
-"""The filter or score that moved a pod to another node between two simulations.
+"""The filter or score because of which two simulations place a pod on different nodes.
 
-Both verdicts are from the pod's last attempt. Up to the first moved pod both simulations are equal, so the first move
-is caused by the difference itself. Later moves may be consequences of earlier moves.
+It compares the verdicts of the pod's last attempts. Up to the first moved pod both simulations are equal, so the first
+move is caused by the difference of the inputs. Later moves may be consequences of earlier moves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .result import Placement, Simulation
 
 _OF_A_WORKLOAD: Final = 3
 _IN_ALL: Final = 60
-"""Most pods whose causes are searched, because each needs a full verdict."""
+"""Maximum number of pods whose causes are searched, because each needs a full verdict."""
 
 
 def to_watch(comparison: Comparison) -> tuple[frozenset[str], frozenset[str]]:
@@ -36,7 +36,6 @@ def with_causes(comparison: Comparison, before: Simulation, after: Simulation) -
     """Return the comparison with the causes of moves, in the order of placement.
 
     Args:
-        comparison: the differences.
         before, after: the same two simulations, with verdicts of the pods that `to_watch` returns.
     """
     found = {}
@@ -58,7 +57,10 @@ def with_causes(comparison: Comparison, before: Simulation, after: Simulation) -
 
 
 def _earlier(here: Mapping[str, str | None], there: Mapping[str, str | None], pod: str, node: str | None) -> list[str]:
-    """Return the pods that one simulation places on a node before a pod, and the other simulation does not."""
+    """Return the pods that ``here`` places on ``node`` before ``pod``, and that ``there`` does not place on it.
+
+    ``here``, ``there``: pod → node in each simulation, in the order of placement.
+    """
     earlier = takewhile(lambda key: key != pod, here)
     return [key for key in earlier if node is not None and here[key] == node != there.get(key)]
 
@@ -89,7 +91,7 @@ def _cause(was: Placement, now: Placement, before: Verdict, after: Verdict) -> C
 
 
 def _rejected(node: str, verdict: Verdict, when: str, nodes: Iterable[str]) -> Cause:
-    """Return the cause for a node that is feasible on one side only."""
+    """Return the cause for a node that only one simulation's filters accept; ``verdict`` is of the other."""
     rejection = verdict.rejected.get(node)
     if rejection is None:
         missing = node not in verdict.nodes and node in nodes
@@ -100,7 +102,7 @@ def _rejected(node: str, verdict: Verdict, when: str, nodes: Iterable[str]) -> C
 
 
 def _preferred(old: str, new: str, before: Verdict, after: Verdict) -> Cause:
-    """Return the cause if both nodes are feasible in both: the score that came to prefer the new node most."""
+    """Return the cause if both nodes are feasible in both simulations: the score by which the new node gained most."""
     leads = [
         {plugin: side.scores[new].get(plugin, 0) - side.scores[old].get(plugin, 0) for plugin in side.points}
         for side in (before, after)

@@ -1,4 +1,4 @@
-"""Workloads with another pod spec: their templates, ReplicaSets and existing pods, as after a rollout."""
+"""Changes of pod specs in an inventory: in templates, ReplicaSets and existing pods, as after a rollout."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _WITH_TEMPLATE = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Repli
 
 
 def with_specs(inventory: Inventory, keys: Collection[ObjectKey], changed: Callable[[Pod], Pod]) -> Inventory:
-    """Return the inventory with other specs of workloads or bare pods.
+    """Return the inventory with changed pod specs of some workloads or bare pods.
 
     Args:
         keys: kind, namespace and name of each workload or bare pod.
-        changed: returns a pod with the new spec; it also gets each template, as a pod without a name.
+        changed: returns a given pod with the new spec. Pod templates are passed to it as pods without a name.
     """
 
     def key_of(item: KubeObject, kind: str) -> ObjectKey:

@@ -29,8 +29,8 @@ from .run import prepare
 def in_namespace(simulation: Simulation, namespace: str) -> Simulation:
     """Return the placements, workloads, pending pods, evictions and removals of one namespace.
 
-    An eviction belongs to the namespaces of the evicted pod and of the preemptor. Results without a namespace stay:
-    skipped kinds, pods of other schedulers, warnings and notes.
+    An eviction belongs to the namespaces of the evicted pod and of the preemptor. Results without a namespace are
+    returned unchanged: skipped kinds, pods of other schedulers, warnings and notes.
 
     Raises:
         UsageError: if the namespace has no workloads.
@@ -86,7 +86,7 @@ class PlacementChange:
 
     @property
     def nodes(self) -> tuple[str | None, str | None]:
-        """The pod's node in both; ``None`` if it is pending or absent."""
+        """The pod's node before and after; ``None`` if it is pending or missing there."""
         return self.before.node if self.before else None, self.after.node if self.after else None
 
     @property
@@ -97,9 +97,7 @@ class PlacementChange:
 
 @dataclass(frozen=True, slots=True)
 class SpreadChange:
-    """A constraint of a workload that differs or has a different result. A side is ``None`` if it lacks the
-    constraint.
-    """
+    """A workload's constraint that differs, or whose result does. A side is ``None`` if it lacks the constraint."""
 
     workload: WorkloadResult
     before: WorkloadSpread | None
@@ -139,10 +137,12 @@ class Cause:
     """The reason why a pod moved; `causes` finds it.
 
     Attributes:
-        kind: ``filter`` that rejects a node on one side only, ``score`` that prefers it more, or ``tie``.
+        kind: ``filter`` if a filter rejects one of the nodes in one simulation only, ``score`` if a score gained most
+            for the new node, ``tie`` if the totals are equal.
         plugin: plugin of the filter or score; "" for a tie.
         sentence: explanation with nodes and numbers.
-        points: score of the new node minus that of the old node, before and after; for ``score`` only.
+        points: the plugin's score of the new node minus its score of the old node, before and after; only for
+            ``score``.
     """
 
     kind: Literal["filter", "score", "tie"]
@@ -162,7 +162,8 @@ class Comparison:
         evictions: evictions that occur in only one simulation.
         warnings: warnings that occur in only one simulation.
         settings: differences between their configurations.
-        counts_new: whether pods that only the second simulation has count as newly pending; for changed manifests.
+        counts_new: whether pending pods that only the second simulation has count as newly pending, as for changed
+            manifests.
         why: ``namespace/name`` of some moved pods → the filter or score that moved them.
     """
 
@@ -256,8 +257,8 @@ def restricted(comparison: Comparison, namespace: str) -> Comparison:
 def have_same_start(before: Simulation, after: Simulation) -> bool:
     """Return whether kube-scheduler starts with equal pods, nodes and other objects in both simulations.
 
-    Then pods that are not judged have the same outcome in both, and so do all other pods. Templates of workloads count
-    only if preemption could delete a pod, because its controller then creates another.
+    If so, every pod has the same outcome in both, even a pod that topospread cannot judge. Templates of workloads are
+    compared only if preemption may delete a pod, which its controller then recreates.
     """
     if not before.begun or not after.begun:
         return False
@@ -335,8 +336,8 @@ def _placement_changes(
 ) -> list[PlacementChange]:
     """Return pairs of pods whose node or score differs. ``by_name``: whether to pair pods by name.
 
-    Interchangeable pods on the same node are paired first, then placed pods with placed pods. So a placed pod is paired
-    with a pending pod only if the numbers of pending pods differ.
+    Interchangeable pods on the same node are paired first, then other placed pods with placed pods. A placed pod is
+    paired with a pending pod only if the numbers of pending pods differ.
     """
     identities: tuple[Callable[[Placement], object], ...] = (
         (lambda pod: pod.name,)
@@ -355,7 +356,7 @@ def _placement_changes(
 def _paired(
     ours: Sequence[Item], theirs: Sequence[Item], identity: Callable[[Item], object]
 ) -> tuple[list[tuple[Item, Item]], list[Item], list[Item]]:
-    """Return pairs of items with equal identity, in order, and the items left over on each side."""
+    """Return pairs of items with equal identity, in order, and each side's unpaired items."""
     waiting: dict[object, deque[int]] = {}
     for position, each in enumerate(theirs):
         waiting.setdefault(identity(each), deque()).append(position)

@@ -1,4 +1,4 @@
-"""The workloads whose pods a constraint counts in addition to its own."""
+"""The workloads whose pods a constraint counts in addition to the pods of its own workload."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _REMEMBERED = 64
 
 
 class PodOwners:
-    """The workload of each pod on a node, in the state in which this index was built.
+    """An index of the workload of each pod on a node. It is not updated after it is built.
 
     Args:
         cluster: the nodes and their pods.
-        owners: pod key → workload of the pods that existed before.
-        queue: pods that were to be placed.
+        owners: pod key → workload, for pods that existed before the run.
+        queue: pods that the run had to place.
     """
 
     def __init__(self, cluster: Cluster, owners: Mapping[PodKey, Workload], queue: Iterable[QueuedPod]) -> None:
@@ -68,8 +68,8 @@ class PodOwners:
 
         Args:
             workload: workload of the constraint.
-            takes_part: whether the constraint includes each node, bool[rows].
-            total: number of all counted pods.
+            takes_part: whether the constraint counts the pods of each node, bool[rows].
+            total: number of all pods that the constraint counts.
         """
         space = workload.namespace
         name = _name(workload)
@@ -77,15 +77,14 @@ class PodOwners:
         if own[name] == total:
             return {}
         found = self._count_all(space, selector, takes_part)
-        # Until 1.23, and for built-in defaults, other nodes count too. The sums differ then, so name no workload.
+        # If the sums differ, the constraint also counts pods of other nodes (until 1.23, and for built-in defaults).
+        # The workloads of those pods are not known here, so name none.
         if sum(found.values()) != total or found.keys() <= {name}:
             return {}
         return _OwnFirst(name, found)
 
     def _count_all(self, namespace: str, selector: Selector, takes_part: Bools) -> dict[str, int]:
-        """Return owner → number of its counted pods, most pods first. Workloads with equal selectors share the
-        result.
-        """
+        """Return owner → number of its counted pods, highest first; cached for workloads with equal selectors."""
         key = (namespace, selector, takes_part.tobytes())
         found = self._latest.get(key)
         if found is None:

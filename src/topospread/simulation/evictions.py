@@ -19,10 +19,12 @@ _NOT_CREATED_ANEW = frozenset({"Pod"})
 _ANEW = re.compile(r"-anew\d+$")
 _KEEPS_ITS_NAME = frozenset({"StatefulSet"})
 _OWN_POD = frozenset({"DaemonSet", "StatefulSet"})
-"""Kinds whose pods are recreated unchanged, because they belong to a node or have their own name and volumes."""
+"""Kinds whose controllers recreate the same pod: it belongs to one node, or has a fixed name and volumes."""
 
 MOST_PREEMPTIONS = 5
-"""Most preemptions for one pod. kube-scheduler has no limit, and repeats forever if recreated victims return."""
+"""Maximum number of preemptions for one pod. kube-scheduler has no limit: if recreated victims take the space again,
+it preempts forever.
+"""
 
 
 def evict(run: Run, victims: Iterable[PodKey], preemptor: QueuedPod) -> list[PodClass]:
@@ -50,7 +52,7 @@ def evict(run: Run, victims: Iterable[PodKey], preemptor: QueuedPod) -> list[Pod
 
 
 def _owner_of(run: Run, key: str) -> tuple[Workload | None, Pod | None]:
-    """Return the workload of a placed pod, and the pod that it creates instead."""
+    """Return the workload of a placed pod, and the pod that its controller creates after an eviction."""
     queued = run.placed_here.pop(key, None)
     if queued is not None:
         run.outcomes[id(queued)].evicted = True

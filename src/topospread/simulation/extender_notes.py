@@ -1,6 +1,6 @@
-"""Notes on what `topospread run extender` would filter for annotated pods; placements do not change.
+"""Notes on nodes that `topospread run extender` would filter for annotated pods. Placements do not change.
 
-Each annotated pod is checked in the order of placement, with the pods placed before it.
+Each annotated pod is checked in the order of placement, with only the pods before it on their nodes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The inventory of the cluster after a simulation, which another simulation can start from.
+"""The inventory of the cluster after a simulation. Another simulation can start from it.
 
-Objects look as if an API server had stored them: with uids, pods with nodes and ready, workloads with the simulated
-replicas, claims with their volumes. New objects have no creation time, so they count as younger than all others.
+Objects look as if an API server had stored them: all have uids, placed pods are ready, workloads have the simulated
+replicas, and claims have their volumes. New objects have no creation time, so they count as younger than all others.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _HAVE_REPLICAS = (Deployment, ReplicaSet, ReplicationController, StatefulSet)
 def inventory_after(run: Run) -> Inventory:
     """Return the inventory after a run.
 
-    It lacks pods that were not created, were removed, or were evicted. Claims that are only assumed, and not bound, are
-    left out. PodDisruptionBudgets lose their status, so that it is computed again.
+    It lacks pods that were not created, were removed or were evicted, and claims that are assumed but not bound.
+    PodDisruptionBudgets have no status, so that the next simulation computes it.
     """
     return inventory_with(run, _pods(run))
 
@@ -66,7 +66,6 @@ def inventory_with(run: Run, pods: Iterable[Pod]) -> Inventory:
 
 
 def _scaled(kind: str, item: Object, replicas: dict[tuple[str, str, str], int]) -> Object:
-    """Return a workload with the simulated replicas."""
     wanted = replicas.get((kind, item.namespace, item.name))
     if wanted is None or not isinstance(item, _HAVE_REPLICAS):
         return item
@@ -74,7 +73,6 @@ def _scaled(kind: str, item: Object, replicas: dict[tuple[str, str, str], int]) 
 
 
 def _stored(kind: str, item: Object) -> Object:
-    """Return the object with a uid."""
     if item.metadata.uid:
         return item
     uid = generated_uid(kind, item.namespace, item.name)
@@ -82,7 +80,7 @@ def _stored(kind: str, item: Object) -> Object:
 
 
 def _of_stored_pods(claim: ResourceClaim) -> ResourceClaim:
-    """Return a claim with the generated uids of its users and owner."""
+    """Return a claim whose references to its users and owner have the uids that `_stored` gives to them."""
 
     def uid(known: str, name: str) -> str:
         return generated_uid("Pod", claim.namespace, name) if known == pod_key(claim.namespace, name) else known

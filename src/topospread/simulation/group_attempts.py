@@ -34,13 +34,13 @@ from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
 
 _NAMES = 3
-"""Most domains, or pods, that a message names."""
+"""Maximum number of domains or pods that a message names."""
 
 
 def judge_groups(run: Run, known: Mapping[Key, Exception] = MappingProxyType({})) -> set[Key]:
-    """Decide which groups of a run are judged, and return them. The other groups have a part that is not modelled.
+    """Return the groups of a run without unmodelled parts, and set them and the other groups in the cluster.
 
-    ``known``: groups that an earlier attempt found not to be modelled.
+    ``known``: group → error, for groups that an earlier attempt found to have an unmodelled part.
     """
     cluster, scheduler = run.cluster, run.scheduler
     objects = cluster.objects
@@ -136,7 +136,7 @@ def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
 
 
 def give_up(run: Run, group: Key, error: NotJudgedError) -> None:
-    """Judge no pod of a group from now on, because of an error that names the reason."""
+    """Mark a group as not judged from now on, with the error that names the reason."""
     objects = run.cluster.objects
     objects.judge_groups((objects.whole_groups or set()) - {group}, {**objects.unjudged_groups, group: error})
 
@@ -146,7 +146,7 @@ def try_more(run: Run, pods: Sequence[QueuedPod], *, all_exist: bool) -> list[Po
 
     Args:
         pods: pods without nodes. The group has no other such pods.
-        all_exist: whether these pods are all that will be tried together.
+        all_exist: whether the group gets no further pods, so its number of pods is final.
     """
     cluster, key = run.cluster, group_key(pods[0].pod)
     assert key is not None, "a pod of a group"
@@ -172,7 +172,6 @@ def try_more(run: Run, pods: Sequence[QueuedPod], *, all_exist: bool) -> list[Po
 
 
 def _outcome(run: Run, attempt: GroupAttempt, result: MemberResult) -> PodOutcome:
-    """Return the outcome of one pod after the attempt."""
     key, cluster = result.member.key, run.cluster
     if result.row >= 0:
         return PodOutcome(Placement(key, cluster.nodes.names[result.row], result.score), stamp=cluster.journal.stamp)
@@ -241,7 +240,7 @@ def outcomes_of_waiting(run: Run, queue: VirtualQueue) -> dict[int, PodOutcome]:
 
 
 def _held(infos: Collection[QueuedPodInfo]) -> str:
-    """Return the pods that PreEnqueue plugins hold, and why."""
+    """Return a text that names the pods that PreEnqueue plugins hold, and why."""
     gated = [each for each in infos if each.pod.spec.scheduling_gates]
     held = [each.key.partition("/")[2] for each in gated or infos if gated or each.gating_plugin]
     names = ", ".join(held[:_NAMES]) + (f" and {len(held) - _NAMES} more" if len(held) > _NAMES else "")

@@ -1,4 +1,4 @@
-"""Domains that node pools could add, and whether they would satisfy minDomains."""
+"""Domains that node pools could add, and whether minDomains would then be met."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def unmet_min_domains(run: Run, pools: Sequence[NodePool]) -> Iterator[tuple[str
 
 
 def grow_each(cluster: Cluster, pools: Sequence[NodePool]) -> None:
-    """Add one node of every pool that may grow."""
+    """Add one node to every pool that may grow."""
     nodes = [each for each in cluster.nodes.nodes if each is not None]
     for pool in pools:
         if pool.may_grow(nodes):
@@ -40,7 +40,7 @@ def grow_each(cluster: Cluster, pools: Sequence[NodePool]) -> None:
 
 
 def min_domains_outlook(now: ConstraintArithmetic, then: ConstraintArithmetic) -> str:
-    """Return in words whether minDomains, which is not met now, is met with one more node of every pool (``then``)."""
+    """Return a sentence on whether an unmet minDomains is met with one more node in every pool (``then``)."""
     there = {each.name for each in now.domains}
     added = [each.name for each in then.domains if each.name not in there]
     has = "1 domain exists" if len(there) == 1 else f"{len(there)} domains exist"

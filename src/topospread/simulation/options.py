@@ -14,7 +14,7 @@ from topospread.controllers.autoscaling import AutoscaleChoice
 from topospread.controllers.control_plane import ControlPlane
 
 Sampling = Literal["all", "kube"]
-"""Number of nodes to compare for a pod: all, or as many as kube-scheduler considers."""
+"""Nodes to consider for a pod: all nodes, or the sample that kube-scheduler considers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +24,21 @@ class SimulationOptions:
     Attributes:
         config: kube-scheduler's configuration; its defaults if ``None``.
         scale: ``deploy/web`` → replicas that replace those of the manifest.
-        seed: seed of draws among equals in versions that draw; ``None`` takes the first by name.
+        seed: seed of draws among nodes with equal scores in versions that draw; ``None`` takes the first by name.
         kube_version: Kubernetes version to simulate.
         gates, apiserver_gates: feature gates of kube-scheduler and of the API server; the version's by default.
         run_cron_jobs: names of CronJobs to run once.
         preemption: whether pods may evict less important pods.
         sampling: ``kube`` considers as many nodes as kube-scheduler does, in its order.
-        autoscale: replicas of workloads with a HorizontalPodAutoscaler: within its bounds, or at one bound.
+        autoscale: replicas of workloads with a HorizontalPodAutoscaler: clamped to its bounds, or at one bound.
         watch: ``namespace/name`` of pods whose full verdict at their last attempt is kept.
-        draws: whether to draw among equal nodes, with ``seed``, even in versions that do not.
-        one_of_many: whether other orders are simulated too, which makes the note on order needless.
+        draws: whether to draw among nodes with equal scores, with ``seed``, even in versions that do not.
+        one_of_many: whether the caller also simulates other orders of pods, so the result needs no note on order.
         pools: node pools that grow for pending pods (`scaling`).
         assumes_unjudged: whether filters that topospread does not model accept every node.
-        refuses: whether to leave out new pods that the API server denies; otherwise, as in drills, they are not judged.
-        retries: whether controllers create the pods beyond a quota once other pods are gone, as in a drill.
-        tries_groups: whether to schedule the pods of a PodGroup together; otherwise such pods are not judged.
+        refuses: whether to leave out new pods that the API server denies. If False, as in drills, they are not judged.
+        retries: whether controllers create pods that exceed a quota once other pods are deleted, as in a drill.
+        tries_groups: whether to schedule the pods of a PodGroup together. If False, such pods are not judged.
     """
 
     config: Configuration | None = None

@@ -1,9 +1,9 @@
-"""One simulation in many orders of pods, with its results as ranges over the orders.
+"""Simulations of one input in many orders of pods, with the results as ranges over the orders.
 
-A real cluster interleaves the pods of its controllers, and kube-scheduler draws among equal nodes. Both are unknown.
-The first order is the plan's own, and takes the first of equal nodes by name. Other orders draw among equal nodes. They
-interleave the workloads at random, or place one workload after another in random order. Priorities, the order within a
-workload, bare pods, and pods that are already pending in the cluster keep their order.
+In a real cluster, the order in which controllers create pods is unknown, and kube-scheduler draws among nodes with
+equal scores. The first order is the plan's own and takes the first of such nodes by name; the other orders draw. They
+interleave the workloads at random, or place one workload after another in random order. Every order keeps priorities,
+the order within a workload, and the order of bare pods and of pods that are already pending in the cluster.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .run import prepare
 from .unknown import bracketed, has_open_pods, is_unjudged, unjudged_parts
 
 Progress = Callable[[int, int], None]
-"""Receives the number of orders simulated so far and the total."""
+"""Function that receives the number of orders simulated so far and the total."""
 
 
 class SpreadBounds(Base, frozen=True):
@@ -156,9 +156,8 @@ def interleaved(queue: Sequence[QueuedPod], source: random.Random, *, by_turns: 
 
     Args:
         queue: pods in the plan's order.
-        source: source of randomness.
-        by_turns: whether to interleave the workloads' pods, with equal probability of each interleaving; else one
-            workload follows another. Pods of higher priority always come first.
+        by_turns: whether to interleave the workloads' pods, each interleaving equally likely; else one workload
+            follows another. Pods of higher priority always precede.
     """
     waiting = [each for each in queue if each.created]
     streams: dict[Hashable, list[QueuedPod]] = {}
@@ -179,10 +178,10 @@ def interleaved(queue: Sequence[QueuedPod], source: random.Random, *, by_turns: 
 
 @dataclass(frozen=True, slots=True)
 class _Tally:
-    """The numbers of one simulation.
+    """The numbers of one simulation, from which ranges are computed.
 
     Attributes:
-        of: index of the workload → pending pods, and for each constraint its skew and the counts of its domains.
+        of: index of the workload → (number of pending pods, (skew, counts of its domains) of each constraint).
     """
 
     pending: int
@@ -191,7 +190,6 @@ class _Tally:
 
     @classmethod
     def of_simulation(cls, result: Simulation, namespace: str | None) -> _Tally:
-        """Return the numbers of a simulation."""
         return cls(
             sum(each.pending for each in result.workloads if namespace in (None, each.namespace)),
             len(result.evictions),

@@ -1,4 +1,4 @@
-"""The result of a finished run as data."""
+"""The result of a finished run (`Simulation`)."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def exceeded(
 ) -> Exceeded:
     """Return why a constraint's skew exceeds maxSkew; "" if it does not.
 
-    A hard constraint limits only placements of the workload's own pods. So its excess existed before, or is due to
-    another workload's pods.
+    A hard constraint limits the placement of the workload's own pods, so it was exceeded before, or other workloads'
+    pods exceed it.
 
     Args:
         before, after: counts before and after the workload's pods were placed.
@@ -56,10 +56,10 @@ def exceeded(
 
 
 def _excess_of_soft(run: Run, now: ConstraintArithmetic, placed: Sequence[QueuedPod]) -> Exceeded:
-    """Return why pods exceed a soft constraint: ``full`` if no emptiest domain had a feasible node, else why not there.
+    """Return why pods exceed a soft constraint: ``full``, ``scores`` or ``sampled``, as in `Exceeded`.
 
-    This checks the last pod that was placed in a fullest domain, after the removal of this and all later pods of the
-    workload.
+    It checks the last pod that was placed in a domain with the highest count, after this pod and all later pods of the
+    workload are removed.
 
     Args:
         run: the run at its end.
@@ -153,7 +153,7 @@ def result_of(run: Run) -> Simulation:
 
 
 def _capacity_notes(run: Run) -> list[str]:
-    """Return notes on CSI drivers whose published capacity was not reduced by the run's new volumes."""
+    """Return notes on CSI drivers with new volumes: the run does not reduce their CSIStorageCapacity."""
     objects, known = run.cluster.objects, {each.name for each in run.plan.inventory.persistent_volumes}
     made = Counter(
         each.spec.csi.driver
@@ -175,7 +175,7 @@ IN_ONE_ORDER = "are placed in the order of the input, but controllers create the
 
 
 def _order_may_decide(run: Run) -> list[str]:
-    """Return a note if another order of the workloads' pods might change which pods are pending."""
+    """Return a note if other pods might be pending in another order of the workloads' pods."""
     pending = {queued.priority for queued in run.queue if run.outcomes[id(queued)].verdict and _is_new(run, queued)}
     workloads = {id(queued.workload) for queued in run.queue if not queued.created and queued.priority in pending}
     if len(workloads) < 2 or run.options.one_of_many:
@@ -187,7 +187,7 @@ def _order_may_decide(run: Run) -> list[str]:
 
 
 def _batch_notes(placements: Iterable[Placement]) -> list[str]:
-    """Return a note on the pods that got their nodes from a batch, without being scored."""
+    """Return a note on the pods that got their nodes from a batch, without new scores."""
     hinted = [each for each in placements if each.hinted]
     if not hinted:
         return []
@@ -258,8 +258,8 @@ def _rejected(
 ) -> list[Rejected]:
     """Return for each constraint why each domain rejects one more pod.
 
-    A pod with ephemeral volumes has its own claims. Such a workload needs the pending pod ``waiting``; if it is
-    ``None``, the result is empty.
+    Each pod with ephemeral volumes has its own claims, so only a real pod can be checked: the pending pod ``waiting``.
+    For such a workload without one, the result is empty.
     """
     pod, name = workload.template, ""
     if not after or pod is None:

@@ -65,7 +65,7 @@ def reasons_by_domain_of(topology_key: str, verdict: Verdict, cluster: Cluster) 
         row_of = cluster.nodes.row_of
         rows = np.fromiter((row_of[node] for node in verdict.nodes), np.int64, len(verdict.nodes))
     codes = column.codes[rows]
-    kinds = len(verdict.rejections)  # none where the pod cannot be judged
+    kinds = len(verdict.rejections)  # 0 if the pod could not be judged
     rejected = np.flatnonzero((verdict.blame >= 0) & (codes >= 0)) if kinds else np.zeros(0, np.int64)
     pairs, counts = np.unique(codes[rejected] * kinds + verdict.blame[rejected], return_counts=True)
     reasons: defaultdict[str, Counter[str]] = defaultdict(Counter)

@@ -21,7 +21,7 @@ from .run import PodOutcome, Run, note_placed, repeated
 from .virtual_queue import VirtualQueue
 
 Progress = Callable[[int, int], None]
-"""Receives the number of pods scheduled so far and the total."""
+"""Function that receives the number of pods scheduled so far and the total."""
 
 Grow = Callable[[Run, VirtualQueue], bool]
 """Function that adds nodes for pending pods. It returns whether it added any."""
@@ -32,7 +32,7 @@ IN_VAIN = f"evicted other pods {MOST_PREEMPTIONS} times, but recreated pods take
 def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = None) -> None:
     """Place the pods in the order of kube-scheduler's queue, until no attempt would change anything.
 
-    ``grow``: called at that point to add nodes. Placing continues if it added any.
+    ``grow``: function that is then called to add nodes. If it adds any, placing continues.
     """
     budgets = run.budgets = Budgets(run.cluster)
     queue = VirtualQueue(run)
@@ -129,7 +129,7 @@ def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
         failed = placement.unbound or bool(outcome.verdict.error) or not outcome.verdict.nodes
         asks = run.options.preemption and not failed and scheduler.preempts(queued.pod)
         if not failed and scheduler.release_claim(queued.pod, queued.name, outcome.verdict):
-            return outcome  # the claim may be allocated elsewhere now: its stamp says that it is to be tried again
+            return outcome  # PostFilter may have deallocated the claim; the stamp makes the queue try the pod again
         if asks and _preempt(run, queue, queued, outcome):
             return outcome
         if outcome.verdict.error and outcome.verdict.unjudged:

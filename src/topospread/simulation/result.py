@@ -24,15 +24,15 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, D
 from topospread.scheduling.verdict import Verdict
 
 Exceeded = Literal["", "before", "others", "full", "scores", "sampled"]
-"""The reason why a skew exceeds maxSkew; "" if it does not. Earlier pods (``before``) or counted pods of other
-workloads (``others``) caused it.
+"""The reason why a skew exceeds maxSkew; "" if it does not.
 
-A ScheduleAnyway constraint may also be exceeded because the emptiest domains had no feasible node (``full``), other
-scores weighed more (``scores``), or nodes were not sampled (``sampled``).
+``before``: pods from before the simulation; ``others``: counted pods of other workloads. For ScheduleAnyway also
+``full``: the domains with the fewest pods had no feasible node; ``scores``: other scores outweighed the spread;
+``sampled``: kube-scheduler did not consider nodes of these domains.
 """
 
 Reasons = Mapping[str, int]
-"""Reason → nodes that are rejected for it."""
+"""Reason → number of nodes that are rejected for it."""
 
 
 class Placement(Base, frozen=True):
@@ -68,9 +68,9 @@ class DomainSpread(msgspec.Struct, frozen=True):
 
     Attributes:
         before, after: matching pods before and after the simulation.
-        nodes: counted nodes of the domain.
-        rejected: reason → nodes of the domain that would now reject one more pod, including spread reasons. It is
-            computed for workloads with new pods if some are pending or the domains' counts differ by more than one.
+        nodes: number of the domain's nodes that the constraint counts.
+        rejected: reason, including spread reasons → number of the domain's nodes that would now reject one more pod.
+            Only for workloads with new pods, if some are pending or the domains' counts differ by more than one.
     """
 
     name: str
@@ -84,7 +84,7 @@ class DomainSpreads(Sequence[DomainSpread]):
     """A constraint's eligible domains by name, computed on access because hostname has thousands.
 
     Attributes:
-        rejected: domain → reason → nodes; domains without rejections are left out.
+        rejected: domain → reason → number of nodes; without domains that have no rejection.
     """
 
     __slots__ = ("_domains", "_earlier", "rejected")
@@ -152,7 +152,8 @@ class WorkloadSpread(msgspec.Struct, frozen=True):
 
     Attributes:
         origin: source of the constraint: ``pod``, ``profile`` or ``system``.
-        skew: the largest count of an eligible domain minus the global minimum in force, after the simulation.
+        skew: largest count of an eligible domain minus the global minimum (0 if minDomains is not met), after the
+            simulation.
         domains: eligible domains, by name.
         arithmetic: all counts of the constraint after the simulation.
         counted: ``Deployment/web`` → number of its counted pods; empty if only the workload's own pods are counted.
@@ -171,7 +172,7 @@ class WorkloadSpread(msgspec.Struct, frozen=True):
 
     @property
     def hard(self) -> bool:
-        """True for DoNotSchedule."""
+        """True if the constraint is DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
     @property
@@ -212,7 +213,7 @@ class WorkloadResult(msgspec.Struct, frozen=True):
 
     @property
     def is_skewed(self) -> bool:
-        """True if a constraint's skew is more than its maxSkew."""
+        """True if the skew of any constraint is more than its maxSkew."""
         return any(each.is_exceeded for each in self.spread)
 
 
@@ -221,7 +222,7 @@ class DomainOutcome(msgspec.Struct, frozen=True):
 
     Attributes:
         domain: counts and skew of the domain.
-        rejected: reason → nodes of the domain that are rejected for it, spread reasons included.
+        rejected: reason, including spread reasons → number of the domain's nodes that are rejected for it.
     """
 
     domain: Domain
@@ -233,10 +234,10 @@ class PendingGroup(msgspec.Struct, frozen=True):
 
     Attributes:
         pods: names in queue order.
-        message: kube-scheduler's message, or why they wait (scheduling gates, a lower ordinal).
+        message: kube-scheduler's message, or why the pods were not tried (scheduling gates, a pending lower ordinal).
         preemption: the message's part on preemption; "" if preemption did not run.
         verdict: full verdict on the first pod; ``None`` if kube-scheduler does not schedule it.
-        outcomes: domains of each DoNotSchedule constraint in the verdict's arithmetic.
+        outcomes: for each DoNotSchedule constraint in the verdict's arithmetic, its domains.
         unmatched: labels of the pods' ``nodeSelector`` that no node has.
     """
 
@@ -270,14 +271,14 @@ class PoolUse(msgspec.Struct, frozen=True):
     """The use of a pool of nodes.
 
     Attributes:
-        there: number of existing nodes.
+        there: number of nodes in the input.
         added: names of nodes that were added for pending pods.
         most: maximum number of nodes; ``None`` for no limit.
-        paper: topology key → domain that a new node would add. No node has it yet, so no constraint counts it.
+        paper: topology key → domain that a new node would add. No node has this domain, so no constraint counts it yet.
         may_grow: whether the limits of the pool, and of several pools together, allow one more node outside of lost
             domains.
-        refused: for each kind of pending pod, why it does not fit on an additional node.
-        lost: the lost domain in which a new node would be; "" if there is none.
+        refused: for each kind of pending pod, why it does not fit on a new node.
+        lost: the lost domain that a new node would belong to; "" if there is none.
     """
 
     name: str
@@ -302,17 +303,17 @@ class Simulation(PlainData):
         nodes: number of nodes.
         skipped: kind → number of ignored objects of kinds that have no effect.
         evictions: preempted pods, in order.
-        removed: pods that ``--scale`` deleted, ``namespace/name`` → node.
+        removed: ``namespace/name`` → former node, for pods that ``--scale`` deleted.
         unused: fields that the API server drops or kube-scheduler ignores, also listed in ``warnings``.
         warnings, notes: sentences for the user; warnings must be shown.
         verdicts: full verdicts on the watched pods by ``namespace/name``.
         after: the final cluster if requested; another simulation can start from it.
         pools: the given pools, by name.
-        unjudged: parts of pending pods that topospread does not model and that alone keep those pods off nodes.
-        open_pods: pods, ``namespace/name``, whose result depends on these parts, their own or their neighbours'.
-        bounds: workload, ``namespace/Deployment/name`` → bounds on its pods with a node; empty if all are judged.
-        begun: the inventory and options, from which fixes are simulated.
-        bound: returns the pods that keep the nodes they had before.
+        unjudged: parts of pending pods that topospread does not model. Without them, the pods would have nodes.
+        open_pods: ``namespace/name`` of pods whose result depends on these parts, of the pod itself or of other pods.
+        bounds: ``namespace/Deployment/name`` → bounds on its number of placed pods; empty if all pods are judged.
+        begun: the inventory and options of this simulation, from which fixes are simulated.
+        bound: function that returns the pods that keep their nodes of the input.
     """
 
     placements: tuple[Placement, ...]
@@ -336,7 +337,7 @@ class Simulation(PlainData):
 
     @cached_property
     def verdict(self) -> Word:
-        """``no`` if a pending pod is not open; else ``unknown`` if there are open pods, or ``yes``."""
+        """``no`` if a pod is surely pending, ``unknown`` if the result of some pods is open, else ``yes``."""
         return self.verdict_in(None)
 
     def verdict_in(self, namespace: str | None) -> Word:

@@ -51,7 +51,7 @@ class PodOutcome(msgspec.Struct):
         evicted: whether it was placed and then preempted.
         nominated: node on which pods were preempted for it; "" without one.
         preempted: number of preemptions for it.
-        unjudged: parts that topospread does not model and that alone prevented a placement in some attempt.
+        unjudged: parts that topospread does not model, if in some attempt all modelled filters accepted a node.
     """
 
     placement: Placement
@@ -69,13 +69,13 @@ class PodOutcome(msgspec.Struct):
         return self.placement.node is None
 
     def message_of(self, pod: str) -> str:
-        """Return the message with the name of a pod ``namespace/name`` that shares the verdict on an equal pod."""
+        """Return the message, with the given pod's name in place of the pod for which the verdict was computed."""
         message = self.placement.message
         return message if self.verdict is None else message.replace(f'pod "{self.verdict.pod}"', f'pod "{pod}"')
 
     @property
     def is_plain(self) -> bool:
-        """True if the pod found no node and neither evicted pods nor was evicted."""
+        """True if the pod found no node, was not evicted, and no pod was evicted for it."""
         return self.placement.node is None and not (self.evicted or self.nominated or self.preempted)
 
 
@@ -85,10 +85,10 @@ class Run(msgspec.Struct):
     Attributes:
         queue: pods to place; pods that controllers recreate after an eviction are appended.
         outcomes: outcomes by ``id`` of the queued pod.
-        placed_here: pod key → queued pod that the run placed.
+        placed_here: pod key → queued pod, for pods that the run placed.
         placements: keys of placed pods in order, including pods that were evicted later.
-        before: `spreads` before anything was removed or placed.
-        owners: pod key → workload of the pods that existed before.
+        before: result of `spreads` before any pod was removed or placed.
+        owners: pod key → workload, for pods that existed before the run.
         budgets: PodDisruptionBudgets, updated after evictions and placements; ``None`` before pods are placed.
     """
 
@@ -122,10 +122,10 @@ def note_placed(run: Run, queued: QueuedPod, key: str) -> None:
 
 
 def repeated(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | None:
-    """Return the outcome of a pod that is rejected like the last pod of its class, ``None`` if it must be scheduled.
+    """Return the outcome of a pod that is rejected like ``last``; ``None`` if the pod must be scheduled.
 
-    ``last``: outcome of the last pod of its class. If the pod already has an outcome with the same message, that
-    outcome is updated and returned.
+    ``last``: outcome of the last rejected pod of the class. If the pod already has an outcome with the same message,
+    update and return that outcome.
     """
     if run.cluster.nominated and run.cluster.nominated_node(pod_key(queued.namespace, queued.name)):
         return None
@@ -183,7 +183,7 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
         run.before = spreads(run)
     for pod in planned.removed:
         if pod.spec.node_name:
-            run.cluster.delete_pod(pod_key(pod.namespace, pod.name))  # its node may be gone
+            run.cluster.delete_pod(pod_key(pod.namespace, pod.name))  # the pod's node may be missing
     for workload in planned.workloads:
         run.owners.update((f"{pod.namespace}/{pod.name}", workload) for pod in workload.existing)
     for queued in run.queue:
@@ -194,7 +194,7 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
 
 
 def _label_bound_pods(planned: Plan, scheduler: Scheduler, options: SimulationOptions) -> None:
-    """Add zone and region labels to bound pods, if the API server does and a selector reads them."""
+    """Let binding add zone and region labels to pods, if the API server does so and a selector reads them."""
     cluster = scheduler.cluster
     if options.in_force[1].enabled(GATE):
         distinct = {id(each.pod): each.pod for each in planned.queue}
@@ -219,7 +219,7 @@ def _sampling_notes(configuration: Configuration, nodes: int) -> list[str]:
 
 
 def spreads(run: Run, of: Iterable[Workload] | None = None) -> dict[int, tuple[ConstraintArithmetic, ...]]:
-    """Return ``id`` of a workload → current counts of its constraints; ``of``: the workloads, all by default."""
+    """Return ``id`` of a workload → current counts of its constraints. ``of``: the workloads; all by default."""
     result = {}
     for workload in run.plan.workloads if of is None else of:
         if workload.template is None:
@@ -227,7 +227,7 @@ def spreads(run: Run, of: Iterable[Workload] | None = None) -> dict[int, tuple[C
         try:
             result[id(workload)] = spread_of(run.scheduler, run.cluster.shared_class(workload.template))
         except PluginError:
-            continue  # a selector that does not compile: its pods, if any are queued, say so themselves
+            continue  # invalid selector: the outcomes of the workload's queued pods report it
     return result
 
 
@@ -260,9 +260,7 @@ def cluster_of(planned: Plan, gates: Gates) -> Cluster:
 
 
 def as_served(node: Node) -> Node:
-    """Return the node as the API server would store it: capacity is the default of allocatable
-    (``SetDefaults_NodeStatus``).
-    """
+    """Return the node as the API server stores it: a missing allocatable is capacity (``SetDefaults_NodeStatus``)."""
     if node.status.allocatable is not None or node.status.capacity is None:
         return node
     return msgspec.structs.replace(node, status=msgspec.structs.replace(node.status, allocatable=node.status.capacity))

@@ -1,9 +1,9 @@
 """Node pools that grow for pending pods, by a simple model of an autoscaler.
 
-The model processes the pending pods in kube-scheduler's order. For the first pod that a new node of a pool would take,
-it adds one node of the smallest such pool (by CPU, memory, name), with the pods of DaemonSets. Then all pending pods
-are retried. It stops when no new node would help. Nodes are ready at once and never removed. No node is added in a lost
-domain. Prices, timeouts, and limits of real autoscalers are ignored.
+The model processes the pending pods in kube-scheduler's order. For the first pod that fits on a new node of some pool,
+it adds one node of the smallest such pool (by CPU, memory, name), with the node's DaemonSet pods. Then it retries all
+pending pods. It stops when no new node would help. New nodes are ready immediately, are never removed, and are never in
+a lost domain. Prices, timeouts, and limits of real autoscalers are ignored.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PoolScaler(msgspec.Struct):
     Attributes:
         pools: pools, smallest first.
         added: pool → names of its new nodes, in order.
-        refused: pool → why a new node would take no pending pod, a reason for each kind of pod.
+        refused: pool → for each kind of pending pod, why it does not fit on a new node.
         lost: domains in which no node is added.
     """
 
@@ -63,7 +63,7 @@ class PoolScaler(msgspec.Struct):
 
     @classmethod
     def of(cls, pools: Iterable[NodePool]) -> PoolScaler:
-        """Return a scaler for pools that have not grown yet."""
+        """Return a scaler without added nodes."""
         ordered = sorted(pools, key=lambda pool: pool.size)
         return cls(ordered, {pool.name: [] for pool in ordered})
 
@@ -84,7 +84,7 @@ class PoolScaler(msgspec.Struct):
         return True
 
     def wanted(self, scheduler: Scheduler, workloads: Sequence[Workload], waiting: Iterable[QueuedPod]) -> Node | None:
-        """Return a new node for the first pod that it would take; ``None`` if it would help no pod."""
+        """Return a new node for the first waiting pod that fits on one; ``None`` if no pod does."""
         nodes = [each for each in scheduler.cluster.nodes.nodes if each is not None]
         growing = [each for each in self.pools if each.may_grow(nodes) and not lost_of(each, self.lost)]
         made = [(each, each.node(next(new_names(each, nodes)), nodes)) for each in growing]
@@ -108,7 +108,7 @@ class PoolScaler(msgspec.Struct):
         return None
 
     def uses(self, nodes: Sequence[Node], keys: Collection[str]) -> Iterator[PoolUse]:
-        """Yield the use of each pool, with the domains that it could add and that no node has."""
+        """Yield the use of each pool, with domains of ``keys`` that it could add and that no node has."""
         paper = on_paper(self.pools, nodes)
         for pool in sorted(self.pools, key=lambda each: each.name):
             domains = {
@@ -125,7 +125,7 @@ class PoolScaler(msgspec.Struct):
 
 
 def lost_of(pool: NodePool, lost: Collection[Domain]) -> str:
-    """Return the lost domain in which a new node of the pool would be; "" if there is none."""
+    """Return the lost domain that a new node of the pool would belong to; "" if there is none."""
     return next((label[1] for label in pool.labels.items() if label in lost), "")
 
 
@@ -167,7 +167,7 @@ def _helps_group(
     queued: QueuedPod,
     waiting: Iterable[QueuedPod],
 ) -> bool:
-    """Return whether new nodes, at most one a pod, give nodes to a pod's group. True for a pod on its own."""
+    """Return whether a pod's group fits with at most one new node for each of its pods; True for a single pod."""
     cluster, key = scheduler.cluster, group_key(queued.pod)
     if key is None or key not in (cluster.objects.whole_groups or ()):
         return True
@@ -192,7 +192,6 @@ def _helps_group(
 
 
 def _daemon_pods(workloads: Sequence[Workload], node: Node) -> Iterator[tuple[Workload, Pod]]:
-    """Yield the DaemonSet pods of a new node."""
     nodes = DaemonNodes([node], comparison_operators=True)
     for row in workloads:
         if row.kind == "DaemonSet" and row.template is not None and nodes.for_pods_of(row.template.spec)[0]:

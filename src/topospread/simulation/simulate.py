@@ -22,7 +22,7 @@ def simulate(
     keep_after: bool = False,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Place every pod that the inventory's workloads still lack. Return where each is placed, or why not.
+    """Place every pod that the inventory's workloads still lack. Return each pod's node, or why it is pending.
 
     Args:
         inventory: the input, which is not changed.
@@ -45,14 +45,14 @@ def simulate(
 def judged(
     result: Simulation, inventory: Inventory, options: SimulationOptions, progress: Progress | None = None
 ) -> Simulation:
-    """Return the simulation with its unknown results marked, if topospread does not model a part of some pods."""
+    """Return the simulation with open pods and bounds (`unknown`) if topospread does not model a part of some pods."""
     if not has_open_pods(result):
         return result
     return bracketed(result, _result(prepare(inventory, replace(options, assumes_unjudged=True)), progress))
 
 
 def _result(run: Run, progress: Progress | None) -> Simulation:
-    """Place the pods of a run, on more nodes if it has pools."""
+    """Place the pods of a run, with growing pools if it has any."""
     if run.options.pools:
         return scaled_up(run, progress)
     place_all(run, progress)

@@ -1,7 +1,7 @@
 """Results that a simulation cannot know because some pods have parts that topospread does not model.
 
-Filters only reject nodes. Such a pod is therefore simulated twice: once without a node, and once as if the filters
-that are not modelled let every node pass. Pods whose outcome differs between the two simulations are open.
+Filters can only reject nodes. Everything is therefore simulated twice: once such pods get no node, and once the
+filters that are not modelled accept every node. Pods whose outcome differs between the two simulations are open.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ def is_unjudged(group: PendingGroup) -> bool:
 
 
 def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
-    """Return the first simulation with its open pods, and with bounds on each workload's placed pods.
+    """Return ``without`` with its open pods, and with bounds on each workload's placed pods.
 
     Args:
-        without: the simulation in which unjudged pods take no node.
-        assumed: the simulation in which filters that topospread does not model let every node pass.
+        without: simulation in which pods with unmodelled parts get no node.
+        assumed: simulation in which filters that topospread does not model accept every node.
     """
     placed, placed_assumed = _is_placed(without), _is_placed(assumed)
     unjudged = {pod for part in without.unjudged for pod in part.pods}
     waits = {(each.namespace, each.workload) for each in without.pending if not unjudged.isdisjoint(_pods(each))}
-    # A StatefulSet creates no pod before the unjudged one has a node.
+    # A StatefulSet does not create the pods after an unjudged pod that has no node.
     unjudged |= {
         pod
         for group in without.pending
@@ -57,7 +57,7 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
         for pod in _pods(group)
     }
     both = {**placed, **placed_assumed}
-    # Preemption may evict other pods, which their controllers create anew under other names.
+    # Preemption may evict other pods in each simulation, and recreated pods have other names.
     opened = unjudged | {pod for pod in both if placed.get(pod) != placed_assumed.get(pod)}
     most = {key_of(each): each.placed for each in assumed.workloads}
     bounds = {}
@@ -75,13 +75,13 @@ def _is_placed(simulation: Simulation) -> dict[str, bool]:
 
 
 def unjudged_parts(pending: Iterable[PendingGroup]) -> tuple[Unjudged, ...]:
-    """Return the features that are not modelled, with the pending pods that would have a feasible node without them."""
+    """Return the unmodelled parts, each with the pending pods that would have a feasible node without it."""
     found = [(group.verdict, _pods(group)) for group in filter(is_unjudged, pending)]
     return unjudged_of((part, pod) for verdict, pods in found if verdict for pod in pods for part in verdict.unjudged)
 
 
 def unjudged_of(found: Iterable[tuple[NotJudgedError, str]]) -> tuple[Unjudged, ...]:
-    """Return each part that is not modelled, with the pods that have it."""
+    """Return one entry for each unmodelled part, with the pods that have it. ``found``: pairs of part and pod."""
     parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
     for part, pod in found:
         parts.setdefault(part.what, (part, []))[1].append(pod)
@@ -89,7 +89,7 @@ def unjudged_of(found: Iterable[tuple[NotJudgedError, str]]) -> tuple[Unjudged, 
 
 
 def unjudged_part(part: NotJudgedError, pods: Iterable[str]) -> Unjudged:
-    """Return a part that is not modelled, with the pods that have it. Only a missing PodGroup can be provided."""
+    """Return the entry of an unmodelled part with the pods that have it."""
     provided = part.what == "podGroups" and "not in the input" not in part.because
     return Unjudged(
         what=part.what,

@@ -1,4 +1,4 @@
-"""Scheduler profiles without scores: all feasible nodes are equal, so results hold for any scores."""
+"""Scheduler profiles without scores: all feasible nodes are equally good."""
 
 from __future__ import annotations
 

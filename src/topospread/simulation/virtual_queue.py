@@ -1,8 +1,8 @@
 """The scheduling queue of a run in virtual time.
 
 Scheduling a pod takes no time. Planned pods arrive in the order of the plan, and a pod without a node waits for an
-event that may help it. Time passes only when no pod is active: backoffs end, and five minutes pass if the cluster
-changed since a pod's last attempt. Callers with events of their own limit the time that passes.
+event that may help it. Time advances only when no pod is active: to the end of backoffs, or by five minutes if the
+cluster changed since a pod's last attempt. Callers with their own events limit the time (``until``).
 """
 
 from __future__ import annotations
@@ -57,8 +57,7 @@ _READ_TAINTS = frozenset({"NodeUnschedulable", "PodTopologySpread", "TaintTolera
 class VirtualQueue:
     """The pods of a run that have no node.
 
-    A planned pod enters `queue` only if its first attempt fails. Adding and popping it at once would leave no trace
-    there.
+    For speed, a planned pod is added to `queue` only after its first attempt failed.
     """
 
     def __init__(self, run: Run) -> None:
@@ -96,12 +95,12 @@ class VirtualQueue:
         self._batch = BatchedUnschedulablePods(self.queue, judge)
 
     def take_in(self, groups: PodGroupQueue, places: Mapping[int, object], gated: Iterable[QueuedPod]) -> None:
-        """Add the pods of groups that are scheduled together, if their controllers have created them.
+        """Add the pods of groups that are scheduled together, if their controllers have created the pods.
 
         Args:
-            groups: the queue of the groups.
-            places: the pods' positions in the run's queue, in order.
-            gated: pods of the groups with scheduling gates.
+            groups: queue of the groups.
+            places: positions of the groups' pods in the run's queue, in order, as keys.
+            gated: the groups' pods with scheduling gates.
         """
         self.groups = self.queue.groups = groups
         for queued in gated:
@@ -128,9 +127,9 @@ class VirtualQueue:
         """Record the attempt of the current group.
 
         Args:
-            info: the group.
-            code: code of its status.
-            placed: its pods that have nodes.
+            info: record of the group.
+            code: code of the attempt's status.
+            placed: keys of the group's pods that got nodes.
         """
         groups = self.groups
         assert groups is not None, "a group was tried"
@@ -151,17 +150,17 @@ class VirtualQueue:
         return self._now
 
     def __len__(self) -> int:
-        """Return the number of pods that are scheduled before time passes."""
+        """Return the number of pods to schedule before time advances."""
         in_queue = len(self.queue.active) + self.queue.backoff.rejected + len(self._turns)
         return len(self._planned) - self._arrived + in_queue + self._batch.due
 
     @property
     def is_empty(self) -> bool:
-        """True if no pod waits except the current one, and no pod remains to be created after another pod."""
+        """True if no pod waits except the current pod, also no pod that its StatefulSet has yet to create."""
         return not len(self) and self.queue.is_empty and not self._held
 
     def pass_over(self) -> int:
-        """Record rejections of the next pods, up to a pod that must be scheduled. Return the number of rejections."""
+        """Record rejections of the next pods until one must be scheduled. Return the number of rejections."""
         tried = 0
         if self._arrived < len(self._planned):
             return tried
@@ -177,7 +176,9 @@ class VirtualQueue:
                 return tried
 
     def _pass_over_one_by_one(self) -> int:
-        """Record rejections of pods outside the batch, up to a pod that the batch must precede. Return their number."""
+        """Record rejections of next pods outside the batch of unschedulable pods, up to a pod that must be scheduled or
+        that follows a pod of the batch. Return the number of rejections.
+        """
         tried = 0
         for info in self._turns.following():
             if self._batch.due and (rank := self._batch.first()) is not None and rank < (self._turns.first() or rank):
@@ -221,11 +222,11 @@ class VirtualQueue:
         return queued
 
     def hold(self, queued: QueuedPod) -> None:
-        """Delay the current pod until its predecessor has a node, because a StatefulSet has not created it yet."""
+        """Hold the current pod back: its StatefulSet creates it once its predecessor has a node."""
         self._held.setdefault(id(queued.after), []).append(self._current[0])
 
     def bound(self, queued: QueuedPod, key: PodKey) -> None:
-        """Record that the current pod has a node: move pods that this may help, and create pods that waited for it."""
+        """Record that the current pod has a node. Move pods that this may help, and create its successors."""
         info = self._current[1]
         if info is not None:
             self.queue.done(info.uid)
@@ -237,7 +238,7 @@ class VirtualQueue:
             self.queue.assigned_pod_added(self._assigned(pod_class), pod_class.key)
 
     def _created_after(self, queued: QueuedPod) -> None:
-        """Create the pods that waited for this pod to have a node."""
+        """Create the StatefulSet's pods that were held until this pod had a node."""
         for place in self._held.pop(id(queued), ()) if self._held else ():
             self._enter(self._run.queue[place], self._since(place))
 
@@ -270,11 +271,11 @@ class VirtualQueue:
         self._entered.pop(key, None)
 
     def write_back(self) -> None:
-        """Record the outcomes of all pods, for a caller that reads them before the run ends."""
+        """Write the outcomes of pods in the batch to the run, for a caller that reads them before the run ends."""
         self._batch.let_all_go()
 
     def leave_out(self, placed: Collection[int]) -> None:
-        """Leave out planned pods, by ``id``, that were placed before the first attempt."""
+        """Remove planned pods that were placed before the first attempt. ``placed``: their ``id``."""
         self._planned = [place for place in self._planned if id(self._run.queue[place]) not in placed]
 
     def terminating(self, pod_class: PodClass) -> None:
@@ -295,7 +296,7 @@ class VirtualQueue:
 
     @cached_property
     def _hints_read_taints_alone(self) -> bool:
-        """True if the hints for changed taints read no more of a node than `taints_changed` returns."""
+        """True if the hints for changed taints read only data of a node that `taints_changed` covers."""
         return self._hinting(ClusterEvent("Node", NODE_TAINT)) <= _READ_TAINTS
 
     @cached_property
@@ -304,7 +305,7 @@ class VirtualQueue:
         return not self._rules.hints or bool(self._hinting(_ASSIGNED_POD_UPDATE))
 
     def _hinting(self, event: ClusterEvent) -> frozenset[str]:
-        """Return the plugins with a hint of their own for an event."""
+        """Return the plugins with their own hint for an event, which do not requeue on every such event."""
         found = [requeueing_of(each, self._run.cluster) for each in self._run.scheduler.frameworks.values()]
         heard = (each for plugins in found for each in plugins.interested(event))
         return frozenset(plugin for plugin, hint in heard if hint is not always)
@@ -321,7 +322,7 @@ class VirtualQueue:
         rejectors = verdict.rejectors if verdict is not None and not verdict.error else frozenset()
         place, info = self._current
         if info is None and rejectors:
-            # The result of `take` and `add_unschedulable` without an event in between: the case of most planned pods.
+            # The common case. It has the effect of `take` and `add_unschedulable` without an event between them.
             self.queue.unschedulable.put(self._new(place, rejectors))
         else:
             self.queue.add_unschedulable(self._taken(place) if info is None else info, rejectors)
@@ -351,7 +352,7 @@ class VirtualQueue:
         self.queue.add(queued.pod, self._key(queued), self._run.cluster.shared_class(queued.pod).key, since)
         if self.groups is not None:
             if self.groups.takes(queued.pod):
-                self._group_stamps.clear()  # with another pod the next attempt may differ
+                self._group_stamps.clear()  # a group with another pod may have another result, so try it again
             self.queue.move_all(UNSCHEDULED_POD_ADD, None, queued.pod)
 
     def _key(self, queued: QueuedPod) -> PodKey:
@@ -365,9 +366,9 @@ class VirtualQueue:
         return place - self._plan_size
 
     def _let_time_pass(self, until: int | None) -> bool:
-        """Advance time until all backoffs and five minutes are over. Return False if that cannot change anything.
+        """Advance time to the next flush of unschedulable pods if it may help one, else to the end of all backoffs.
 
-        The five-minute flush skips pods that would find no node again.
+        Return False if neither can change anything. The flush skips pods that would again find no node.
         """
         cluster, infos = self._run.cluster, self.queue.backoff.infos
         waits = [self.queue.backoff.expiration(each) - self._now for each in infos if each.members]
@@ -397,7 +398,7 @@ class VirtualQueue:
         return True
 
     def _finds_a_node(self, info: QueuedPodInfo) -> bool:
-        """Return whether a retry may succeed, so that time must pass for the pod."""
+        """Return whether a retry after five minutes may succeed."""
         scheduler = self._run.scheduler
         if not scheduler.finds_a_node(info.pod):
             return False
@@ -427,7 +428,7 @@ class VirtualQueue:
         return -1 if outcome is None else outcome.stamp
 
     def _may_be_one_of_many(self, info: QueuedPodInfo) -> bool:
-        """Return whether plugins rejected the pod and its class alone determines its rejection."""
+        """Return whether the batch may hold the pod: plugins rejected it, and only its class decides that."""
         odd = info.errors or info.pending_plugins or info.gating_plugin or info.pod.spec.scheduling_gates
         if odd or info.kind is None or not info.unschedulable_count or info.first_in_active is None:
             return False
@@ -438,14 +439,14 @@ class VirtualQueue:
         return queued.after is None and queued.workload.kind != "DaemonSet"
 
     def _refused(self, info: QueuedPodInfo) -> PodOutcome | None:
-        """Return the outcome of the pod's class if it holds for the pod; ``None`` if the pod must be scheduled."""
+        """Return the cached rejection of the pod's class; ``None`` if the pod must be scheduled."""
         cluster = self._run.cluster
         last = None if cluster.nominated else self.refusals.of(cluster.shared_class(info.pod))
         return None if last is None or last.verdict is None or last.verdict.error else last
 
     def refused_last(self, queued: QueuedPod) -> PodOutcome | None:
-        """Return the outcome of the last pod of a pod's class, if it still holds."""
-        if queued.workload.kind == "DaemonSet":  # each of its pods is for another node
+        """Return the outcome of the last rejected pod of a pod's class, if it still holds."""
+        if queued.workload.kind == "DaemonSet":  # each of its pods requires another node
             return None
         return self.refusals.of(self._run.cluster.shared_class(queued.pod))
 

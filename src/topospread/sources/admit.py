@@ -66,10 +66,11 @@ class Rules(msgspec.Struct, frozen=True):
         namespace: namespace of objects without ``metadata.namespace``.
         comparison_operators: allow the toleration operators Lt and Gt (TaintTolerationComparisonOperators).
         kinds: custom resources whose pods are known; None for the built-in table.
-        parameters: (apiVersion, kind) of the parameters of admission policies, whose objects are kept. Unless it is
-            None, new pods, templates and namespaces keep the text of all their fields, which policies read.
-        applied: whether objects are applied to a cluster, so that `drop_stored_fields` holds for them.
-        from_snapshot: whether `dump` wrote the objects, so that annotations that topospread sets are kept.
+        parameters: (apiVersion, kind) of the objects that admission policies use as parameters; such objects are kept.
+            None if there are no policies. Else new pods, templates and namespaces keep all fields, because a policy may
+            read any.
+        applied: whether the objects are applied to a cluster, so that `drop_stored_fields` changes them.
+        from_snapshot: whether ``topospread dump`` wrote the objects. Only then topospread's own annotations are kept.
     """
 
     strict: bool = False
@@ -81,7 +82,7 @@ class Rules(msgspec.Struct, frozen=True):
     from_snapshot: bool = False
 
     def keeps_whole(self, kind: str, item: KubeObject) -> bool:
-        """Return whether all fields of an object are kept: pods may be made of it, or policies read it."""
+        """Return whether all fields of an object are kept, because policies may read it or the pods created from it."""
         if self.parameters is None or (isinstance(item, Pod) and item.metadata.is_stored):
             return False
         if isinstance(item, ReplicaSet) and item.spec.replicas == 0:
@@ -163,7 +164,7 @@ def note_profiles(checked: dict[str, Any], kind: str) -> None:
 
 
 def _note_misspelt(checked: dict[str, Any]) -> None:
-    """Copy the key of an annotation that was to declare promises into the annotation topospread.dev/misspelt."""
+    """Copy the key of a misspelt promise or quorum annotation into the annotation topospread.dev/misspelt."""
     annotations = checked.get("metadata", {}).get("annotations", {})
     own = [each for each in annotations if each.startswith("topospread.dev/") and each not in _READ]
     if near := [each for each in own if did_you_mean(each[:63], (PROMISE, QUORUM), cutoff=0.9)]:
@@ -193,8 +194,8 @@ def is_stored(value: dict[str, Any]) -> bool:
 def refused_version(value: Mapping[str, Any], stored: KubeObject | None = None) -> str:
     """Return the API server's error for an applied object with a resourceVersion other than the stored object's.
 
-    The error is "" if the object has none. Sources: Create in apiserver/pkg/storage/etcd3/store.go; Update in
-    apiserver/pkg/registry/generic/registry/store.go.
+    Return "" if the applied object has no resourceVersion. Sources: Create in apiserver/pkg/storage/etcd3/store.go;
+    Update in apiserver/pkg/registry/generic/registry/store.go.
     """
     metadata = value.get("metadata")
     version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None

@@ -48,7 +48,7 @@ def _anonymous(inventory: Inventory, names: Pseudonyms) -> Inventory:
         for each in fields(inventory)
         if each.type.startswith("list[") and _is_of_objects(getattr(inventory, each.name))
     }
-    # Keep only ResourceSlices' kind: without them pods that need devices are unjudged.
+    # ResourceSlices are dropped, so pods that need devices are unjudged.
     kinds["resource_slices"] = []
     # Warnings, notes, places and configurations contain names, and `read_from` refers to the original input.
     return replace(inventory, **kinds, warnings=[], notes=[], places={}, declared={}, configurations=[], read_from=None)

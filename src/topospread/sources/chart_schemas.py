@@ -51,8 +51,8 @@ _KNOWN_DRAFT: Final = re.compile(r"https?://json-schema\.org/[A-Za-z0-9./-]*#?")
 def has_outside_references(chart: str) -> bool:
     """Return whether a schema of a chart or its subcharts refers to another document.
 
-    Return True, too, if a schema cannot be read, and for packed charts: readers of archives differ, so Helm may find a
-    schema where none is found here.
+    Also return True if a schema cannot be read, and for every packed chart, because Helm may find a schema in an
+    archive that this function does not find.
 
     Args:
         chart: a folder, or a packed chart.
@@ -167,7 +167,7 @@ def _unstable(data: bytes) -> Iterator[tuple[int, str]]:
 
 
 def _without_words(string: re.Match[bytes]) -> bytes:
-    """Return a string of a template, blank unless it may name a field or is itself a template for ``tpl``."""
+    """Blank a string literal of a template, unless it may name a field or be a template for ``tpl``."""
     return string[0] if b"{{" in string[0] or b"Is" in string[0] else b" " * len(string[0])
 
 
@@ -201,7 +201,7 @@ def _unpacked(path: str, room: Room) -> bytes:
 
 
 def _refers_out(schema: bytes) -> bool:
-    """Return whether a schema has an external reference, base or draft."""
+    """Return whether a schema refers to another document: by a reference, a base URL or an unknown ``$schema``."""
     # If a field is repeated, check each value.
     fields: list[tuple[str, Any]] = []
 

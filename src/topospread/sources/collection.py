@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, KeysView
 from typing import Any
 
 from topospread.api.inventory import ABSENT, Inventory, ObjectKey
@@ -57,7 +57,7 @@ class _Origins:
         self._positions.append(-1 if read.position is None else read.position)
 
     def of(self, number: int, item: KubeObject) -> ReadObject:
-        """Return the object that was added after ``number`` others, with its origin."""
+        """Return `item` with the origin of the object with index `number`, from 0."""
         position = self._positions[number]
         first = self._firsts[bisect_right(self._starts, number) - 1]
         return first._replace(item=item, position=None if position < 0 else position)
@@ -73,8 +73,8 @@ class Collection:
         self._replaced: dict[tuple[str, str], list[str]] = {}
         self._unnamed = 0
 
-    def add_path(self, found: Iterable[ReadObject]) -> None:
-        """Add the objects of one path.
+    def add_path(self, found: Iterable[ReadObject]) -> KeysView[ObjectKey]:
+        """Add the objects of one path, and return their keys.
 
         Raises:
             DuplicateError: if the path contains an object twice.
@@ -101,6 +101,7 @@ class Collection:
                 self._promising[key] = each
             elif self._promising:
                 self._promising.pop(key, None)
+        return own.keys()
 
     def _replace(self, key: ObjectKey, later: ReadObject) -> None:
         where = (str(_where(self._places[key])), str(_where(later.rough)))
@@ -115,7 +116,7 @@ class Collection:
         ]
 
     def fill(self, inventory: Inventory) -> None:
-        """Add all objects to an inventory, with their places. Unnamed objects are found by their generateName."""
+        """Add all objects to an inventory, with their places. The key of an unnamed object has its generateName."""
         lists = {kind: getattr(inventory, how.attribute) for kind, how in KINDS.items()}
         for key, item in self.objects.items():
             lists[key[0]].append(item)
@@ -128,7 +129,7 @@ class Collection:
 
 
 def applied(earlier: Inventory, later: Inventory) -> Inventory:
-    """Return the inventory with manifests applied. Fields that ``kubectl apply`` keeps are kept."""
+    """Return `earlier` with the objects of `later` applied like by ``kubectl apply`` (`inherit`)."""
     collection = Collection()
     for inventory in (earlier, later):
         collection.add_path(
@@ -186,7 +187,7 @@ def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
     if len(built) == 2 and built[0] is not built[1]:
         words = f"{built[0].name} and {built[1].name} in one path both make this object: name one of them"
         return DuplicateError(words, second.exact_place())
-    return DuplicateError(f"this object is given twice in one path, first at {where}", second.exact_place())
+    return DuplicateError(f"this object is given twice in one path, first at {where}; remove one", second.exact_place())
 
 
 def _where(place: Place) -> Place:

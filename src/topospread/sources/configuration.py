@@ -66,5 +66,5 @@ def read_single_file(path: str, stdin: BinaryIO | None = None) -> tuple[Text, li
     text = read_text(sources[0], stdin)
     found = [document.value for document in read_documents(text)]
     if not any(found):
-        raise DecodeError("this file holds no document", Place(source=path))
+        raise DecodeError("this file is empty; name another file", Place(source=path))
     return text, found

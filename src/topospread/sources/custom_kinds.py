@@ -163,7 +163,7 @@ def parse_kinds(value: Any, place: Place) -> Kinds:
         if each.as_ not in _BUILT_IN:
             raise ConfigError(f"kinds: {each.kind}: as: {each.as_}: use one of {', '.join(_BUILT_IN)}", place)
         if not each.template and not each.spec:
-            raise ConfigError(f"kinds: {each.kind}: template or spec is missing", place)
+            raise ConfigError(f"kinds: {each.kind}: add template or spec", place)
         found.setdefault((each.group, each.kind), []).append(each)
     return found
 
@@ -190,7 +190,7 @@ def find_kinds(folder: str = ".") -> Kinds:
 
 
 def made_of(value: Mapping[str, Any], how: CustomKind, namespace: str) -> Iterator[dict[str, Any]]:
-    """Yield built-in objects that create a custom resource's pods; nothing without a template.
+    """Yield built-in objects that create a custom resource's pods; none if it has no pod template.
 
     Args:
         value: the custom resource.
@@ -302,7 +302,7 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
     for name, word in words.items():
         placeholder = f"{{{name}}}"
         if text.count(placeholder) * len(word) > _LONGEST_TEXT:
-            raise ConfigError(f"kinds: a text with {placeholder} becomes longer than {_LONGEST_TEXT} characters")
+            raise ConfigError(f"kinds: a text with {placeholder} is longer than {_LONGEST_TEXT} characters; cut it")
         text = text.replace(placeholder, word)
     return text
 

@@ -37,7 +37,7 @@ class DeclarationPlaces:
 
     def _in_yaml(self, location: Location, document: int, name: str, field: str) -> Place:
         text, key = location.text, (id(location.text), document)
-        # The document's line identifies it, because an item of a list only knows its document's number.
+        # Parse only from the document's line if it is known. An item of a list knows only its document's number.
         begin, above = (text.bounds(location.line)[0], location.line - 1) if location.line else (0, 0)
         if key not in self._fields:
             self._fields[key] = positions(text.data[begin:], 1 if location.line else document)

@@ -35,7 +35,7 @@ def delivery_of(value: Mapping[str, Any], version: str, kind: str, namespace: st
 
 
 def note_of_deliveries(named: Iterable[str]) -> list[str]:
-    """Return a note on such objects, if there are any."""
+    """Return a note on objects that fetch manifests; empty without any."""
     names = list(dict.fromkeys(named))
     if not names:
         return []

@@ -45,7 +45,7 @@ BYTES_PER_VALUE: Final = 8
 """Minimum bytes per value, on average, of texts with more than `MAX_VALUES` values. Objects have about 15."""
 
 MAX_RENDERING: Final = 600.0
-"""Maximum seconds for the charts and kustomizations of a path together, with reading what they print."""
+"""Seconds after the first chart or kustomization of a path, until which another one may be rendered."""
 
 MAX_DEPTH: Final = 200
 """Maximum depth of folders: each step through a path costs time in proportion to its length."""
@@ -101,7 +101,7 @@ class SkippedFiles(msgspec.Struct):
 
     Attributes:
         hidden: folders whose names begin with a dot, except ``.git``.
-        otherwise: files that kubectl does not read, because their endings have capitals or, in a repository, are .gz.
+        otherwise: files that kubectl does not read: with capitals in their endings, or .gz files in a repository.
         outside: links whose targets are outside the folder's root.
         dangling: links whose targets do not exist.
     """
@@ -140,7 +140,7 @@ def find_sources(path: str, skipped: SkippedFiles | None = None, *, allow_empty:
     if path == STANDARD_INPUT:
         return [Source(path, None)]
     if "\0" in path or not path:
-        raise InputError("the path is empty", Place(shown_path(path) or '""'))
+        raise InputError("the path is empty; name a file or folder", Place(shown_path(path) or '""'))
     check_inside_repository(path)
     skipped = SkippedFiles() if skipped is None else skipped
     try:
@@ -211,7 +211,7 @@ def entries(folder: str, root: str, skipped: SkippedFiles) -> list[PathEntry]:
 def check_depth(folder: str) -> None:
     """Raise InputError if the path of a folder has more than `MAX_DEPTH` parts."""
     if folder.count(os.sep) > MAX_DEPTH:
-        raise InputError(f"the path of this folder has more than {MAX_DEPTH} parts", _at(folder))
+        raise InputError(f"the path of this folder has more than {MAX_DEPTH} parts; move it higher up", _at(folder))
 
 
 def is_hidden(path: str) -> bool:
@@ -223,7 +223,7 @@ def in_time(sources: Iterable[Source]) -> Iterator[Source]:
     """Yield the sources.
 
     Raises:
-        InputError: before a chart or kustomization, `MAX_RENDERING` after the first.
+        InputError: if the next source is a chart or kustomization, `MAX_RENDERING` seconds or more after the first one.
     """
     begun = math.inf
     for source in sources:
@@ -328,9 +328,9 @@ def _inflated(chunks: Iterable[bytes], source: Source) -> Iterator[bytes]:
                 elif not left and len(piece) < _CHUNK:
                     break  # continue with the next chunk
     except zlib.error as error:
-        raise InputError(f"this gzip file is damaged: {error}", _at(source.path)) from error
+        raise InputError(f"this gzip file is damaged: {error}; create it again", _at(source.path)) from error
     if inflater is not None:
-        raise InputError("this gzip file ends too early: it was cut off", _at(source.path))
+        raise InputError("this gzip file ends too early; copy it again", _at(source.path))
 
 
 def checked_utf8(data: bytes, source: Source) -> Text:
@@ -351,11 +351,11 @@ def checked_utf8(data: bytes, source: Source) -> Text:
                 words = "after a byte order mark, kubectl reads only the first of several JSON objects; remove the mark"
                 raise DecodeError(words, _at(source.path)) from None
     if sum(map(text.data.count, (b",", b"[", b"{"))) > max(MAX_VALUES, len(text.data) // BYTES_PER_VALUE):
-        words = f"the text has more than {MAX_VALUES:,} values, each of fewer than {BYTES_PER_VALUE} bytes on average"
+        words = f"more than {MAX_VALUES:,} values of under {BYTES_PER_VALUE} bytes on average; split this file"
         raise DecodeError(words, _at(source.path))
     nul = text.data.find(b"\0")
     if nul >= 0:
-        raise DecodeError("this holds NUL bytes: it is a binary file, not YAML or JSON", place_of_byte(text, nul))
+        raise DecodeError("this is binary (it has NUL bytes); name a YAML or JSON file", place_of_byte(text, nul))
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(text.data)
     for start in range(0, len(view), _CHUNK):
@@ -415,6 +415,6 @@ def _too_large(source: Source, limit: int) -> InputError:
 
 
 def unreadable(error: OSError, path: str) -> InputError:
-    """Return the operating system's error for a path, or for one below it."""
+    """Return the error for the path that an OSError names, or else for `path`."""
     culprit = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else path
     return InputError(f"cannot be read: {error.strerror or error}", _at(culprit))

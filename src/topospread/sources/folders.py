@@ -1,8 +1,8 @@
 """Find the sources of paths: files, Helm charts and kustomizations.
 
 A folder with a Chart.yaml is a chart with all its contents. A folder with a kustomization is built, and its files
-belong to it, except charts and other kustomizations. A kustomization that a built one references is part of that one.
-A named folder is always built, and kustomizations that refer to it are not.
+belong to it, except charts and other kustomizations. A kustomization that a built one references is part of that one. A
+kustomization in a folder that the user names is always built. Other kustomizations that refer to it are not.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def look_into(
         to_apply: build only the folder's kustomization, like ``kubectl apply -k``. Otherwise also find charts and
             kustomizations below it that it does not refer to.
         allow_empty: accept a folder without files to read.
-        ignored: returns the disabled rules. A base is built alone if a kustomization that refers to it is excluded or
-            has more of them.
+        ignored: returns the disabled rules. A base is also built alone if each kustomization that refers to it is
+            excluded, or disables a rule that the base does not disable.
 
     Raises:
         InputError: if the path does not exist, cannot be read, or is a folder without files and `allow_empty` is False.
@@ -150,7 +150,7 @@ def wholes_of(paths: Sequence[str], rendering: Rendering) -> tuple[list[str], li
         real = os.path.realpath(path)
         is_file = os.path.isfile(path)
         found = [name for name, parts in units if any(each.has(real) for each in parts)] if is_file else []
-        # A manifest that a kustomization only mentions is none of its objects.
+        # A manifest that a kustomization only mentions, such as for a ConfigMap, is not one of its objects.
         is_alone = not found or real in mentioned
         is_read = is_alone and (not is_file or path.lower().endswith((*ENDINGS, PACKED)))
         wholes |= dict.fromkeys([*found, path] if is_read else found)
@@ -370,7 +370,7 @@ class _Tree:
         return self.ignored(own.folder, own.file) is None
 
     def _may_include(self, own: Kustomization, folder: str, file: str) -> bool:
-        """Return whether all findings in a base or chart remain if only this kustomization is built."""
+        """Return whether lint loses no finding in a base or chart if only this kustomization is built."""
         ignored, of_part = self.ignored(own.folder, own.file), self.ignored(folder, file)
         return ignored is not None and (of_part is None or ignored <= of_part)
 
@@ -408,7 +408,7 @@ class _Tree:
         return [each for each in self.sources if not (self._is_part(each) or self._is_beside(each))]
 
     def _is_beside(self, source: Source) -> bool:
-        """Return whether the source is unrelated to the only kustomization to build."""
+        """Return whether only the named kustomization is built and the source is another one."""
         return self.alone and self.named is not None and _kustomization_of(source) is not self.named
 
     def _is_part(self, source: Source) -> bool:
@@ -447,7 +447,7 @@ class _Tree:
 
     @cached_property
     def whole_patches(self) -> set[str]:
-        """The files with a whole workload that the built kustomizations have only as patches."""
+        """Files with a complete workload that the built kustomizations use only as patches."""
         objects = {file for each in self.read for file in each.files - each.patches}
         patches = {file for each in self.read for file in each.patches} - objects
         return set(filter(_has_workload, patches))
@@ -532,9 +532,10 @@ _FOLLOWED: Final = {"chart": ("charts", "crds", "templates"), "charts": None, "c
 
 
 def _not_rendered(chart: str, limit: str) -> Iterator[str]:
-    """Yield the files of a chart's folder that hold manifests and that Helm does not render.
+    """Yield the files of a chart's folder that have manifests although ``helm template`` does not render them.
 
-    They include objects among the definitions in ``crds``, also of packed subcharts, which ``helm install`` creates.
+    Among them are files in ``crds`` with objects other than CRDs: ``helm install`` creates these. Packed subcharts are
+    searched for such files, too.
     """
     is_ignored, room = _helmignore(chart, limit), Room()
     waiting, visited = [(chart, "chart")], set[tuple[str, str]]()
@@ -648,10 +649,7 @@ def _in_hidden(folder: str, limit: str) -> Iterator[str]:
 
 
 def _has_manifest(path: str, *, is_template: bool = False) -> bool:
-    """Return whether a file holds an object other than a definition, or may hold one but is not valid YAML.
-
-    A template is for Helm alone if it is not valid YAML.
-    """
+    """Return whether a file has an object other than a CRD; for invalid YAML, whether it is no template."""
     try:
         objects = list(_objects_in(path))
     except (InputError, msgspec.DecodeError):
@@ -660,12 +658,12 @@ def _has_manifest(path: str, *, is_template: bool = False) -> bool:
 
 
 def _is_object(value: dict[str, Any]) -> bool:
-    """Return whether an object is more than a definition: kubectl applies ``items`` of any kind in its place."""
+    """Return whether an object is not a CRD, or has ``items``, which kubectl applies instead of any object."""
     return value["kind"] != "CustomResourceDefinition" or "items" in value
 
 
 def _packs_objects(path: str, room: Room) -> bool:
-    """Return whether the folders ``crds`` of a packed chart may hold objects other than definitions."""
+    """Return whether the folders ``crds`` of a packed chart may have objects other than CRDs."""
     try:
         texts = [Text(name, data) for name, data in definitions_in(path, room)]
         return any(_is_object(each) for text in texts for each in _objects_of(text))
@@ -720,7 +718,7 @@ def _has_workload(path: str) -> bool:
 
 
 def _is_workload(value: dict[str, Any]) -> bool:
-    """Return whether an object has the required fields of a pod or of a workload, which a patch leaves out."""
+    """Return whether an object has the required fields of a pod or workload. A patch does not have all of them."""
     kind, spec = value.get("kind"), value.get("spec")
     items = value.get("items")
     if isinstance(items, list) and any(isinstance(each, dict) and _is_workload(each) for each in items):

@@ -88,12 +88,12 @@ def _fetch(helm: str, words: Sequence[str], folder: str, environment: Mapping[st
     with tempfile.TemporaryDirectory(dir=folder) as fetched:
         code = subprocess.call([helm, *before, fetched, *after[1:]], env=dict(environment))
         if any(is_of_git(name) for _, folders, files in os.walk(fetched) for name in (*folders, *files)):
-            raise UsageError("the fetched chart contains a file of git's")
+            raise UsageError("the fetched chart contains a file of git's; use another version of it")
         os.makedirs(after[0], exist_ok=True)
         for name in os.listdir(fetched):
             wanted = os.path.join(after[0], name)
             if os.path.lexists(wanted):
-                raise UsageError(f"{shown_path(wanted)} exists already, and the fetched chart has the same name")
+                raise UsageError(f"{shown_path(wanted)} exists, and the fetched chart has the same name; remove it")
             shutil.move(os.path.join(fetched, name), wanted)
     return code
 
@@ -103,8 +103,8 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
 
     Args:
         words: the arguments of ``helm``.
-        roots: real paths of the folders for values. Charts and their links must be in the first folder: in the others,
-            a remote base could place a chart among Helm's own files.
+        roots: real paths of the folders for values. Charts and their links must be in the first folder. The other
+            folders are temporary, and a remote base could write a chart into them.
         network: whether charts may be fetched.
 
     Raises:
@@ -148,9 +148,10 @@ def _check_value(option: str, value: str, roots: Sequence[str]) -> None:
     if option == "--untardir" and not is_within(value, roots[0]):
         raise _outside(value, roots)
     if option == "--name-template" and "{{" in value:
-        # Unlike in charts, its functions read the environment, which would show that topospread renders, and use DNS.
+        # Unlike in a chart, functions of a name template read the environment and use DNS. So its result could depend
+        # on whether topospread renders it.
         raise UsageError(f"nameTemplate: {NO_TEMPLATE}")
 
 
 def _outside(path: str, roots: Sequence[str]) -> UsageError:
-    return UsageError(f"{shown_path(path)} is outside {shown_path(roots[0])}")
+    return UsageError(f"{shown_path(path)} is outside {shown_path(roots[0])}; copy it there")

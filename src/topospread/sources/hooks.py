@@ -42,8 +42,8 @@ def hooks_of(item: KubeObject) -> tuple[str, ...]:
 def is_passing(item: KubeObject, location: Location | None) -> bool:
     """Return whether an object is a hook whose pods end or are deleted.
 
-    In Helm's output, these are Pods and Jobs of any hook. Other workloads belong to them if no hook is for installation
-    or upgrade, or if Helm deletes them on success. In other manifests the annotation has no effect.
+    The annotation counts only in Helm's output. There, every Pod or Job with a hook is such an object. Another workload
+    is one if none of its hooks runs at installation or upgrade, or if Helm deletes it on success.
     """
     metadata = item.metadata
     if metadata.annotations is None or metadata.is_stored or location is None:
@@ -56,7 +56,7 @@ def is_passing(item: KubeObject, location: Location | None) -> bool:
 
 
 def _is_helms(text: Text) -> bool:
-    """Return whether Helm rendered a text: in this process, or before a pipe.
+    """Return whether topospread rendered a text with Helm, or Helm's output was piped to standard input.
 
     In a pipe, Helm's first comment is the sign. In a file it proves nothing, because anyone can write it there.
     """

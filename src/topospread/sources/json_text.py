@@ -65,7 +65,7 @@ def split_documents(text: Text) -> list[tuple[int, int]]:
 
 
 def _split_stream(text: Text) -> list[tuple[int, int]]:
-    """Return the documents of a text with any number of them."""
+    """Return the byte range of each document in a text with several documents."""
     whole = text.data.decode()
     decoder = json.JSONDecoder(parse_constant=_no_number, parse_int=_integer, parse_float=_float)
     spans: list[tuple[int, int]] = []
@@ -76,7 +76,7 @@ def _split_stream(text: Text) -> list[tuple[int, int]]:
             _, at = decoder.raw_decode(whole, begin)
             spans.append((start, start := start + len(whole[begin:at].encode())))
             if len(spans) > _MOST_DOCUMENTS:
-                raise DecodeError(f"the text has more than {_MOST_DOCUMENTS:,} documents", Place(text.name))
+                raise DecodeError(f"more than {_MOST_DOCUMENTS:,} documents; split them into files", Place(text.name))
     except json.JSONDecodeError as error:
         raise _malformed(text, error) from None
     except RecursionError:
@@ -181,11 +181,11 @@ def _duplicate(text: Text, start: int, end: int, key: str) -> DuplicateError:
         return DuplicateError(error.message, replace(error.place, document=None, line=line))
     except DecodeError:
         pass
-    return DuplicateError(f"{shown_key(text, key)} occurs twice in one object", place)
+    return DuplicateError(f"{shown_key(text, key)} occurs twice in one object; remove one", place)
 
 
 def _no_number(text: str) -> NoReturn:
-    raise _NumberError(f"{text} is no number that JSON can hold")
+    raise _NumberError(f"{text} is not a number in JSON; write a string or a finite number")
 
 
 def _integer(text: str) -> int:
@@ -243,7 +243,7 @@ class JsonList:
         """Return the list at a location; None for another value.
 
         Raises:
-            DecodeError: if it has more items than objects fit in its bytes.
+            DecodeError: if it has so many and so small items that they cannot be objects.
         """
         try:
             envelope = _ENVELOPE.decode(location.text.data[location.start : location.end])

@@ -31,7 +31,10 @@ _CHARTS: Final = (("helmCharts", "name", "version"), ("helmChartInflationGenerat
 """Fields of charts, with their fields of the name and the version."""
 _CHART_HOME: Final = "charts"
 _MOST_SLASHES: Final = 50_000
-"""Maximum number of slashes in the texts of a kustomization, or of a configuration of its plugins."""
+"""Maximum number of slashes in the texts of a kustomization, or of a configuration of its plugins.
+
+A text with a slash may be a path. Those of its folder count, too, because looking it up takes as long.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +45,11 @@ class Kustomization:
         folder: its folder.
         root: real path of its root.
         file: the file itself.
-        component: whether it is only usable in others (``kind: Component``).
+        component: whether it can only be built as a part of another one (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
         files: the files that it has as resources, patches, generators and the like.
-        patches: those of its files that it has only as patches.
-        mentioned: files that its other texts name, such as contents of a ConfigMap.
+        patches: the `files` that it uses only as patches.
+        mentioned: further files that its texts name, such as contents of a ConfigMap.
         charts: the folders of the charts that Helm renders for it.
     """
 
@@ -62,7 +65,7 @@ class Kustomization:
 
     @property
     def reached(self) -> frozenset[str]:
-        """Its file and its files, and those of the kustomizations in the folders that it refers to."""
+        """Its own file and its `files`, and those of all kustomizations that it refers to, directly or indirectly."""
         found, folders, waiting = set[str](), {self.folder}, [self]
         while waiting:
             each = waiting.pop()
@@ -112,7 +115,7 @@ def file_in(folder: str) -> str | None:
 
 
 def is_kustomization(value: dict[str, Any]) -> bool:
-    """Return whether a file of this name is kustomize's. Flux's Kustomization often has the same file name."""
+    """Return whether a kustomization.yaml is for kustomize. Flux's Kustomization often has this file name, too."""
     versions = _given(value, "apiversion")
     version = versions[0] if len(versions) == 1 else None
     return not isinstance(version, str) or not version or version.startswith(_GROUP)
@@ -130,15 +133,15 @@ def kustomization_value(path: str) -> dict[str, Any]:
     except InputError:
         return {}
     value = documents[0].value if documents else None
-    return value if isinstance(value, dict) and _slashes(value) <= _MOST_SLASHES else {}
+    return value if isinstance(value, dict) and _slashes(value, path) <= _MOST_SLASHES else {}
 
 
-def _slashes(value: Any) -> int:
-    """Return the number of slashes in all texts. Resolving paths takes time in proportion to it."""
+def _slashes(value: Any, path: str) -> int:
+    """Return the number of slashes in all paths that the texts of a file at a path may be."""
     if isinstance(value, str):
-        return value.count(os.sep)
+        return value.count(os.sep) + os.path.abspath(path).count(os.sep) if os.sep in value else 0
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return sum(map(_slashes, inside))
+    return sum(_slashes(each, path) for each in inside)
 
 
 def path_of(folder: str, given: str) -> str:
@@ -187,7 +190,7 @@ def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield all texts of a kustomization, and the files in those like ``key=file``."""
+    """Yield all texts of a kustomization, and also FILE of a text ``KEY=FILE``."""
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _texts(each)
@@ -220,7 +223,7 @@ _PLAIN_DATA: Final = frozenset(
 )
 """Fields, in lower case, whose texts kustomize does not read as paths. `helm_gate` checks `repo`."""
 _NO_PATHS: Final = frozenset({"patch", "jsonop", "delimiter", "fieldpath", "fieldpaths", "fieldspecs", "confighome"})
-"""More such fields, in lower case, which may contain slashes. `helm_gate` replaces `configHome`."""
+"""Fields, in lower case, whose texts are no paths but may contain slashes. `helm_gate` replaces `configHome`."""
 _NAMES: Final = frozenset({"name", "chartname"})
 """Fields with chart names. kustomize writes chart values to a temporary file with this name."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
@@ -252,7 +255,7 @@ def check_reach(folder: str, root: str, *, network: bool, checked: Reached | Non
         checked: results for the same root, which are used again. New results are added.
 
     Raises:
-        InputError: if it reads there, or a kustomization cannot be read. The place is the kustomization's file.
+        InputError: if the kustomization is rejected or a kustomization cannot be read. The place is its file.
     """
     checked = {} if checked is None else checked
     visited: set[str] = set()
@@ -377,12 +380,13 @@ class _ReachCheck:
             self._check_slashes(document.value)
             self._check_texts(document.value, may_be_path=field != "configurations")
             if is_inline and not (isinstance(document.value, dict) and isinstance(document.value.get("kind"), str)):
-                raise InputError("a configuration of kustomize has no kind", self._place)
+                raise InputError("a configuration of kustomize has no kind; add it", self._place)
         _check_syntax(data, self._place, merges=False)
 
     def _check_slashes(self, value: Any) -> None:
-        if _slashes(value) > _MOST_SLASHES:
-            raise InputError(f"its texts have more than {_MOST_SLASHES:,} slashes", self._place)
+        if _slashes(value, self._folder) > _MOST_SLASHES:
+            words = f"its paths have more than {_MOST_SLASHES:,} slashes, with those of its folder; split it"
+            raise InputError(words, self._place)
 
     def _check_texts(self, value: Any, *, may_be_path: bool = True) -> None:
         """Reject URLs, files in ``.git`` or outside the root, and charts elsewhere, at any depth.

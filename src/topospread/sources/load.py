@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from topospread.api.devices import DEVICE_KINDS
-from topospread.api.inventory import ABSENT, Inventory
+from topospread.api.inventory import ABSENT, Inventory, ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.storage import default_classes
 from topospread.errors import DecodeError, DuplicateError, InputError, Place, UsageError
@@ -98,6 +98,7 @@ class ReadFrom(msgspec.Struct, frozen=True):
         live: whether a live cluster was read, too.
         taken: time of the first snapshot, RFC 3339; "" without a snapshot.
         applied: see `load`.
+        own: kind, namespace and name of each object that the paths apply to a cluster; empty without a cluster.
     """
 
     paths: tuple[str, ...]
@@ -107,6 +108,7 @@ class ReadFrom(msgspec.Struct, frozen=True):
     live: bool = False
     taken: str = ""
     applied: int = 0
+    own: frozenset[ObjectKey] = frozenset()
 
 
 def load(  # noqa: PLR0913 - keyword arguments
@@ -130,7 +132,8 @@ def load(  # noqa: PLR0913 - keyword arguments
     """Read all input into an inventory. Workloads have no pods yet.
 
     Args:
-        paths: files, folders and ``-``, applied in this order after ``cluster``. Without a cluster they are its state.
+        paths: files, folders and ``-``, applied in this order after ``cluster``. Without a cluster, they are the
+            cluster's state.
         cluster: a synthetic cluster (`synthetic_cluster.GRAMMAR`), or a path of files.
         stdin: input for the path ``-``.
         strict: reject unknown fields, like ``kubectl --validate=strict``.
@@ -145,7 +148,8 @@ def load(  # noqa: PLR0913 - keyword arguments
         allow_empty: accept paths without any object.
         progress: receives the number of processed bytes.
         keeps_whole: keep all fields of pods and templates, for policies that are not in the paths.
-        applied: without a cluster, number of last paths that are applied to the state which the other paths give.
+        applied: if there is no cluster: number of paths, from the end, that are applied to the state in the other
+            paths.
 
     Raises:
         InputError: if a file cannot be read or used, or no path contains an object.
@@ -179,15 +183,17 @@ def load(  # noqa: PLR0913 - keyword arguments
                 collection.add_path(live.objects)
                 reader.snapshots.insert(0, (live.facts, live.place))
             _add_synthetic(collection, cluster)
-            empty = []
-            for path, objects in zip(paths_read, read, strict=True):
+            empty, own = [], set[ObjectKey]()
+            for number, (path, objects) in enumerate(zip(paths_read, read, strict=True)):
                 begun = iter(objects)
                 first = next(begun, None)
                 if first is None:
                     empty.append(path)
                 else:
                     whole = chain([first], begun)
-                    collection.add_path(whole if with_hooks else hooks.without(whole))
+                    keys = collection.add_path(whole if with_hooks else hooks.without(whole))
+                    if has_cluster and number >= state:
+                        own |= keys
             # With a cluster, too, manifests without an object are a mistake.
             judged = list(paths) or paths_read
             if judged and not allow_empty and set(judged) <= set(empty):
@@ -197,9 +203,16 @@ def load(  # noqa: PLR0913 - keyword arguments
                 break
             # Policies in CEL read every field of new pods: read all once more, and keep them.
             rules = msgspec.structs.replace(rules, parameters=_parameter_kinds(inventory))
-        taken = next((facts.taken for facts, _ in reader.snapshots), "")
-        how = rendering or Rendering()
-        inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, how, live is not None, taken, applied)
+        inventory.read_from = ReadFrom(
+            tuple(paths),
+            cluster,
+            namespace,
+            rendering or Rendering(),
+            live=live is not None,
+            taken=next((facts.taken for facts, _ in reader.snapshots), ""),
+            applied=applied,
+            own=frozenset(own),
+        )
         inventory.parameters += reader.parameters
         inventory.warnings += [warning for each in found for warning in each.warnings]
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
@@ -261,7 +274,7 @@ def _without_objects(paths: Sequence[str], reader: ObjectReader) -> InputError:
     """Return the error for paths without any object that topospread reads."""
     if reader.misspelt:
         (kind, similar), place = next(iter(reader.misspelt.items()))
-        return InputError(f"kind {kind} is unknown; {similar}?", place)
+        return InputError(f"kind {kind} is unknown; did you mean {similar}?", place)
     if reader.configurations:
         _, place = reader.configurations[0]
         return InputError("a KubeSchedulerConfiguration is not applied; give it with --config", place)
@@ -438,7 +451,7 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
         inventory.configurations.append(configuration)
         inventory.notes.append(f"{place}: this KubeSchedulerConfiguration is not applied; give it with --config")
     for (kind, similar), place in reader.misspelt.items():
-        inventory.warnings.append(f"{place}: kind {kind} is unknown, its objects are skipped; {similar}?")
+        inventory.warnings.append(f"{place}: kind {kind} is unknown, its objects are skipped; did you mean {similar}?")
     for facts, place in reader.snapshots:
         inventory.notes.append(f"{place}: {note_of(facts)}")
         inventory.warnings += [

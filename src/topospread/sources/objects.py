@@ -133,7 +133,7 @@ class ObjectReader:
         more_dropped: number of further such fields.
         parameters: objects with parameters of admission policies, as plain data.
         foreign: paths of other programs' files in folders.
-        placed: keys of objects without a namespace, with the assigned namespace; without placed pods.
+        placed: keys, with the assigned namespace, of objects that name no namespace; without placed pods.
     """
 
     def __init__(self, rules: Rules, earlier: Mapping[ObjectKey, KubeObject] | None = None) -> None:
@@ -351,7 +351,10 @@ class ObjectReader:
                 yield ReadObject(known, item, location.rough(), location)
 
     def _check_version(self, value: dict[str, Any], kind: str, location: Location) -> None:
-        """Refuse a resourceVersion that is not the cluster's. Standard input may be a live object, which has one."""
+        """Reject an applied object with another resourceVersion than the cluster's.
+
+        Standard input is not checked, because it may be the output of ``kubectl get``.
+        """
         if not self.rules.applied or location.text.name == STANDARD_INPUT:
             return
         namespace = self.rules.namespace if KINDS[kind].namespaced else ""
@@ -433,7 +436,7 @@ class ObjectReader:
         elif self._custom(version, kind):
             self.skipped[_told_apart(kind, version)] += 1
         for each in made:
-            # Its operator may add to what is known of the pods.
+            # Keep no fields for policies: the operator may add fields to the pods.
             origin = each["metadata"].get("annotations", {}).get(MADE_OF)
             item = admit(each, each["kind"], location, msgspec.structs.replace(self.rules, parameters=None))
             if origin is not None:

@@ -342,7 +342,7 @@ class ChartOrigins:
         return os.path.join(folder, *steps) if name else ""
 
     def _subchart(self, chart: str, name: str) -> str | None:
-        """Return the only folder whose chart may have this name or alias, or a missing one of a packed chart."""
+        """Return the only folder whose chart may have this name; the name's missing path if none may; else None."""
         if chart not in self._subcharts:
             self._subcharts[chart] = self._folders(chart)
         folders = self._subcharts[chart]
@@ -409,7 +409,8 @@ class Annotated(msgspec.Struct, frozen=True):
 class KustomizationOrigins:
     """Origins in the output of ``kustomize build``: the resources, and the patches.
 
-    Patches and transformers can write the annotations, too. So they may name only files of the kustomization.
+    Patches and transformers can write these annotations, too, so a path counts only if it is a file of the
+    kustomization.
 
     Args:
         given: path of the kustomization, as given.

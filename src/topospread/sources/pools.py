@@ -136,14 +136,14 @@ def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
         found += _of_karpenter(item, types, place)
     places = [place for place, _ in (*given, *karpenter)]
     if not found:
-        raise ConfigError("no pool can have a node", places[0] if places else Place("--pools"))
+        raise ConfigError("no pool can have a node; raise a max or a limit", places[0] if places else Place("--pools"))
     least = sum(each.least for each in found)
     if least > _MOST_NODES:
-        raise ConfigError(f"min: {least} nodes in all pools, but at most {_MOST_NODES} are allowed", places[0])
+        raise ConfigError(f"min: {least} nodes in all pools; lower it, at most {_MOST_NODES} are allowed", places[0])
     names = Counter(each.name for each in found)
     twice = [name for name, number in names.items() if number > 1]
     if twice:
-        raise ConfigError(f"there are two pools {twice[0]}", places[0])
+        raise ConfigError(f"two pools have the name {twice[0]}; rename one", places[0])
     return tuple(found)
 
 

@@ -28,11 +28,11 @@ def read_table(path: str) -> tuple[str, Any]:
     """
     data = read_text(Source(path, None)).data
     if len(data) > _MOST_BYTES:
-        raise DecodeError(f"settings of more than {_MOST_BYTES >> 20} MiB are not read", Place(path))
+        raise DecodeError(f"the settings have more than {_MOST_BYTES >> 20} MiB; shorten them", Place(path))
     text = data.decode()
     # The time and memory of tomllib grow with the product of the parts of a key and of its table's name.
     if any(part.count(".") > _MOST_PARTS for part in re.split(r"[=,{\n]", _TEXT.sub("", text))):
-        raise DecodeError(f"a key of more than {_MOST_PARTS} parts is not read", Place(path))
+        raise DecodeError(f"a key has more than {_MOST_PARTS} parts; shorten it", Place(path))
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

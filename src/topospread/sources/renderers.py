@@ -35,6 +35,7 @@ _MOST_WORDS: Final = 2000
 _MISSES_VALUES: Final = re.compile(r"^execution error|\bexecuting \"|values don't meet|values\.schema")
 """Helm errors for a chart that needs more values."""
 _VALUES: Final = "; values are given with --helm-values FILE and --helm-set NAME=VALUE"
+_FEWER: Final = "render fewer objects at a time"
 _NO_HELM: Final = "must specify --enable-helm"
 RENDER_HELM: Final = (
     "this kustomization has Helm charts, and kustomize runs Helm only on request; add --render-helm (all "
@@ -105,7 +106,7 @@ class Renderer(msgspec.Struct, frozen=True):
                         os.killpg(process.pid, signal.SIGKILL)
         if process.returncode:
             if b"out of memory" in errors:
-                raise InputError(f"`{self.name}` needs more than {MAX_MEMORY >> 30} GiB of memory", place)
+                raise InputError(f"`{self.name}` needs more than {MAX_MEMORY >> 30} GiB of memory; {_FEWER}", place)
             said = _said(errors)
             hint = _VALUES if self.command == "template" and _MISSES_VALUES.search(said) else ""
             raise InputError(RENDER_HELM if _NO_HELM in said else f"`{self.name}` failed: {said}{hint}", place)
@@ -129,7 +130,7 @@ class Renderer(msgspec.Struct, frozen=True):
                     data = os.read(key.fd, _CHUNK)
                     room -= len(data)
                     if room < 0:
-                        raise InputError(f"`{self.name}` printed more than {MAX_OUTPUT >> 20} MiB", place)
+                        raise InputError(f"`{self.name}` printed more than {MAX_OUTPUT >> 20} MiB; {_FEWER}", place)
                     if data:
                         parts[file].append(data)
                     else:
@@ -141,7 +142,7 @@ class Renderer(msgspec.Struct, frozen=True):
         return b"".join(parts[process.stdout]), b"".join(parts[process.stderr])
 
     def _too_slow(self, place: Place, seconds: float) -> InputError:
-        return InputError(f"`{self.name}` did not end within {seconds:.0f} seconds", place)
+        return InputError(f"`{self.name}` took longer than {seconds:.0f} seconds; run it by hand to see why", place)
 
 
 @contextlib.contextmanager

@@ -64,7 +64,8 @@ class Rendering:
         kube_version: the Kubernetes version that charts see, with its kinds; "" for Helm's default.
         helm_in_kustomizations: whether kustomize may run Helm for the charts of kustomizations.
         network: whether kustomize and Helm may fetch remote bases and charts.
-        is_old: warn of charts that could read ``.git`` instead of refusing them, because a change may mend them.
+        is_old: whether the manifests are an old state. Then a chart that could read ``.git`` causes a warning, not an
+            error, because the new state may repair the chart.
     """
 
     raw: bool = False

@@ -62,7 +62,7 @@ def is_within(path: str, root: str) -> bool:
 def lies_in(path: str, root: str) -> bool:
     """Return whether a path, with links resolved, is inside a root, perhaps in ``.git``.
 
-    No file has a longer path than `_MAX_PATH`, and resolving one takes seconds.
+    Return False for a path longer than `_MAX_PATH`: no file has one, and resolving it takes seconds.
     """
     real = "" if "\0" in path or len(os.fsencode(path)) > _MAX_PATH else os.path.realpath(path)
     return real == root or real.startswith(os.path.join(root, ""))
@@ -98,7 +98,7 @@ def check_link(path: str) -> None:
 
 
 def has_file(path: str) -> bool:
-    """Return whether a file exists, found in a folder. A link out of its root is rejected, whether it leads to a file.
+    """Return whether a file exists, found in a folder. A link out of its root is always rejected.
 
     Raises:
         InputError: if `check_link` rejects it.
@@ -140,7 +140,7 @@ def check_links(folder: str, root: str, *, beside_git: bool = False, visited: se
         InputError: if a link leaves the root, ``.git`` exists, or a folder cannot be read.
     """
     own = os.path.join(os.path.realpath(folder), GIT)
-    # For a repository, links that are fine elsewhere may lead to its own .git.
+    # Check a repository's folders again: a link that is allowed elsewhere may lead to this repository's .git.
     visited = set() if visited is None or os.path.lexists(own) else visited
     try:
         _check_links(folder, root, own, visited, beside_git=beside_git)

@@ -28,7 +28,7 @@ class SharedParts:
         metadata, spec = pod.metadata, pod.spec
         pod.kind, pod.api_version = intern(pod.kind), intern(pod.api_version)
         metadata.namespace = intern(metadata.namespace or "") or None
-        if metadata.uid:  # it tells alone that the pod is stored
+        if metadata.uid:  # the uid alone shows that the pod is stored
             metadata.resource_version = None
         metadata.creation_timestamp = intern(metadata.creation_timestamp or "") or None
         if metadata.labels is not None:

@@ -83,7 +83,7 @@ def _missing_owners(inventory: Inventory) -> dict[str, dict[str, int]]:
 
 
 def _may_need_a_service(pod: Pod) -> bool:
-    """Return True for a stored pod whose like default constraints can select through a Service only.
+    """Return whether default constraints can count a stored pod's replicas only through a Service's selector.
 
     Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``)
     """

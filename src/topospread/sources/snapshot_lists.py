@@ -68,7 +68,7 @@ ORDER: Final = ("Node", "Pod", *WITHOUT)
 """All kinds, in the order of reading. Nodes are before pods, so that only pods on newer nodes lack their node."""
 
 ANONYMOUS: Final = tuple(kind for kind in ORDER if kind != "ResourceSlice")
-"""Kinds of an anonymous snapshot. Selectors and the order of pools depend on names in ResourceSlices."""
+"""Kinds of an anonymous snapshot, without ResourceSlices, because selectors and the order of pools need their names."""
 
 
 class ListRequest(msgspec.Struct, frozen=True):

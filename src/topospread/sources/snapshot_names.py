@@ -85,7 +85,7 @@ OTHERS: Final = words(
     """apiGroup apiGroups resources uid apiVersion kind schedulerName schedule hostIP clusterIP
     topospread.dev/made-of hard"""
 )
-"""Fields with special rules."""
+"""Fields that `_ObjectWalk` handles one by one."""
 
 KEPT: Final = words(
     """apiVersions operations scope validationActions failurePolicy patchType reinvocationPolicy

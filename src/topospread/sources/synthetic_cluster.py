@@ -108,7 +108,7 @@ def synthetic_nodes(text: str) -> list[tuple[Node, Place]]:
     sites = list(_sites(wishes))
     special = len(wishes.labels) + len(wishes.taints) + len(wishes.cordons)
     if special * len(sites) > _MOST_COMPARISONS:
-        raise _error(f"{special} labels, taints and cordons are too many for {len(sites)} nodes")
+        raise _error(f"{special} labels, taints and cordons are too many for {len(sites)} nodes; give fewer")
     names = {name for site in sites for name in site.names}
     for where in (*(each[0] for each in wishes.labels), *(each[0] for each in wishes.taints), *wishes.cordons):
         if where and where not in names:
@@ -186,7 +186,7 @@ def _sites(wishes: _Wishes) -> Iterator[_Site]:
 def _number_of_zones(wishes: _Wishes) -> int:
     nodes, counts = wishes.nodes, wishes.counts
     if len(nodes) > 1 and counts.setdefault("zones", len(nodes)) != len(nodes):
-        raise _error(f"nodes: numbers for {len(nodes)} zones, and zones={counts['zones']}")
+        raise _error(f"nodes: numbers for {len(nodes)} zones, but zones={counts['zones']}; make them equal")
     zones = counts.get("zones", 1)
     if len(nodes) == 1 and nodes[0] < zones:
         raise _error(f"nodes={nodes[0]}: must be at least the number of zones, {zones}")
@@ -278,7 +278,7 @@ def _count(key: str, value: str) -> int:
 
 
 def _where(value: str) -> tuple[str, str]:
-    """Split ``zone-c:REST`` into the zone or node and the rest; "" if the value starts with its key."""
+    """Split ``WHERE:REST`` into the zone or node and the rest; WHERE is "" if the value has none."""
     where, colon, rest = value.partition(":")
     return (where, rest) if colon and "=" not in where and rest not in _EFFECTS else ("", value)
 

@@ -36,7 +36,7 @@ class Origins(Protocol):
         """
 
     def holders(self, place: Place) -> tuple[str, ...]:
-        """Return the files by which settings may ignore a finding at a place that `place` returned.
+        """Return the files for which settings may ignore a finding at a place that `place` returned.
 
         The rendered text must not be able to choose another file.
         """

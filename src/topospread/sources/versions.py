@@ -110,7 +110,7 @@ def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
     version = value.get("apiVersion")
     current = VERSIONS[kind][0]
     if version == current or "AdmissionPolicy" in kind:
-        return value  # a policy of an old version has the same fields, and may not be served
+        return value  # old versions have the same fields, and the version shows whether it is served
     converted = {**value, "apiVersion": current}
     if version in _DEFAULT_SELECTOR and kind != "Job":
         _default_from_template(converted)

@@ -41,7 +41,7 @@ MAX_SIZE: Final = 64 << 20
 MAX_VALUES: Final = 1_000_000
 """Maximum number of scalars, lists and mappings in a text, without aliases. A small gzip file can contain many."""
 _MOST_ITEMS, _BYTES_PER_ITEM = 100_000, 64
-"""Maximum items of a list, unless they have at least so many bytes on average."""
+"""A list with more than `_MOST_ITEMS` items needs at least `_BYTES_PER_ITEM` bytes per item on average."""
 
 BYTE_ORDER_MARK: Final = "\ufeff".encode()
 
@@ -255,7 +255,7 @@ class _DocumentReader:
         self._count(event)
         text: str = event.value
         if not text and not event.style and (event.tag is not None or not any(event.implicit)):
-            # libyaml ends a tag at a comma, and go-yaml takes the comma and what follows for its name.
+            # libyaml ends a tag at a comma. In go-yaml, the comma and the following text are part of the tag's name.
             raise DecodeError("a tag without a value; remove it", self._place(event))
         if event.tag is not None:
             value = self._tagged(event)
@@ -308,7 +308,7 @@ class _DocumentReader:
         if known is None:
             raise DecodeError("unknown anchor referenced", self._place(event))
         if known.nodes == _UNFINISHED:
-            raise DecodeError("the value of this anchor contains itself", self._place(event))
+            raise DecodeError("the value of this anchor contains itself; write it out", self._place(event))
         self.nodes += 1 + known.nodes
         self.aliased += known.nodes
         if self.aliased > 100 and self.nodes > 1000 and self.aliased / self.nodes > _allowed_alias_share(self.nodes):
@@ -362,7 +362,7 @@ class _DocumentReader:
     def _repeat(self, key: str, place: Place) -> None:
         words = f"{shown_key(self.text, key)} occurs twice in one mapping"
         if self.text.origins is None:
-            raise DuplicateError(words, place)
+            raise DuplicateError(f"{words}; remove one", place)
         place = self.text.origins.place(self.number, (), place)
         self.text.repeats[f"{place}: {words}; the last one counts, as for kubectl and Helm"] = None
 

@@ -91,7 +91,9 @@ class RefusedPod(Base, frozen=True):
 
     name: Annotated[str, Meta(description="Name of the pod.")]
     node: Annotated[str, Meta(description="Its node.")]
-    plugin: Annotated[str, Meta(description="First filter plugin that rejects it; empty if a plugin fails on it.")]
+    plugin: Annotated[
+        str, Meta(description="First filter plugin that rejects the pod; empty if a plugin fails with an error.")
+    ]
     reasons: Annotated[tuple[str, ...], Meta(description="Reasons, in kube-scheduler's words.")]
 
 
@@ -128,7 +130,7 @@ class WorkloadStatus(Base, frozen=True):
         tuple[Loss, ...], Meta(description="Pods that fail with each domain, for each key; none for DaemonSets.")
     ] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes for the user.")] = ()
-    problem: Annotated[str, Meta(description="Why its constraints cannot be judged; empty if they can be judged.")] = ""
+    problem: Annotated[str, Meta(description="Why its constraints cannot be evaluated; empty if they can.")] = ""
     ready: Annotated[int, Meta(description="Its ready pods on Ready nodes.")] = 0
 
     @property

@@ -57,7 +57,7 @@ def losses(
 
 
 class _Sum(msgspec.Struct):
-    """The summed losses of a domain."""
+    """The losses of all workloads if a domain fails."""
 
     pods: int = 0
     workloads: int = 0

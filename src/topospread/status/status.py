@@ -189,7 +189,7 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
 
 
 def _unready(workloads: Iterable[WorkloadStatus]) -> list[str]:
-    """Return a note on pods with nodes that are not ready."""
+    """Return a note on unready pods that have a node."""
     unready = [each for each in workloads if each.ready < each.existing]
     number = sum(each.existing - each.ready for each in unready)
     if not number:

@@ -43,4 +43,6 @@ class ExpectedTraffic(Base, frozen=True):
 
     price: Annotated[float | None, Meta(description="Price of a GB that crosses zones; null without --price.")]
     services: Annotated[tuple[TrafficOfService, ...], Meta(description="Services with endpoints.")]
-    left_out: Annotated[dict[str, str], Meta(description="NAMESPACE/NAME of a Service → why it has no figures.")]
+    left_out: Annotated[
+        dict[str, str], Meta(description="NAMESPACE/NAME of a Service → why its traffic is not computed.")
+    ]

@@ -163,7 +163,7 @@ class Answers:
         drill = replace(found.drill, steps=tuple(it.outcome for it in found.frames[1 : max(at, 1) + 1] if it.outcome))
         newly = " newly" if drill.steps[0].pending else ""
         told |= {"began": _waiting(found.frames[1]), "verdict": drill.verdict if at > 1 else ""}
-        # Lost pods are named even where they are no harm; so is skew, which is no part of the verdict.
+        # The page also shows lost pods and grown skew that do not affect the verdict.
         harm = structs.replace(drill.harm, lost=drill.steps[-1].lost)
         told["harm"] = [*harm_words(harm, drill.verdict, newly)] if at > 1 else []
         told["skews"] = [*grown_skews(found.frames[1].snapshot.spreads, frame.snapshot.spreads)] if at > 1 else []
@@ -307,9 +307,9 @@ class Answers:
         return {"html": self._pages.page("findings.html", findings=found)}
 
     def _placed(self, asked: PageQuestion, target: str = "") -> PageQuestion:
-        """Return the question about frame 1 in place of frame 0, for a pod that waits in both, or for all of them.
+        """Return the question for frame 1 instead of 0 if no pod has a node as read, and the pod is pending in both.
 
-        Only where no pod has a node as read: to place every pod again takes long, and changes nothing.
+        In frame 1 all pods are placed already. An answer for frame 0 would place them again, with the same result.
         """
         found, at = self.timeline(asked)
         waiting = {f"{each.namespace}/{name}" for each in found.frames[1].pending for name in each.pods}

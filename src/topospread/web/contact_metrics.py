@@ -45,5 +45,5 @@ class _ContactCollector(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         found = of_contact(self._contact)
-        del found["topospread_changes_total"]  # watchers of single objects count it; the page reads whole states
+        del found["topospread_changes_total"]  # counted only where each object is watched; the page reads whole states
         yield from families({"topospread_info": {(__version__, self._kube_version): 1}, **found})

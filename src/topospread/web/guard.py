@@ -66,7 +66,7 @@ LINKED: Final = frozenset({"/", "/editor"})
 """Paths that a link from another site may open."""
 
 _UNLOCKED: Final = "/static/page.css"
-"""Path that needs no token, because the page of a refusal has this style."""
+"""Path that needs no token: the style of the page that refuses a request."""
 _REFUSAL: Final = (Path(__file__).parent / "templates" / "refusal.html").read_text()
 _FORM: Final = (Path(__file__).parent / "templates" / "token.html").read_text()
 _FRAMES: Final = frozenset({"iframe", "frame", "embed", "object", "fencedframe"})
@@ -86,7 +86,7 @@ _NEEDS_TOKEN: Final = (
 
 
 class _Refused(Exception):  # noqa: N818 - an answer, not an error of ours
-    """The response in place of an answer."""
+    """Raised to refuse a request, with the status and text of the response."""
 
     def __init__(self, status: int, words: str, form: str = "") -> None:
         super().__init__(words)

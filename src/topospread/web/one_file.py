@@ -138,7 +138,7 @@ def _refuse_missing(name: str, found: re.Match[str], text: str) -> None:
     exports = {each[2] for each in _EXPORT.finditer(text)}
     for each in filter(None, map(str.strip, found[1].split(","))):
         if each.partition(" as ")[0] not in exports:
-            raise ValueError(f"{name} imports {each} from ./{found[2]}, which does not export it in a form known here")
+            raise ValueError(f"{name} imports {each} from ./{found[2]}, which exports no such function, class or const")
 
 
 def _variable(name: str) -> str:

@@ -86,7 +86,7 @@ def _taints(node: Node) -> str:
 
 
 def _amounts(columns: Any) -> Json:
-    """Return the columns in millicores, MiB and pods."""
+    """Return CPU in millicores, memory in MiB and the number of pods, each as a list over the nodes."""
     return {"cpu": columns[:, 0].tolist(), "memory": (columns[:, 1] // _MIB).tolist(), "pods": columns[:, 2].tolist()}
 
 

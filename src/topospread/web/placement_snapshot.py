@@ -45,7 +45,7 @@ class PodColumns:
         names: pod → its name.
         workload: pod → row of its workload, int64[pods].
         node: pod → row of its node, `NOWHERE` for a pending pod, int64[pods].
-        terminating: whether it is being deleted, bool[pods].
+        terminating: pod → whether it is being deleted, bool[pods].
     """
 
     names: list[str]

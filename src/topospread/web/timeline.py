@@ -112,7 +112,7 @@ def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
 
 
 def goes_on_from(before: Sequence[TrialStep], steps: Sequence[TrialStep]) -> bool:
-    """Return whether a trial can continue a completed one: not if a wait follows, which shortens the last step."""
+    """Return whether a trial can continue a completed one: not if its next step is a wait, which changes the last."""
     number = len(before)
     is_longer = tuple(steps[:number]) == before
     return is_longer and not (number and number < len(steps) and isinstance(steps[number], Wait))

@@ -143,7 +143,7 @@ class PlayedTrials:
                 return job.done.result(_LOOK)
             except TimeoutError:
                 if asker.is_set():
-                    raise AbandonedError("the trial was cancelled") from None
+                    raise AbandonedError("the simulation was stopped, because no page waits for it any more") from None
 
     def ask(
         self,
@@ -213,7 +213,7 @@ class PlayedTrials:
         return HeldProcess(held, lambda: replace(held, timeline=begin(held.inventory, self._served.options), ready={}))
 
     def _forget_oldest(self, kept: Key) -> None:
-        """Forget the oldest trials. Of the others only one keeps an idle process, since each takes much memory."""
+        """Forget the oldest trials. Only one kept trial keeps its idle process, because processes take much memory."""
         ended = [key for key, each in self._jobs.items() if each.done.done() and key[1] and key != kept]
         for key in ended[: max(0, len(self._jobs) - _KEPT)]:
             self._jobs.pop(key).end()
@@ -241,7 +241,7 @@ class PlayedTrials:
         job.says = "waiting for other trials"
         while not self._room.acquire(timeout=_LOOK):
             if job.is_over():
-                raise AbandonedError("the trial was cancelled")
+                raise AbandonedError("the simulation was stopped, because no page waits for it any more")
         try:
             with self._listing:
                 own = [

@@ -45,7 +45,7 @@ _MOST_DRILLED: Final = 3
 """Number of domains and nodes for which each event is simulated, the fullest first."""
 
 _MOST_SECONDS: Final = 1.0
-"""Time limit of the search for each count: who waits for it looks at the page."""
+"""Time limit in seconds of the search for each count, because a user waits for the page."""
 
 
 def pending(key: ObjectKey | None, of: Moment) -> list[Pending]:
@@ -134,7 +134,7 @@ def condition(pod: Pod) -> PodCondition:
 
 
 def since(pod: Pod) -> str:
-    """Return since when a pod is where it is, in words; "" if the pod has no times."""
+    """Return in words when a pod was placed, created or became pending; "" if the pod has no times."""
     own = condition(pod)
     verb = {"True": "placed at", "False": "pending since"}.get(own.status, "created at")
     return f"{verb} {own.last_transition_time}" if own.last_transition_time else ""

@@ -168,7 +168,7 @@ class AdmissionJudge:
         findings = report.findings
         denied = self._denying(request["object"], request, findings)
         if self._policy.deny and not denied and (report.read.broken or (findings and not report.given.manifests)):
-            # The API server reads more than the linter: an object that no rule saw is not judged.
+            # The API server accepts more objects than the linter can read. No rule has judged such an object.
             raise ValueError(_words(findings[0]) if findings else "the object cannot be read")
         if denied and request.get("oldObject"):
             before = {_sameness(each) for each in self._denying(request["oldObject"], request)}
@@ -287,7 +287,7 @@ def _allowed(request: Json, warnings: Sequence[str] = ()) -> Json:
 
 
 def _words(finding: Finding) -> str:
-    """Return a finding as kubectl prints it, perhaps in a pipeline."""
+    """Return a finding as text for kubectl's output, with commands to CI pipelines escaped."""
     field = finding.place.field
     return escape_all(f"{finding.rule}: {field}: {finding.message}" if field else f"{finding.rule}: {finding.message}")
 

@@ -130,7 +130,7 @@ class JudgingPool:
         self._demoted = [each for each in self._demoted if not each.exited.done()] + [worker]
         if len(self._demoted) > SLOW:
             holders = Counter(each.tenant for each in self._demoted)
-            ended = max(self._demoted, key=lambda each: holders[each.tenant])  # the oldest of those
+            ended = max(self._demoted, key=lambda each: holders[each.tenant])  # max returns the first, the oldest
             self._demoted.remove(ended)
             ended.end()
 

@@ -26,7 +26,7 @@ from .policy import AdmissionPolicy
 log = logging.getLogger(__name__)
 
 MOST: Final = 8 << 20
-"""Bytes of an AdmissionReview that is judged: an object and its old state of 1.5 MiB (etcd's limit), and their escapes.
+"""Maximum bytes of a judged AdmissionReview: an object and its old state of 1.5 MiB each (etcd's limit), as JSON.
 
 JSON escapes ``<`` with six bytes, and an API server may store more. A larger review is answered by the policy.
 """

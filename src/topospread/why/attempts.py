@@ -24,7 +24,7 @@ class Attempts(Base, frozen=True):
     since: Annotated[str, Meta(description="When the pod was created, RFC 3339.")]
     at_least: Annotated[int, Meta(description="Attempts that events report; 0 if no event is left.")]
     last: Annotated[str, Meta(description="Time of the last attempt; empty if unknown.")]
-    message: Annotated[str, Meta(description="kube-scheduler's sentence then.")]
+    message: Annotated[str, Meta(description="kube-scheduler's message at the last attempt.")]
 
 
 def tries_of(since: str, events: Iterable[StoredEvent]) -> Attempts:

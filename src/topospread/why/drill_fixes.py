@@ -353,7 +353,6 @@ def _patched(given: Inventory, change: Change) -> tuple[PatchedObject, Inventory
 
 
 def _applied(given: Inventory, change: Change) -> Inventory:
-    """Return the objects with a change applied."""
     of_pod = change.of_pod
 
     def changed(pod: Pod) -> Pod:

@@ -25,9 +25,9 @@ PodState = Literal["pending", "placed", "bound", "waiting"]
 does not reach kube-scheduler (scheduling gates, or an earlier pod of the StatefulSet is missing)."""
 
 Means = Literal["create", "rollout", "new pods", "recreate", "in place", "template", "cluster"]
-"""How a change takes effect: create a new object; roll out every replica from the template; use the template for new
-pods only; delete and recreate the object; edit the object in place; edit the template of an owner of an unknown kind;
-change the cluster (nodes, or delete a pod)."""
+"""How a change takes effect. create: a new object; rollout: every replica is replaced; new pods: only new pods use the
+template; recreate: the object is deleted and created; in place: the object is edited; template: the template of an
+owner of an unknown kind is edited; cluster: nodes change, or a pod is deleted."""
 
 Json = dict[str, Any]
 
@@ -85,9 +85,9 @@ class PluginVerdict(Base, frozen=True):
     """The nodes that one plugin rejects, including nodes that an earlier plugin rejects."""
 
     plugin: Annotated[str, Meta(description="Name of the filter plugin.")]
-    nodes: Annotated[int, Meta(description="Nodes that it rejects.")]
-    alone: Annotated[int, Meta(description="Nodes that no other plugin rejects.")]
-    reasons: Annotated[dict[str, int], Meta(description="Reason → nodes.")]
+    nodes: Annotated[int, Meta(description="Number of nodes that it rejects.")]
+    alone: Annotated[int, Meta(description="Number of nodes that no other plugin rejects.")]
+    reasons: Annotated[dict[str, int], Meta(description="Reason → number of nodes.")]
     details: Annotated[
         tuple[str, ...], Meta(description="Taints, labels that the pod requires, or requests larger than any node.")
     ]
@@ -204,8 +204,10 @@ class SpreadNodeScore(Base, frozen=True):
     """PodTopologySpread's score of a node."""
 
     node: Annotated[str, Meta(description="Name of the node.")]
-    parts: Annotated[tuple[SpreadPoints, ...], Meta(description="Each soft constraint.")]
-    raw: Annotated[int | None, Meta(description="The rounded sum; null for a node that lacks a key.")]
+    parts: Annotated[tuple[SpreadPoints, ...], Meta(description="Points from each soft constraint.")]
+    raw: Annotated[
+        int | None, Meta(description="Rounded sum of the points; null for a node that lacks a topology key.")
+    ]
     lowest: Annotated[int, Meta(description="Lowest raw score of a feasible node.")]
     highest: Annotated[int, Meta(description="Highest raw score of a feasible node.")]
     normalized: Annotated[int, Meta(description="100 × (highest + lowest − raw) ÷ highest")]
@@ -234,7 +236,7 @@ class NodeScores(Base, frozen=True):
     chosen: Annotated[str, Meta(description="Node of the pod.")]
     feasible: Annotated[int, Meta(description="Number of feasible nodes. A single node is not scored.")]
     best: Annotated[tuple[str, ...], Meta(description="Nodes with the highest total.")]
-    draws: Annotated[bool, Meta(description="Whether kube-scheduler draws one of them.")]
+    draws: Annotated[bool, Meta(description="Whether kube-scheduler chooses one of `best` at random.")]
     weights: Annotated[dict[str, int], Meta(description="Score plugin → its weight.")]
     nodes: Annotated[
         tuple[ScoredNode, ...], Meta(description="The chosen node, if it is feasible, then the best other nodes.")

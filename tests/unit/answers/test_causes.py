@@ -100,8 +100,8 @@ GPUS = "nvidia.com/gpu"
         pytest.param(
             spec(nodeSelector={"disktype": "ssd"}),
             [*zones("ab"), node("c", "zone-c", taints=[GPU]), node("d", "zone-d", cordoned=True)],
-            (["label-missing", "taint"], ""),
-                        "no node has disktype=ssd (2 lack nothing else) and c has the taint dedicated=gpu:NoSchedule",
+            (["label-missing"], ""),
+                        "no node has disktype=ssd (2 lack nothing else)",
             "no node has disktype=ssd",
             id="a label that no node has, whatever rejects a node first",
         ),
@@ -213,14 +213,16 @@ def test_a_node_with_two_obstacles_counts_once_under_the_first_plugin_that_rejec
     assert sum(each.nodes or 0 for each in own) == len(nodes)
 
 
-def test_what_all_nodes_lack_comes_first_and_the_rest_are_some_of_them() -> None:
-    nodes = [node(f"n{number}", "zone-a", cpu="1" if number else "4") for number in range(5)]
+@pytest.mark.parametrize(("cordoned", "too"), [(False, ""), (True, " and 4 nodes lack cpu, too (n1: 1 cpu missing)")])
+def test_what_all_nodes_lack_comes_first_and_the_rest_counts_if_every_node_lacks_more(cordoned: bool, too: str) -> None:
+    nodes = [
+        node(f"n{number}", "zone-a", cpu="1" if number else "4", cordoned=cordoned and not number)
+        for number in range(5)
+    ]
     term = TERM | {"labelSelector": {"matchLabels": {"app": "db"}}}
     near_db = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     own, _ = causes(spec(cpu="2", affinity=near_db), *nodes)
-    assert why_words(own) == (
-        "all 5 nodes have no pod that the pod affinity asks for and 4 nodes lack cpu, too (n1: 1 cpu missing)"
-    )
+    assert why_words(own) == "all 5 nodes have no pod that the pod affinity asks for" + too
 
 
 def test_simulate_why_and_status_name_the_same_causes() -> None:

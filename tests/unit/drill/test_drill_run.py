@@ -453,3 +453,15 @@ def test_pool_means_the_label_pool_where_nodes_have_it() -> None:
     objects[1]["metadata"]["labels"] |= {"karpenter.sh/nodepool": "web"}
     found = told([*objects, workload("Deployment")], Cordon(NodeChoice("karpenter.sh/nodepool", "web")))
     assert [each.nodes for each in found.steps[1].events] == [("b1",)]
+
+
+def test_a_unique_short_name_means_its_node_and_an_ambiguous_one_is_an_error() -> None:
+    objects = [node("n1.ec2.internal", "a"), node("n2.ec2.internal", "b"), node("n2.eu.internal", "b")]
+    for key in ("node", ""):
+        found = told([*objects, workload("Deployment")], Cordon(NodeChoice(key, "n1")))
+        assert [each.nodes for each in found.steps[1].events] == [("n1.ec2.internal",)]
+        short = r"n2 is short for n2\.ec2\.internal, n2\.eu\.internal: write the full name"
+        with pytest.raises(UsageError, match=short):
+            told([*objects, workload("Deployment")], Cordon(NodeChoice(key, "n2")))
+    added = told([*objects, workload("Deployment")], AddNodes(1, "n1")).steps[1].events
+    assert [each.nodes for each in added if each.kind == "added"] == [("n1.ec2.internal-new-1",)]

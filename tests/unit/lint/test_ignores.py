@@ -92,6 +92,7 @@ def test_an_annotation_covers_its_object_in_json_too(tmp_path: Path) -> None:
     [
         ("selector-emtpy", "unknown rule 'selector-emtpy'; did you mean selector-empty?"),
         ("", "the comment names no rule"),
+        ("as we agreed", "unknown rule 'as'; write the comment as # topospread: ignore RULE reason"),
     ],
 )
 def test_an_ignore_that_names_no_rule_is_reported(tmp_path: Path, comment: str, words: str) -> None:
@@ -100,6 +101,25 @@ def test_an_ignore_that_names_no_rule_is_reported(tmp_path: Path, comment: str, 
     (finding,) = (each for each in lint(str(file)) if each.rule == "unknown-ignore")
     assert words in finding.message
     assert (finding.place.line, finding.place.column) == (7, 16)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "because drains wait",
+            "unknown rule 'because'; write the annotation as topospread.dev/ignore: \"RULE reason\"",
+        ),
+        ("?", 'the annotation names no rule; write it as topospread.dev/ignore: "RULE reason"'),
+        ("no-budget", "no-budget has no finding here; remove it from the annotation"),
+    ],
+)
+def test_the_message_about_an_annotation_says_how_to_write_it(tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "pod.yaml"
+    file.write_text(
+        POD.format("", "", "").replace("{name: a,", f'{{name: a, annotations: {{topospread.dev/ignore: "{text}"}},')
+    )
+    assert words in [each.message for each in lint(str(file)) if each.rule.endswith("-ignore")]
 
 
 def test_a_rule_that_was_not_asked_leaves_its_ignores_alone(tmp_path: Path) -> None:

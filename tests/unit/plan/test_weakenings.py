@@ -239,6 +239,41 @@ def test_what_weakens_a_promise_is_named_with_its_line(tmp_path: Path, edit: Edi
     assert any(f"app.yaml:{line['line']}" in each["says"] for each in answer["causes"])
 
 
+CROWD = """\
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: crowd}
+spec:
+  replicas: 15
+  selector: {matchLabels: {app: crowd}}
+  template:
+    metadata: {labels: {app: crowd}}
+    spec:
+      containers: [{name: crowd, image: crowd, resources: {requests: {cpu: 1050m}}}]
+"""
+"""Pods that can fill a zone, so that in some orders `web` gets no node there."""
+
+
+@pytest.mark.parametrize("name", ["constraint removed", "maxSkew up", "fewer replicas"])
+def test_a_weaker_constraint_is_a_no_although_other_workloads_may_take_the_room(tmp_path: Path, name: str) -> None:
+    (edit,) = (each for each in WEAKER if each.name == name)
+    old, new = OLD + CROWD, OLD.replace(edit.old, edit.new, 1) + CROWD
+    code, text = planned(tmp_path, old, new, "-o", "json", "--seconds", "0.2")
+    answer = json.loads(text)
+    worse = [each for each in answer["promises"] if each["verdict"] == "no" and each["ground"] == "alone"]
+    assert code == 1
+    assert "if other workloads leave room" in answer["says"]
+    assert edit.says in worse[0]["lines"][0]["says"]
+
+
+@pytest.mark.parametrize("name", ["toleration", "cpu", "a soft constraint more"])
+def test_other_workloads_that_may_take_the_room_make_no_noise(tmp_path: Path, name: str) -> None:
+    (edit,) = (each for each in HARMLESS if each.name == name)
+    old, new = OLD + CROWD, OLD.replace(edit.old, edit.new, 1) + CROWD
+    assert planned(tmp_path, old, new, "--seconds", "0.2")[0] == 0
+
+
 @pytest.mark.parametrize("old", [OLD, declared(OLD)], ids=["undeclared", "declared"])
 def test_a_promise_that_only_the_new_state_declares_accepts_nothing(tmp_path: Path, old: str) -> None:
     weaker = OLD.replace("maxSkew: 1}", "maxSkew: 3}", 1)
@@ -438,6 +473,27 @@ def test_changed_objects_whose_promises_are_not_compared_are_told(tmp_path: Path
     assert answer_of(tmp_path / "same", new, new)["says"] == "nothing gets worse"
 
 
+def test_objects_that_only_one_state_has_are_told(tmp_path: Path) -> None:
+    own, classes = OLD[: OLD.index("---")], "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nvalue: 1\n"
+    old, new = (f"{own}{classes}metadata: {{name: {name}}}\n" for name in ("low", "high"))
+    told = "changed, and compared only by where pods are placed: PriorityClass low (removed), PriorityClass high (new)"
+    assert answer_of(tmp_path, old, new)["says"] == f"nothing gets worse; {told}"
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_namespace_whose_labels_end_an_anti_affinity_is_a_weakening(tmp_path: Path, *, is_new: bool) -> None:
+    """The namespace that a state lacks has no labels."""
+    pods = "labelSelector: {matchLabels: {app: db}}"
+    operator = "DoesNotExist" if is_new else "Exists"
+    own = OLD[OLD.index("---\napiVersion: apps/v1\nkind: StatefulSet") :].replace(
+        pods, f"{pods}, namespaceSelector: {{matchExpressions: [{{key: team, operator: {operator}}}]}}", 1
+    )
+    space = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: default, labels: {team: x}}\n"
+    answer = answer_of(tmp_path, *((own, own + space) if is_new else (own + space, own)))
+    assert answer["verdict"] == "no"
+    assert "default/db keeps less: losing a zone leaves at least 0 of 3, not 2" in answer["says"]
+
+
 def slim(annotations: str, in_pods: str = "", skew: int = 1) -> str:
     own = OLD[OLD.rindex("---\n") :].replace("maxSkew: 1}", f"maxSkew: {skew}, matchLabelKeys: [pod-template-hash]}}")
     return own.replace("  name: slim\nspec", f"  name: slim\n{annotations}spec").replace(
@@ -557,7 +613,7 @@ def test_a_row_breaks_its_own_promise_alone_and_the_tested_fix_comes_first(tmp_p
     broken = [(each["event"], each["declared"]) for each in json.loads(text)["promises"] if each["verdict"] == "no"]
     assert (code, broken) == (1, [("zone-loss", "zone-loss>=2")])
     told = " ".join((tmp_path / "told").read_text().split())
-    assert told.index("fix: default/slim: maxSkew 1 instead of 2 on topology") < told.index("accepts it on")
+    assert told.index("fix: default/slim: maxSkew 1 instead of 2 on topology") < told.index("accepts the change")
 
 
 def test_fixes_are_tried_for_several_workloads_and_the_others_are_named(tmp_path: Path) -> None:

@@ -504,3 +504,24 @@ def test_orders_are_not_searched_if_the_states_cannot_suffice() -> None:
         "counting does not decide, and 15 pods have too many orders to search; raise --states"
     )
     assert all(each.lines for each in found.workloads)
+
+
+def test_with_files_and_a_cluster_the_workloads_of_the_files_are_designed(tmp_path: Path) -> None:
+    old, new = (workload("Deployment", name, 2) for name in ("old", "web"))
+    other = workload("Deployment", "web", 2) | {"metadata": {"name": "web", "namespace": "other"}}
+    cluster, own = tmp_path / "cluster.json", tmp_path / "own.json"
+    for path, items in ((cluster, [*nodes("a", "b", "c"), old, other]), (own, [new])):
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+
+    def names(*words: str) -> set[str]:
+        files = ("--on", str(cluster), *(("-f", str(own)) if "-f" in words else ()))
+        words = tuple(each for each in words if each != "-f")
+        done = CliRunner().invoke(command, ["promise", "design", *files, *words, "-o", "json"])
+        return {f"{each['namespace']}/{each['name']}" for each in json.loads(done.stdout)["workloads"]}
+
+    space = new["metadata"]["namespace"]
+    assert names("--all", "-f") == names("-f") == {f"{space}/web"}
+    assert names("--all", "-f", "-A") == {f"{space}/web", f"{space}/old", "other/web"}
+    assert names("--all") == {f"{space}/old", "other/web"}
+    assert names("deploy/web", "-f") == {f"{space}/web"}
+    assert names("deploy/old", "-f") == {f"{space}/old"}

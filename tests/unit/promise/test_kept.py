@@ -16,6 +16,7 @@ from topospread.answers.promise_check import PromiseCheck, promise_check
 from topospread.answers.promise_show import promise_show
 from topospread.api.inventory import Inventory
 from topospread.api.promises import Want, read_wants
+from topospread.base import Bounds
 from topospread.drill.patching import apply_patch
 from topospread.drill.steps import Wait
 from topospread.errors import InputError, UsageError
@@ -103,6 +104,8 @@ def test_promises_are_shown_with_one_number_of_replicas() -> None:
     shown = promise_show(inventory(*THREE, own, scaler(3, 6)), ["deploy/web"])
     assert shown.says == "no single loss takes all pods of shop/web with 6 replicas"
     assert "HorizontalPodAutoscaler web allows 3 to 6: topospread promise check judges all" in shown.warnings[-1]
+    assert f"kept with {shown.workloads[0].replicas} replicas, proved" in " ".join(shown.text().split())
+    assert shown.workloads[0].sizes == Bounds(least=3, most=6)
     assert "with 6" not in promise_show(inventory(*THREE, own, scaler(6, 6)), ["deploy/web"]).says
 
 

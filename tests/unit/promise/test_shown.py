@@ -317,3 +317,18 @@ def test_simulations_beside_pods_that_are_not_judged_say_that_these_take_no_room
     assert note in promise_show(inventory(*THREE, web(spread()), claiming), ["deploy/web"]).text()
     assert note not in promise_show(inventory(*THREE, web(spread()), claiming), ["deploy/gpu"]).text()
     assert note not in of(*THREE, web(spread())).text()
+
+
+def test_pods_of_a_workload_whose_name_begins_alike_are_other_pods() -> None:
+    claiming = workload("Deployment", "web-api", 2)
+    claiming["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    (one,) = of(*THREE, web(spread()), claiming).workloads
+    assert not one.has_unjudged
+    assert {each.when for each in one.events} == {"zone-loss", "node-loss", "drain", "rollout", "scale-down", "more"}
+    (api,) = promise_show(inventory(*THREE, web(spread()), claiming), ["deploy/web-api"]).workloads
+    assert api.has_unjudged
+
+
+def test_simulations_are_repeated_only_within_the_limit_of_seconds() -> None:
+    objects = *THREE, web(spread(**BY_REVISION))
+    assert [event(of(*objects, seconds=limit), "rollout").runs for limit in (60.0, 0.0)] == [8, 1]

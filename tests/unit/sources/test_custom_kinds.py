@@ -230,7 +230,7 @@ def test_what_an_api_server_would_refuse_of_the_pods_is_refused(tmp_path: Path) 
     ("kinds", "said"),
     [
         ([{"group": "a.b", "kind": "C", "as": "Node", "template": "spec"}], "use one of ReplicaSet, Deployment"),
-        ([{"group": "a.b", "kind": "C", "as": "Pod"}], "template or spec is missing"),
+        ([{"group": "a.b", "kind": "C", "as": "Pod"}], "add template or spec"),
         ([{"group": "a.b", "kind": "C", "as": "Pod", "templates": "spec"}], "templates"),
         ({"kind": "C"}, "Expected `array`"),
     ],

@@ -99,7 +99,10 @@ def test_a_fetched_chart_lies_where_kustomize_looks_for_it(root: Path) -> None:
 def test_a_fetched_chart_brings_no_file_of_git(root: Path, fetched: str) -> None:
     """A chart may be called .git, and its config may name a program that git runs."""
     done = fetch(root, fetched)
-    assert (done.returncode, done.stderr) == (1, "Error: the fetched chart contains a file of git's\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "Error: the fetched chart contains a file of git's; use another version of it\n",
+    )
     assert not (root / "new").exists()
 
 
@@ -107,7 +110,7 @@ def test_a_fetched_chart_takes_no_other_files_place(root: Path) -> None:
     (root / "new").mkdir()
     (root / "new" / "web").symlink_to("../..")
     done = fetch(root, "web/templates/a.yaml")
-    assert (done.returncode, "exists already" in done.stderr) == (1, True)
+    assert (done.returncode, "exists, and the fetched chart has the same name" in done.stderr) == (1, True)
     assert not (root.parent / "templates").exists()
 
 

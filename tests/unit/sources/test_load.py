@@ -119,7 +119,7 @@ class TestOrder:
             load([str(tmp_path / "all")])
         assert str(caught.value) == (
             f"{tmp_path}/all/2.yaml:1:1: document 1: Pod default/a: this object is given twice in one path, "
-            f"first at {tmp_path}/all/1.yaml:9:1: document 2"
+            f"first at {tmp_path}/all/1.yaml:9:1: document 2; remove one"
         )
 
     def test_one_name_may_be_used_by_several_kinds_and_namespaces(self, write):
@@ -210,14 +210,14 @@ class TestLeftOut:
     def test_a_misspelt_kind_is_warned_about(self, write):
         inventory = load([write("a.yaml", NODE, {**deployment(), "kind": "Deploymnet"})])
         assert inventory.warnings[0].endswith(
-            "a.yaml:9: kind Deploymnet is unknown, its objects are skipped; Deployment?"
+            "a.yaml:9: kind Deploymnet is unknown, its objects are skipped; did you mean Deployment?"
         )
 
     def test_a_misspelt_kind_alone_is_an_error_beside_a_cluster_too(self, write):
         nodes, path = write("nodes.yaml", NODE), write("bad.yaml", {**deployment(), "kind": "Deploymnet"})
         with pytest.raises(InputError) as caught:
             load([path], cluster=nodes)
-        assert str(caught.value) == f"{path}:1: kind Deploymnet is unknown; Deployment?"
+        assert str(caught.value) == f"{path}:1: kind Deploymnet is unknown; did you mean Deployment?"
 
     def test_another_programs_json_in_a_folder_is_noted(self, write, tmp_path):
         write("deploy/web.yaml", deployment())

@@ -102,13 +102,13 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, says: str) -> None:
 
 def test_two_pools_of_one_name(tmp_path: Path) -> None:
     one = "{name: p, shape: {cpu: '2', memory: 4Gi}}"
-    with pytest.raises(InputError, match="two pools p"):
+    with pytest.raises(InputError, match="two pools have the name p"):
         read(tmp_path, f"{HEAD}pools: [{one}, {one}]")
 
 
 def test_pools_begin_with_a_hundred_thousand_nodes_at_most(tmp_path: Path) -> None:
     pool = "{name: %s, shape: {cpu: 2, memory: 4Gi}, min: 60000}"
-    with pytest.raises(InputError, match="120000 nodes in all pools, but at most 100000 are allowed"):
+    with pytest.raises(InputError, match="120000 nodes in all pools; lower it, at most 100000 are allowed"):
         read(tmp_path, f"{HEAD}pools: [{pool % 'a'}, {pool % 'b'}]")
 
 

@@ -110,7 +110,7 @@ class TestMarks:
         ("zones=", "zones= is not KEY=VALUE"),
         ("zones=3,zones=4", "zones is given twice"),
         ("zones=3,nodes=2", "nodes=2: must be at least the number of zones, 3"),
-        ("zones=3,nodes=1+2", "numbers for 2 zones, and zones=3"),
+        ("zones=3,nodes=1+2", "numbers for 2 zones, but zones=3; make them equal"),
         ("zones=2,regions=3", "regions=3: must be at most the number of zones"),
         ("cpu=lots", "cpu=lots: quantities must match"),
         ("cpu=-1", "cpu=-1: must be greater than or equal to 0"),

@@ -1,7 +1,7 @@
 """The API server's validation of plain data from JSON or YAML, with its error types, field paths and messages.
 
 `validate_object` checks an object from a manifest. The rules are those of Kubernetes 1.37 with its default feature
-gates. Each module has one topic. They do no I/O and do not use the typed objects of scheduling.
+gates. Functions ``check_…`` yield errors; ``path`` is the path of the checked value, which errors name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _GENERATED_PREFIX_LENGTH: Final = 58
 def validate_pod_template(obj: Json, path: str) -> list[FieldError]:
     """Return the API server's errors for a pod template (metadata and spec) at ``path``.
 
-    Raises WrongTypeError for data that does not decode, with a path relative to the template.
+    Raises:
+        WrongTypeError: if the data does not decode; its path is relative to the template.
     """
     template = decoded(obj, "PodTemplateSpec")
     default_template(template)
@@ -47,9 +48,12 @@ def validate_object(
     """Return the API server's errors for a manifest of a Pod, a workload or a kind of `other_kinds.VERSION_OF`.
 
     The list is empty for other kinds. Like in `kubectl create`, an object without a namespace gets ``namespace``, and a
-    generateName makes a name. If a value has a wrong type, that is the only error, with our message. Old versions of a
-    kind are checked by the current rules. ``allow_privileged`` is on because most clusters allow privileged containers.
-    ``comparison_operators`` allows Lt and Gt in tolerations, like TaintTolerationComparisonOperators.
+    generateName gives a name. If a value has a wrong type, that is the only error, with topospread's own message. Old
+    API versions of a kind are checked by the current rules.
+
+    Args:
+        allow_privileged: whether privileged containers are allowed, as in most clusters.
+        comparison_operators: whether tolerations may use Lt and Gt (TaintTolerationComparisonOperators).
     """
     kind = obj.get("kind")
     if not isinstance(kind, str) or not _is_judged(obj.get("apiVersion"), kind):
@@ -62,7 +66,7 @@ def validate_object(
 
 
 def validate_decoded(kind: str, made: Json, options: Options, namespace: str = "default") -> list[FieldError]:
-    """Return the errors that `validate_object` returns, for an object from `schema.decoded`; set its defaults."""
+    """Set the defaults of an object from `schema.decoded`. Return its errors, as `validate_object` does."""
     metadata = made.setdefault("metadata", {})
     metadata["namespace"] = metadata.get("namespace") or namespace
     if metadata.get("generateName") and not metadata.get("name"):

@@ -36,7 +36,7 @@ from .security import check_container_security
 
 
 def check_mounts(path: str, container: Json, volumes: Mapping[str, Json]) -> Iterator[FieldError]:
-    """Check ``volumeMounts``; ``volumes`` are the pod's volumes that are valid, by name."""
+    """Check ``volumeMounts``. ``volumes``: name → valid volume of the pod."""
     devices = {each.get("name", ""): each.get("devicePath", "") for each in container.get("volumeDevices", ())}
     mounted: set[str] = set()
     for index, mount in enumerate(container.get("volumeMounts", ())):
@@ -55,7 +55,7 @@ def check_mounts(path: str, container: Json, volumes: Mapping[str, Json]) -> Ite
             yield invalid(f"{inner}.name", name, "must not already exist in volumeDevices")
         if target in devices.values():
             yield invalid(f"{inner}.mountPath", target, "must not already exist as a path in volumeDevices")
-        # The API server leaves out the mount's index for what is wrong with a path, its mode or its propagation.
+        # In errors about a mount's path, mode or propagation, the API server omits the mount's index.
         sub_path, expression = mount.get("subPath", ""), mount.get("subPathExpr", "")
         if sub_path:
             yield from check_descending(f"{path}.subPath", sub_path)
@@ -81,7 +81,7 @@ def _check_options(path: str, mount: Json, *, privileged: bool) -> Iterator[Fiel
 
 
 def check_devices(path: str, container: Json, volumes: Mapping[str, Json]) -> Iterator[FieldError]:
-    """Check ``volumeDevices``; ``volumes`` as for mounts."""
+    """Check ``volumeDevices``. ``volumes``: name → valid volume of the pod."""
     mounts = {each.get("name", ""): each.get("mountPath", "") for each in container.get("volumeMounts", ())}
     names: set[str] = set()
     paths: set[str] = set()
@@ -211,8 +211,8 @@ class PodContext(msgspec.Struct, frozen=True):
 
     Attributes:
         spec: the pod's spec, decoded and defaulted.
-        volumes: its volumes that are valid, by name.
-        claims: the names in its resourceClaims.
+        volumes: name → valid volume of the pod.
+        claims: names in the pod's resourceClaims.
         allow_privileged: whether the cluster allows privileged containers.
     """
 
@@ -234,7 +234,7 @@ class PodContext(msgspec.Struct, frozen=True):
 
 
 def check_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
-    """Check ``containers``; ``path`` is that of the list."""
+    """Check ``containers``; ``path`` is the list's path."""
     containers = pod.spec.get("containers", ())
     if not containers:
         yield required(path)
@@ -252,7 +252,7 @@ def check_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
 
 
 def check_init_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
-    """Check ``initContainers``; ``path`` is that of the list."""
+    """Check ``initContainers``; ``path`` is the list's path."""
     seen = {container.get("name", "") for container in pod.spec.get("containers", ())}
     for index, container in enumerate(pod.spec.get("initContainers", ())):
         inner = f"{path}[{index}]"
@@ -266,7 +266,7 @@ def check_init_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
             yield duplicate(f"{inner}.name", name)
         elif name:
             seen.add(name)
-        # One init container runs at a time; the API server names the first whichever it is.
+        # Init containers run one at a time, so check each alone. The API server's path then always has index 0.
         yield from _check_host_ports(path, [container])
         if container.get("restartPolicy") == "Always":
             yield from _check_handlers(inner, container, pod)
@@ -282,7 +282,7 @@ def check_init_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
 
 
 def check_ephemeral_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
-    """Check ``ephemeralContainers``; ``path`` is that of the list."""
+    """Check ``ephemeralContainers``; ``path`` is the list's path."""
     others = {each.get("name", "") for kind in ("containers", "initContainers") for each in pod.spec.get(kind, ())}
     seen = set(others)
     for index, container in enumerate(pod.spec.get("ephemeralContainers", ())):
@@ -306,7 +306,7 @@ def check_ephemeral_containers(path: str, pod: PodContext) -> Iterator[FieldErro
 
 
 def check_image_padding(path: str, container: Json) -> Iterator[FieldError]:
-    """Check that an image has no surrounding whitespace; templates are not checked."""
+    """Check that an image has no surrounding whitespace. The API server does not check this in templates."""
     image = container.get("image", "")
     if image != image.strip():
         yield invalid(f"{path}.image", image, "must not have leading or trailing whitespace")

@@ -36,7 +36,7 @@ _INIT_ANNOTATIONS: Final = tuple(
 
 
 def default_pod(pod: Json) -> None:
-    """Set a Pod's defaults and apply its creation, such as pod-level resources, except for `merge_label_keys`."""
+    """Set a Pod's defaults, also those of its creation (such as pod-level resources), except `merge_label_keys`."""
     spec = pod.setdefault("spec", {})
     if spec.get("terminationGracePeriodSeconds", 0) < 0:
         spec["terminationGracePeriodSeconds"] = 1
@@ -170,7 +170,7 @@ def _drop_disabled(spec: Json, metadata: Json) -> None:
 
 
 def _drop_users(volume: Json) -> None:
-    """Drop the fields for the files' users from the volume's first source; a second source is an error."""
+    """Remove the fields for the files' users from the volume's first source. A second source is an error anyway."""
     kind = next((each for each in _FILE_SOURCES if each in volume), None)
     if kind is None:
         return

@@ -28,7 +28,7 @@ ENVIRONMENT_FIELDS: Final = (
     "status.podIP",
     "status.podIPs",
 )
-"""Fields of the pod that a variable can be read from."""
+"""Fields of the pod from which an environment variable can be set."""
 
 VOLUME_FIELDS: Final = (
     "metadata.annotations",
@@ -37,7 +37,7 @@ VOLUME_FIELDS: Final = (
     "metadata.namespace",
     "metadata.uid",
 )
-"""Fields of the pod that a file of a downwardAPI volume can be written from."""
+"""Fields of the pod from which a file of a downwardAPI volume can be written."""
 
 _KNOWN_LABELS: Final = frozenset(
     (*ENVIRONMENT_FIELDS, *VOLUME_FIELDS, "spec.restartPolicy", "spec.schedulerName", "status.phase")
@@ -83,7 +83,7 @@ def _check_value_from(path: str, source: Json, value: str) -> Iterator[FieldErro
 
 
 def check_field_reference(path: str, reference: Json, known: Sequence[str]) -> Iterator[FieldError]:
-    """Check a field of the pod, by its path, optionally with a key in brackets (validateObjectFieldSelector)."""
+    """Check a reference to a field of the pod, possibly with a key in brackets (validateObjectFieldSelector)."""
     version, field = reference.get("apiVersion", ""), reference.get("fieldPath", "")
     if not version:
         yield required(f"{path}.apiVersion")
@@ -124,7 +124,7 @@ def _conversion_problem(version: str, field: str, name: str, key: str | None) ->
 
 
 def check_resource_reference(path: str, reference: Json, *, in_volume: bool) -> Iterator[FieldError]:
-    """Check a request or limit of a container (validateContainerResourceFieldSelector)."""
+    """Check a reference to a container's request or limit (validateContainerResourceFieldSelector)."""
     resource = reference.get("resource", "")
     if in_volume and not reference.get("containerName"):
         yield required(f"{path}.containerName")
@@ -148,7 +148,7 @@ def _check_divisor(path: str, resource: str, divisor: str) -> Iterator[FieldErro
 def _check_key_reference(path: str, reference: Json) -> Iterator[FieldError]:
     name = reference.get("name", "")
     yield from all_invalid(f"{path}.name", name, names.subdomain(name))
-    yield from check_fields(path, "ConfigMapKeySelector", reference)  # a Secret's is the same
+    yield from check_fields(path, "ConfigMapKeySelector", reference)  # a SecretKeySelector has the same fields
 
 
 def _check_file_reference(path: str, reference: Json) -> Iterator[FieldError]:
@@ -170,7 +170,7 @@ def check_environment_sources(path: str, sources: Sequence[Json]) -> Iterator[Fi
             else:
                 reasons = names.subdomain(names.name_prefix(name))
                 yield from all_invalid(f"{inner}.{kind}.name", name, reasons)
-        # The API server names the list here, not its item.
+        # In this error, the API server has the list's path instead of the item's.
         if not given:
             yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(given) > 1:

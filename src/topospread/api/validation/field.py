@@ -1,4 +1,4 @@
-"""Errors for fields that an API server refuses, in its words.
+"""Errors for fields that an API server rejects, with its messages.
 
 Source: k8s.io/apimachinery/pkg/util/validation/field/errors.go. A path is plain text as ``field.Path.String()``
 prints it: ``spec.containers[0].resources.limits[cpu]``.
@@ -16,10 +16,10 @@ from topospread.api.quantity import Quantity
 
 
 class FieldError(msgspec.Struct, frozen=True):
-    """One refused field.
+    """An error about one field.
 
     Attributes:
-        type: the API server's name for the kind of refusal, ``FieldValueInvalid``.
+        type: the API server's type of the error, ``FieldValueInvalid``.
         field: path of the field.
         message: the API server's message, with the path first: ``spec.nodeName: Invalid value: "-": …``.
     """
@@ -30,7 +30,7 @@ class FieldError(msgspec.Struct, frozen=True):
 
 
 class Named(str):
-    """A string that Go keeps in a type of its own (an operator, a policy, a resource name): printed as JSON."""
+    """A string of a named Go type (an operator, a policy, a resource name), which Go prints as JSON."""
 
     __slots__ = ()
 
@@ -111,7 +111,7 @@ def too_many(path: str, actual: int, limit: int) -> FieldError:
 
 
 def type_error(path: str, words: str) -> FieldError:
-    """Return an error for a value of a wrong type. Go fails to decode it, so the message is our own."""
+    """Return an error for a value of a wrong type. The message is topospread's, because Go fails to decode it."""
     return FieldError("FieldValueTypeInvalid", path, f"{path}: {words}" if path else words)
 
 

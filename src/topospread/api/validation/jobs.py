@@ -1,7 +1,7 @@
 """Jobs and CronJobs as the API server checks them when they are created.
 
 Source: pkg/apis/batch/validation/validation.go, with the selector and labels that pkg/registry/batch/job/strategy.go
-adds (Kubernetes 1.37). Not checked: podFailurePolicy, successPolicy and managedBy, which do not touch placement.
+adds (Kubernetes 1.37). Not checked: podFailurePolicy, successPolicy and managedBy, which do not affect placement.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .rules import check_fields
 from .selectors import check_label_selector, labels_as_printed, selector_as_printed
 from .workloads import compiled_selector, own_labels_from
 
-# Cron schedules and time zones of CronJobs as the API server checks them; when they fire is not asked.
+# Cron schedules and time zones of CronJobs as the API server checks them.
 # Source: validateScheduleFormat and validateTimeZone in pkg/apis/batch/validation/validation.go, and the parser of
 # github.com/robfig/cron v3. Whether a time zone exists and whether ``@every`` names a duration is not checked.
 
@@ -46,7 +46,7 @@ _FIELDS: Final = (
 
 
 class _ScheduleError(ValueError):
-    """The problem of a schedule, in the parser's words."""
+    """An error of the cron parser, with its message."""
 
 
 def check_schedule(path: str, schedule: str) -> Iterator[FieldError]:
@@ -188,7 +188,7 @@ def check_job(job: Json, *, options: Options) -> Iterator[FieldError]:
 
 
 def _check_generated_selector(spec: Json, metadata: Json) -> Iterator[FieldError]:
-    """Check that labels of a manual selector equal the API server's generated labels."""
+    """Check that labels and selector have the labels that the API server generates."""
     labels = spec["template"]["metadata"].get("labels", {})
     name, uid = metadata.get("name", ""), metadata["uid"]
     expected: dict[str, str] = {key: name for key in _NAME_LABELS}  # noqa: C420 - fromkeys may hold None, says mypy
@@ -251,7 +251,7 @@ def _check_job_spec(path: str, spec: Json, *, options: Options) -> Iterator[Fiel
 
 
 def _check_indexed(path: str, spec: Json) -> Iterator[FieldError]:
-    # A Job without both runs once; a job template keeps what it has.
+    # A Job without completions and parallelism gets 1 for both; a job template gets no such default.
     bare = "completions" not in spec and "parallelism" not in spec and path == "spec"
     completions = 1 if bare else spec.get("completions")
     parallelism, failed = spec.get("parallelism", 0), spec.get("maxFailedIndexes")

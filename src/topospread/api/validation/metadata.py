@@ -28,7 +28,7 @@ _OWNER_FIELDS: Final = ("apiVersion", "kind", "name", "uid", "controller", "bloc
 def check_metadata(
     metadata: Json, check_name: Callable[[str], names.Reasons], *, prefix_too: bool = True
 ) -> Iterator[FieldError]:
-    """Check metadata of a namespaced object; ``prefix_too``: check names from generateName as well."""
+    """Check metadata of a namespaced object. ``prefix_too``: whether to check names from generateName, too."""
     prefix = metadata.get("generateName", "")
     if prefix and prefix_too:
         yield from all_invalid("metadata.generateName", prefix, check_name(names.name_prefix(prefix)))
@@ -112,7 +112,7 @@ def _check_manager(path: str, manager: str) -> Iterator[FieldError]:
         position += len(character.encode())
 
 
-# Annotations that mean something to a pod, as the API server checks them.
+# Annotations with an effect on pods, as the API server checks them.
 # Source: ValidatePodSpecificAnnotations, validateSeccompAnnotationsAndFields and
 # validateAppArmorAnnotationsAndFieldsMatchOnCreate in pkg/apis/core/validation/validation.go (Kubernetes 1.37).
 

@@ -1,7 +1,7 @@
 """Names, labels, annotations and paths as the API server checks them; `label_syntax` has the syntax of labels.
 
-Source: k8s.io/apimachinery/pkg/util/validation/validation.go. `Reasons` are the reasons why a text is refused; a valid
-text has none. Lengths are bytes of UTF-8 (which that file calls characters).
+Source: k8s.io/apimachinery/pkg/util/validation/validation.go. `Reasons` are messages that say why a text is invalid; a
+valid text has none. Lengths are bytes of UTF-8, although messages call them characters.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def underscore_subdomain(name: str) -> Reasons:
 
 
 def name_prefix(name: str) -> str:
-    """Return a generateName for its check: a letter replaces the trailing dash and the character before it."""
+    """Return a generateName in the form to check: ``a`` replaces a trailing dash and the character before it."""
     return name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name
 
 
@@ -203,7 +203,10 @@ def check_labels(path: str, labels: Mapping[str, str]) -> Iterator[FieldError]:
 
 
 def check_annotations(path: str, annotations: Mapping[str, str]) -> Iterator[FieldError]:
-    """Check annotation keys (label keys in any case) and the total size, at most 256 KiB (ValidateAnnotations)."""
+    """Check annotations: keys are label keys, but may be in upper case; the total size is at most 256 KiB.
+
+    Source: ValidateAnnotations.
+    """
     for key in annotations:
         yield from all_invalid(path, key, label_key(key.lower()))
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())

@@ -33,14 +33,14 @@ def check_user(path: str, source: Json) -> Iterator[FieldError]:
 
 
 def check_taken(path: str, target: str, shown: str, taken: set[str]) -> Iterator[FieldError]:
-    """Check that no earlier source of the volume at ``path`` writes the file ``target``, and add it to ``taken``."""
+    """Check that no earlier source of the volume writes the file ``target``, and add it to ``taken``."""
     if target in taken:
         yield invalid(path, shown, "conflicting duplicate paths")
     taken.add(target)
 
 
 def check_trust_bundle(path: str, inner: str, source: Json, taken: set[str]) -> Iterator[FieldError]:
-    """Check a ``clusterTrustBundle`` at ``inner``, of the volume at ``path``."""
+    """Check a ``clusterTrustBundle``. ``path``: the volume's path; ``inner``: the source's path."""
     name, signer, selector = source.get("name"), source.get("signerName"), source.get("labelSelector")
     if name is not None and signer is not None:
         yield invalid(inner, _bundle_as_printed(source), "only one of name and signerName may be used")
@@ -68,7 +68,7 @@ def check_trust_bundle(path: str, inner: str, source: Json, taken: set[str]) -> 
 
 
 def _bundle_name(name: str) -> names.Reasons:
-    """Check a trust bundle's name: a subdomain; after its signer's name, with colons for slashes, if it has one."""
+    """Check a trust bundle's name: a subdomain, possibly after its signer's name (with colons for slashes)."""
     signer, colon, rest = name.rpartition(":")
     if colon and not signer:
         return ('ClusterTrustBundle without signer name must not have ":" in its name',)
@@ -90,7 +90,7 @@ def _bundle_as_printed(source: Json) -> Json:
 
 
 def check_pod_certificate(path: str, inner: str, source: Json, taken: set[str]) -> Iterator[FieldError]:
-    """Check a ``podCertificate`` at ``inner``, of the volume at ``path``."""
+    """Check a ``podCertificate``. ``path``: the volume's path; ``inner``: the source's path."""
     signer = source.get("signerName", "")
     yield from _check_signer(f"{inner}.signerName", signer)
     yield from _check_user_annotations(f"{inner}.userAnnotations", source.get("userAnnotations", {}))
@@ -183,7 +183,7 @@ def _check_key_to_path(path: str, item: Json) -> Iterator[FieldError]:
 def check_downward_api(path: str, source: Json) -> Iterator[FieldError]:
     """Check a volume of the pod's own fields."""
     for item in source.get("items", ()):
-        # The API server names the source, not its item.
+        # In these errors, the API server has the source's path instead of the item's.
         yield from _check_downward_file(path, item)
 
 
@@ -239,7 +239,7 @@ def _check_token(path: str, inner: str, token: Json) -> Iterator[FieldError]:
         yield invalid(f"{inner}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
     if seconds > 2**32:
         yield invalid(f"{inner}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")
-    # The API server names the volume's path here, not the source's.
+    # In this error, the API server has the volume's path instead of the source's.
     if not target:
         yield required(f"{path}.path")
     else:

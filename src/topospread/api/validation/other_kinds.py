@@ -34,7 +34,7 @@ from .rules import check_fields
 from .selectors import check_label_selector, selector_as_printed
 from .workloads import check_at_most_all, check_share
 
-# The API server's validation of Nodes, as far as scheduling is concerned; not addresses or CIDRs.
+# The API server's validation of Nodes: only fields that scheduling reads.
 # Source: ValidateNode in pkg/apis/core/validation/validation.go (Kubernetes 1.37), whose paths of taints start at
 # ``metadata``.
 
@@ -47,7 +47,7 @@ def check_node(made: Json) -> Iterator[FieldError]:
     yield from _check_taints("metadata.taints", made.get("spec", {}).get("taints", ()))
     status = made.get("status", {})
     capacity = status.get("capacity", {})
-    # Without allocatable, its capacity is (SetDefaults_NodeStatus).
+    # A missing allocatable is set to capacity (SetDefaults_NodeStatus).
     for field, amounts in (("capacity", capacity), ("allocatable", status.get("allocatable", capacity))):
         path = f"status.{field}"
         for name, quantity in amounts.items():
@@ -90,7 +90,7 @@ def _check_features(path: str, features: Sequence[str]) -> Iterator[FieldError]:
             yield invalid(inner, feature, "list must be sorted alphabetically")
 
 
-# What the API server refuses in a StorageClass; which volumes it makes is not known here. Source:
+# The API server's validation of StorageClasses. Source:
 # ValidateStorageClass in pkg/apis/storage/validation/validation.go, ValidateTopologySelectorTerm in
 # pkg/apis/core/validation/validation.go (Kubernetes 1.37).
 
@@ -98,7 +98,7 @@ Json = dict[str, Any]
 
 
 def _check_topologies(path: str, terms: Sequence[Json]) -> Iterator[FieldError]:
-    before: list[dict[str, frozenset[str]]] = [{} for _ in terms]  # as Go makes the list: with an empty one for each
+    before: list[dict[str, frozenset[str]]] = [{} for _ in terms]  # like Go, begin with an empty map for each term
     for index, term in enumerate(terms):
         inner = f"{path}[{index}].matchLabelExpressions"
         found: dict[str, frozenset[str]] = {}
@@ -108,7 +108,7 @@ def _check_topologies(path: str, terms: Sequence[Json]) -> Iterator[FieldError]:
             if key in found:
                 yield duplicate(f"{inner}[{position}].key", key)
             found[key] = frozenset(requirement.get("values", ()))
-        # An empty map that was made and one that was not are the same to Semantic.DeepEqual.
+        # So a term without requirements equals such an empty map, as for Go's Semantic.DeepEqual.
         if found in before:
             yield duplicate(inner, "")
         before.append(found)
@@ -157,7 +157,7 @@ def check_other(kind: str, made: Json) -> list[FieldError]:
 def _check(kind: str, made: Json) -> Iterator[FieldError]:
     metadata = check_metadata(made["metadata"], _NAMES.get(kind, names.subdomain))
     if kind == "PodDisruptionBudget":
-        # Its own rules look at the spec alone; the common ones are asked where they find nothing (rest.ValidateCreate).
+        # The API server checks metadata only if the spec has no errors (rest.ValidateCreate).
         refused = list(_check_budget("spec", made.get("spec", {})))
         yield from refused or metadata
         return
@@ -169,7 +169,7 @@ def _check(kind: str, made: Json) -> Iterator[FieldError]:
     elif kind == "Node":
         yield from check_node(made)
     elif kind == "StorageClass":
-        # A new StorageClass, defaulted: without a binding mode it is Immediate.
+        # With defaults: a missing volumeBindingMode is Immediate.
         provisioner = made.get("provisioner", "")
         if not provisioner:
             yield required("provisioner")
@@ -188,7 +188,6 @@ def _check(kind: str, made: Json) -> Iterator[FieldError]:
 
 
 def _check_priority(made: Json) -> Iterator[FieldError]:
-    """Check a PriorityClass (ValidatePriorityClass)."""
     name, value = made["metadata"].get("name", ""), made.get("value", 0)
     if name.startswith(_SYSTEM_PREFIX):
         problem = _not_a_system_class(name, value, made.get("globalDefault", False))
@@ -253,7 +252,7 @@ _SOURCES: Final = {
     "Resource": "resource",
     "ContainerResource": "containerResource",
 }
-"""Type of a metric → its field, in the order in which the API server looks at the fields."""
+"""Type of a metric → its field, in the order in which the API server checks the fields."""
 _Rule = tuple[tuple[str, ...], str, tuple[str, str] | None]
 _UTILIZATION: Final[_Rule] = (
     ("averageUtilization", "averageValue"),
@@ -271,7 +270,7 @@ _TARGETS: Final[dict[str, _Rule]] = {
     "resource": _UTILIZATION,
     "containerResource": _UTILIZATION,
 }
-"""Field of a metric → fields of its target, the error without any of them, and the field and error with all."""
+"""Field of a metric → (fields of its target; error if none is set; (field, error) if all are set, or None)."""
 
 
 def _check_metric(path: str, metric: Json) -> Iterator[FieldError]:
@@ -357,7 +356,7 @@ _ORDER: Final = (
     ("min", "default", "default", "min value {} is greater than default value {}"),
     ("default", "max", "default", "default value {} is greater than max value {}"),
 )
-"""Smaller bound, larger bound, field of the error, its words."""
+"""(smaller bound, larger bound, field that the error names, message)."""
 
 
 def _check_limits(path: str, item: Json) -> Iterator[FieldError]:
@@ -369,7 +368,9 @@ def _check_limits(path: str, item: Json) -> Iterator[FieldError]:
         for name, low in item.get(small, {}).items():
             high = item.get(large, {}).get(name, low)
             if low.compare(high) > 0:
-                value = low if (field == small) != (field == "default") else high  # as the API server prints it
+                value = (
+                    low if (field == small) != (field == "default") else high
+                )  # the value that the API server prints
                 yield invalid(f"{path}.{field}[{name}]", value, words.format(low, high))
 
 

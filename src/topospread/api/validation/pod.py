@@ -71,7 +71,7 @@ def check_pod(pod: Json, *, options: Options) -> Iterator[FieldError]:
 
 
 def check_pod_template(path: str, template: Json, *, options: Options) -> Iterator[FieldError]:
-    """Check a template of pods; ``path`` is its own, ``spec.template`` (ValidatePodTemplateSpec)."""
+    """Check a pod template at ``path``, such as ``spec.template`` (ValidatePodTemplateSpec)."""
     metadata, spec = template["metadata"], template["spec"]
     annotations = metadata.get("annotations", {})
     yield from check_labels(f"{path}.labels", metadata.get("labels", {}))
@@ -84,7 +84,7 @@ def check_pod_template(path: str, template: Json, *, options: Options) -> Iterat
 
 
 def check_pod_spec(path: str, spec: Json, metadata: Json | None, *, options: Options) -> Iterator[FieldError]:
-    """Check a pod's spec; ``metadata`` is the pod's, None in a template (ValidatePodSpec)."""
+    """Check a pod's spec. ``metadata``: metadata of a Pod; None for a template (ValidatePodSpec)."""
     pod_name = metadata.get("name", "") if metadata else ""
     volumes, refused = check_volumes(f"{path}.volumes", spec.get("volumes", ()), pod_name)
     yield from refused
@@ -208,7 +208,7 @@ def _check_address(path: str, address: str) -> Iterator[FieldError]:
 
 
 def _is_padded_address(address: str) -> bool:
-    """Return whether the text would be an IPv4 address without the leading zeros in its numbers."""
+    """Return whether the text is an IPv4 address with leading zeros in its numbers."""
     head, colon, tail = address.rpartition(":")
     numbers = tail.split(".")
     if len(numbers) != 4 or not all(number.isascii() and number.isdigit() for number in numbers):
@@ -250,7 +250,7 @@ def _check_os(path: str, spec: Json) -> Iterator[FieldError]:
 
 def _check_resource_claims(path: str, claims: Sequence[Json], metadata: Json | None) -> Iterator[FieldError]:
     if claims and metadata and "kubernetes.io/config.mirror" in metadata.get("annotations", {}):
-        # The API server names no field here, which it prints as an empty index.
+        # The API server gives no field here, so the path is "[]".
         yield forbidden("[]", "static pods do not support resource claims")
         return
     seen: set[str] = set()

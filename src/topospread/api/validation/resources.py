@@ -75,7 +75,7 @@ def is_multiple_of_page(name: str, quantity: Quantity) -> bool:
     if page.sign <= 0 or page.milli_value() % 1000:
         return False
     size = page.value()
-    # Only a size beyond int64 is 0 here, and Go stops at the division.
+    # The size is 0 only if it overflows int64; Go then panics at the division.
     return size != 0 and quantity.value() % size == 0
 
 
@@ -108,7 +108,7 @@ def _is_standard(name: str) -> bool:
     return name in _STANDARD_RESOURCES or name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
 
 
-# The total requests and limits of a pod's containers, on decoded data; `api.requests` does node accounting.
+# The total requests and limits of a pod's containers, from decoded data. `api.requests` has the scheduler's sums.
 # Source: AggregateContainerRequests and AggregateContainerLimits in k8s.io/component-helpers/resource/helpers.go.
 # Quantities are added one by one in Kubernetes' order, as the order decides how the sum is written in a message.
 
@@ -227,7 +227,7 @@ def check_amount(path: str, name: str, quantity: Quantity) -> Iterator[FieldErro
 
 
 def _check_pages(path: str, name: str, quantity: Quantity, limit: Quantity) -> Iterator[FieldError]:
-    # Go compares a request with its limit first, and comparing with a wide quantity widens.
+    # Go compares the request with its limit first. A comparison with a wide quantity makes the request wide, too.
     if not is_multiple_of_page(name, quantity.widened() if limit.wide else quantity):
         yield invalid(path, str(quantity), f"{quantity} is not positive integer multiple of {name}")
 

@@ -1,7 +1,7 @@
 """Validation rules for single fields of the API's structs, and their check.
 
-``rules.json`` has the rules by struct: required fields, allowed words, minimum, range or format (pkg/apis/*/validation
-of Kubernetes 1.37). Rules over several fields, or with special messages, are in the neighbouring modules.
+``rules.json`` has the rules by struct: required fields, allowed values, minimum, range or format (pkg/apis/*/validation
+of Kubernetes 1.37). The other modules have the rules over several fields, or with special messages.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class FieldRule(msgspec.Struct, frozen=True):
     """The rule for a field's values.
 
     Attributes:
-        required: whether the field must be set and not empty; a text is appended to the error.
-        words: allowed words, in the order of the message.
-        optional: whether the empty word is allowed.
-        least: minimum: 0 or 1.
+        required: whether the field must be set and not empty. A text is True, and is appended to the error.
+        words: allowed values, in the order of the message.
+        optional: whether "" is allowed, too.
+        least: minimum, 0 or 1.
         range: lowest and highest value.
         format: key of `_FORMATS`; empty values are not checked.
     """
@@ -79,7 +79,7 @@ def _passing(rule: FieldRule) -> Callable[[Any], bool]:
 
 
 def check_fields(path: str, struct: str, value: Json) -> Iterator[FieldError]:
-    """Yield the errors of each field of ``value``, an API type named ``struct``, without rules across fields.
+    """Yield the errors of each single field of ``value``, whose Go type is ``struct``.
 
     ``path`` precedes the field in errors; "" for a whole object."""
     for field, passes, rule in _asked(struct):

@@ -1,4 +1,4 @@
-"""The fields of the kinds that are read and their JSON types, and the check of plain data against them.
+"""The fields and JSON types of the kinds that topospread reads, and the decoding of plain data by them.
 
 ``schema.json`` lists the fields of every struct in objects of these kinds (Kubernetes 1.37: k8s.io/api);
 ``conformance/oracle/cmd/schema`` writes it. `rules` checks values. As in Go, ``null`` leaves a field unset and is the
@@ -22,7 +22,7 @@ Reader = Callable[[Any], Any]
 Search = Callable[[object, str, dict[str, str]], None]
 """Function (value, path, found) that adds the value's unknown fields to ``found``.
 
-``found``: path of the unknown field → the known field that differs only in case, or "".
+``found``: path of the unknown field → known field that differs only in case, or "".
 """
 
 STRUCT_OF: Final = {
@@ -97,19 +97,20 @@ class WrongTypeError(Exception):
 def decoded(data: object, struct: str) -> Json:
     """Return a copy of plain data as Go decodes it into a struct: known fields that are set, quantities parsed.
 
-    Raises WrongTypeError for the first value of another type than its field's.
+    Raises:
+        WrongTypeError: for the first value whose type is not the field's.
     """
     read: Json = _reader(struct)(data)
     return read
 
 
 def unknown_fields(data: object, struct: str) -> list[str]:
-    """Return paths of the fields that the API server would ignore (or refuse, with strict validation)."""
+    """Return paths of unknown fields, which the API server ignores, or rejects with strict validation."""
     return list(_unknown(data, struct))
 
 
 def wrong_case_fields(data: object, struct: str) -> dict[str, str]:
-    """Return the unknown fields that differ from a known one in case only: path → the known field."""
+    """Return path of an unknown field → known field, for fields that differ from it only in case."""
     return {path: known for path, known in _unknown(data, struct).items() if known}
 
 
@@ -152,7 +153,7 @@ def _search(kind: str) -> Search:
 
 
 def _struct_search(fields: dict[str, str]) -> Search:
-    searches: dict[str, Search] = {}  # by need, as structs may hold their like
+    searches: dict[str, Search] = {}  # filled on demand, because structs can be recursive
 
     def search(data: object, path: str, found: dict[str, str]) -> None:
         if not isinstance(data, dict):
@@ -327,7 +328,6 @@ def _anything(value: Any) -> Any:
 
 
 def _named(value: object) -> str:
-    """Return the name of a value's type for errors."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

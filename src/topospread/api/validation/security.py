@@ -99,7 +99,7 @@ def _user_problems(name: str) -> Iterator[str]:
 
 
 def check_host_process(path: str, spec: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
-    """Check HostProcess containers: all or none, on the host's network; ``path`` is the spec's path."""
+    """Check HostProcess containers: all containers or none, and with hostNetwork. ``path``: the spec's path."""
     of_pod = spec.get("securityContext", {}).get("windowsOptions", {}).get("hostProcess")
     every, host = 0, 0
     for inner, container in placed_containers(path, spec):
@@ -122,14 +122,14 @@ def check_host_process(path: str, spec: Json, *, allow_privileged: bool) -> Iter
 
 
 def check_linux_pod(path: str, spec: Json) -> Iterator[FieldError]:
-    """Check a pod with ``os.name: linux``; ``path`` is that of the spec."""
+    """Check a pod with ``os.name: linux``. ``path``: the spec's path."""
     for inner, each in ((path, spec), *placed_containers(path, spec)):
         if "windowsOptions" in each.get("securityContext", {}):
             yield forbidden(f"{inner}.securityContext.windowsOptions", "windows options cannot be set for a linux pod")
 
 
 def check_windows_pod(path: str, spec: Json) -> Iterator[FieldError]:
-    """Check a pod with ``os.name: windows``; ``path`` is that of the spec."""
+    """Check a pod with ``os.name: windows``. ``path``: the spec's path."""
     detail = "cannot be set for a windows pod"
     context = spec.get("securityContext", {})
     for field in _POD_FIELDS:
@@ -283,7 +283,7 @@ def _check_sysctls(path: str, sysctls: Sequence[Json], spec: Json) -> Iterator[F
 
 
 def _host_field(sysctl: str) -> str:
-    """Return the field that shares the sysctl's namespace with the node; "" for none."""
+    """Return the pod's field by which it shares the sysctl's namespace with the node; "" for none."""
     dotted = sysctl
     if next((character for character in sysctl if character in "./"), ".") == "/":
         dotted = sysctl.translate(str.maketrans("./", "/."))

@@ -1,4 +1,4 @@
-"""Selectors, spread constraints, affinity and tolerations as the API server checks them; matching is elsewhere.
+"""Selectors, spread constraints, affinity and tolerations as the API server checks them.
 
 Sources: k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go (label selectors),
 pkg/apis/core/validation/validation.go (ValidateNodeSelector and what it calls). Data comes from `schema.decoded`.
@@ -67,7 +67,7 @@ def _check_values(path: str, requirement: Json) -> Iterator[FieldError]:
 def check_label_keys(path: str, term: Json) -> Iterator[FieldError]:
     """Check matchLabelKeys and mismatchLabelKeys against the labelSelector that contains them.
 
-    Source: ValidateMatchLabelKeysAndMismatchLabelKeys. ``path`` is that of the constraint or term.
+    Source: ValidateMatchLabelKeysAndMismatchLabelKeys. ``path``: path of the constraint or term.
     """
     selector = term.get("labelSelector")
     match_keys, mismatch_keys = term.get("matchLabelKeys", ()), term.get("mismatchLabelKeys", ())
@@ -83,7 +83,7 @@ def check_label_keys(path: str, term: Json) -> Iterator[FieldError]:
         for requirement in selector.get("matchExpressions", ()):
             key = requirement.get("key", "")
             if key in index_of and key in seen:
-                # The API server leaves out the field's name here.
+                # In this error, the API server omits the field's name from the path.
                 yield invalid(f"{path}[{index_of[key]}]", key, "exists in both matchLabelKeys and labelSelector")
             seen.add(key)
     for index, key in enumerate(match_keys):
@@ -102,7 +102,10 @@ def check_node_selector(path: str, selector: Json) -> Iterator[FieldError]:
 
 
 def check_node_selector_term(path: str, term: Json, *, any_values: bool = False) -> Iterator[FieldError]:
-    """Check one term; ``any_values``: skip label values, as in preferred terms (ValidateNodeSelectorTerm)."""
+    """Check one term (ValidateNodeSelectorTerm).
+
+    ``any_values``: whether to skip the check of label values, as for preferred terms.
+    """
     for index, requirement in enumerate(term.get("matchExpressions", ())):
         inner = f"{path}.matchExpressions[{index}]"
         if requirement.get("operator") in ("Gt", "Lt"):
@@ -133,7 +136,7 @@ def _check_field_requirement(path: str, requirement: Json) -> Iterator[FieldErro
 
 
 def labels_as_printed(labels: dict[str, str] | None) -> dict[str, str] | None:
-    """Return labels as Go prints a map, by key."""
+    """Return labels sorted by key, as Go prints a map."""
     return None if labels is None else dict(sorted(labels.items()))
 
 
@@ -226,16 +229,16 @@ def _check_pod_affinity_term(path: str, term: Json) -> Iterator[FieldError]:
     yield from check_label_selector(f"{path}.labelSelector", term.get("labelSelector"))
     yield from check_label_selector(f"{path}.namespaceSelector", term.get("namespaceSelector"))
     for namespace in term.get("namespaces", ()):
-        # The API server names the field in the singular, without an index.
+        # In this error, the API server has ``namespace`` without an index.
         yield from all_invalid(f"{path}.namespace", namespace, names.dns_label(namespace))
     yield from check_label_keys(path, term)
     yield from check_fields(path, "PodAffinityTerm", term)
     yield from check_label_key(f"{path}.topologyKey", term.get("topologyKey", ""))
 
 
-# Tolerations as the API server checks them; what they tolerate is elsewhere.
-# Source: ValidateTolerations in pkg/apis/core/validation/validation.go (Kubernetes 1.37, where the operators Lt and Gt
-# exist but are refused unless their feature gate is on).
+# Tolerations as the API server checks them.
+# Source: ValidateTolerations in pkg/apis/core/validation/validation.go (Kubernetes 1.37, which allows the operators Lt
+# and Gt only if their feature gate is on).
 
 _is_decimal = re.compile("0|-?[1-9][0-9]*").fullmatch
 _is_go_decimal = re.compile("[+-]?[0-9]+").fullmatch
@@ -277,7 +280,7 @@ def _check_toleration_operator(path: str, toleration: Json, options: Options) ->
 
 
 def _check_number(path: str, value: str) -> Iterator[FieldError]:
-    """Check a value to compare with: a decimal integer of 64 bits (IsDecimalInteger, strconv.ParseInt)."""
+    """Check the value of Lt or Gt: a decimal 64-bit integer (IsDecimalInteger, strconv.ParseInt)."""
     if not value:
         yield invalid(path, value, "must be non-empty")
     elif not _is_decimal(value):

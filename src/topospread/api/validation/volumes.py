@@ -31,7 +31,7 @@ from .rules import check_fields
 from .schema import field_struct
 from .selectors import check_label_selector
 
-# Claims on storage as the API server checks them where a pod or a StatefulSet makes them.
+# Claim templates of pods and StatefulSets as the API server checks them.
 # Source: ValidatePersistentVolumeClaimTemplate and ValidatePersistentVolumeClaimSpec in
 # pkg/apis/core/validation/validation.go (Kubernetes 1.37).
 
@@ -70,7 +70,7 @@ def check_claim_spec(path: str, spec: Json) -> Iterator[FieldError]:
             yield from _check_data_source(f"{path}.{field}", each)
     if source is None or reference is None:
         return
-    # The API server prints the path where the value would be.
+    # In this error, the API server prints the path in place of the value.
     if reference.get("namespace"):
         yield invalid(path, {}, "may not be specified when dataSourceRef.namespace is specified")
     elif any(source.get(field) != reference.get(field) for field in ("apiGroup", "kind", "name")):
@@ -105,7 +105,7 @@ _ISCSI_NAMES: Final = {
 
 
 def check_volumes(path: str, volumes: Sequence[Json], pod_name: str) -> tuple[dict[str, Json], list[FieldError]]:
-    """Return the valid volumes by name, and the errors of the others; ``pod_name`` may be ""."""
+    """Return the valid volumes by name, and the errors of the other volumes. ``pod_name`` may be ""."""
     valid: dict[str, Json] = {}
     refused: list[FieldError] = []
     created = {f"{pod_name}-{each.get('name', '')}" for each in volumes if "ephemeral" in each} if pod_name else set()
@@ -131,7 +131,8 @@ def check_volumes(path: str, volumes: Sequence[Json], pod_name: str) -> tuple[di
 
 
 def _check_source(path: str, volume: Json, pod_name: str) -> Iterator[FieldError]:
-    # In the API server's order: the first source is checked, the others are too many, none at all is an emptyDir.
+    # In the API server's order: check the first source; each further source is an error. Without one, it is an
+    # emptyDir.
     given = [kind for kind in _CHECKS if kind in volume]
     if "ephemeral" in given[:1] and pod_name and volume.get("name"):
         claim = f"{pod_name}-{volume['name']}"
@@ -156,7 +157,7 @@ def _check_source(path: str, volume: Json, pod_name: str) -> Iterator[FieldError
 
 _FIRST_FIELDS: Final = {"gcePersistentDisk": "persistentDisk"}
 _SECOND_FIELDS: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
-"""Volume source → its different name in the API server's error for a second source."""
+"""Volume source → name in the API server's error for a second source, where it differs."""
 
 
 def _nothing_more(_path: str, _source: Json) -> Iterator[FieldError]:

@@ -66,7 +66,7 @@ def check_replica_set(workload: Json, *, options: Options) -> Iterator[FieldErro
 
 
 def check_replication_controller(workload: Json, *, options: Options) -> Iterator[FieldError]:
-    """Check a ReplicationController: its selector is a map, by default the template's labels."""
+    """Check a ReplicationController, whose selector is a map; by default the template's labels."""
     spec = workload["spec"]
     yield from check_metadata(workload["metadata"], _long_name, prefix_too=False)
     template: Json | None = spec.get("template")
@@ -137,7 +137,7 @@ def check_stateful_set(workload: Json, *, options: Options) -> Iterator[FieldErr
 
 
 def _with_claims(spec: Json) -> Json:
-    """Return the template after the controller's changes: identity overwritten, claims mounted as volumes."""
+    """Return the template without hostname and subdomain, which the controller sets, and with claims as volumes."""
     template: Json = spec["template"]
     pod = {name: value for name, value in template["spec"].items() if name not in ("hostname", "subdomain")}
     claims = [claim.get("metadata", {}).get("name", "") for claim in spec.get("volumeClaimTemplates", ())]
@@ -152,7 +152,6 @@ def _long_name(name: str) -> names.Reasons:
 
 
 def _check_replica_template(spec: Json, *, options: Options) -> Iterator[FieldError]:
-    """Check selector and template of a Deployment or ReplicaSet."""
     yield from _check_selector(spec.get("selector"), "deployment")
     compiled = compiled_selector(spec.get("selector"))
     if compiled is None:
@@ -177,7 +176,7 @@ def _is_empty(selector: Json) -> bool:
 
 
 def compiled_selector(selector: Json | None) -> Selector | None:
-    """Return a decoded label selector in compiled form; None if Kubernetes refuses it."""
+    """Return a decoded label selector in compiled form; None if it is invalid."""
     try:
         return Selector.from_label_selector(None if selector is None else msgspec.convert(selector, LabelSelector))
     except InvalidSelectorError:
@@ -197,7 +196,7 @@ def _strategy_as_printed(strategy: Json, *fields: str) -> Json:
 
 
 def _check_always_runs(spec: Json, kind: str) -> Iterator[FieldError]:
-    """Yield the errors for a template whose pods must run forever: other restart policies, activeDeadlineSeconds."""
+    """Yield errors for a template whose pods must run forever: restartPolicy not Always, or activeDeadlineSeconds."""
     if spec["restartPolicy"] != "Always":
         yield not_supported("spec.template.spec.restartPolicy", Named(spec["restartPolicy"]), ("Always",))
     if "activeDeadlineSeconds" in spec:

@@ -2,8 +2,8 @@
 
     v1alpha2     preemption and bind timeouts outside of the plugins   `v1alpha2`
     until 1.21   the last of a plugin's weights counts                 `last_weights`
-    until 1.22   plugins with arguments that are gone                  `removed_plugins`
-    until 1.28   fields that are read and forgotten                    `forgotten_points`
+    until 1.22   removed plugins that have arguments                   `removed_plugins`
+    until 1.28   plugin lists that are decoded but not used            `forgotten_points`
 
-Differences of a line or two are in the code that uses them.
+Small differences are in the modules that they concern.
 """

@@ -1,4 +1,4 @@
-"""Fields of ``plugins`` that an old version decodes and forgets to merge with its defaults.
+"""Fields of ``plugins`` that an old version decodes but does not merge with its defaults, so they have no effect.
 
 Source: ``mergePlugins`` in pkg/scheduler/apis/config/VERSION/default_plugins.go; `plugin_checks` has the fields.
 """
@@ -17,7 +17,9 @@ from topospread.config.versions import KubeVersion
 _NO_PLUGIN_HAS = {"v1alpha2": ("unreserve",)}
 """Removed extension points that kube-scheduler's own plugins never used."""
 _MERGED_AT_ONCE = 22
-"""First minor version that merges default plugins while decoding; v1beta2 and older then lose disabled plugins."""
+"""First minor version that merges default plugins while decoding. Since then, v1beta2 and older configurations lose
+their disabled plugins.
+"""
 
 
 def forgotten_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
@@ -26,7 +28,7 @@ def forgotten_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
 
 
 def without_forgotten(sets: dict[str, PluginSet], api: ApiVersion, version: KubeVersion) -> Mapping[str, PluginSet]:
-    """Return merged plugins without the disabled plugins, which v1beta2 and older lose since 1.22."""
+    """Return merged plugin sets; since 1.22 without disabled plugins, which v1beta2 and older lose."""
     if api.rank > API_VERSIONS["v1beta2"].rank or version.minor < _MERGED_AT_ONCE:
         return sets
     return {point: with_fields(plugins, disabled=()) for point, plugins in sets.items()}

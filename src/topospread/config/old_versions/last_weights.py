@@ -1,4 +1,4 @@
-"""Plugin weights until 1.21: the weight at the last extension point counts at all of them.
+"""Plugin weights until 1.21: the weight in a plugin's last entry counts, of any extension point.
 
 Source: pkg/scheduler/framework/runtime/framework.go of 1.18 to 1.21 (``NewFramework``).
 """
@@ -17,7 +17,7 @@ LAST_WEIGHT_COUNTS_UNTIL = 21
 
 
 def last_entries(sets: Mapping[str, PluginSet], version: KubeVersion) -> dict[str, PluginEntry]:
-    """Return plugin → the entry whose weight counts."""
+    """Return plugin → the last entry that has it, whose weight counts."""
     fields = (EXTENSION_POINTS[point] for point in checked_points(version))
     visited = (sets[field] for field in fields if field in sets)
     return {entry.name: entry for plugins in visited for entry in plugins.enabled}

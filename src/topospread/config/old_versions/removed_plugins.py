@@ -19,14 +19,14 @@ SCORING_PLUGINS = {
     "MostAllocated": "NodeResourcesMostAllocated",
     "RequestedToCapacityRatio": "RequestedToCapacityRatio",
 }
-"""Type of a scoring strategy of NodeResourcesFit → the plugin that it was."""
+"""Type of a scoring strategy of NodeResourcesFit → the plugin that it replaced."""
 
 
 def as_plugins_took(plugin: str, given: Args, full: Args, has_defaulting_type: bool) -> dict[str, Any]:
-    """Return the arguments with the plugins' own defaults in addition to the version's (``full``).
+    """Return ``full``, the arguments with the version's defaults, after the plugin applied its own defaults.
 
-    Until 1.21 RequestedToCapacityRatio took a weight of 0 as 1. Until 1.19 PodTopologySpread had no ``defaultingType``;
-    it is System if the constraints come from the defaults.
+    Until 1.21, RequestedToCapacityRatio used a weight of 0 as 1. Until 1.19, PodTopologySpread had no
+    ``defaultingType``; the result has System if the constraints are defaults.
     """
     if plugin == "RequestedToCapacityRatio":
         return {**full, "resources": [{**one, "weight": one.get("weight") or 1} for one in full["resources"]]}
@@ -64,7 +64,7 @@ ERRORS: Mapping[str, Callable[[str, Args], Iterator[FieldError]]] = {
 
 
 def conflicting_scores(path: str, score: PluginSet, group_version: str) -> Iterator[FieldError]:
-    """Yield errors if v1beta1 mixes the three scoring plugins with NodeResourcesFit's strategies in 1.22."""
+    """Yield 1.22's errors for a v1beta1 profile with both NodeResourcesFit's scoring and one of `SCORING_PLUGINS`."""
     there = " ".join(f'"{entry.name}"' for entry in score.enabled if entry.name in SCORING_PLUGINS.values())
     for index, entry in enumerate(score.enabled):
         if entry.name == "NodeResourcesFit" and there:

@@ -40,7 +40,7 @@ from .rules import DynamicResourcesRules
 from .selectors import evaluated
 
 MOST_DEVICES: Final = 32
-"""The most devices that one claim may be allocated (``AllocationResultsMaxSize``)."""
+"""Maximum number of devices of one claim (``AllocationResultsMaxSize``)."""
 NODE_OPERATIONS: Final = "DRAOptionalNodeOperations"
 SHARE: Final = "share"
 """Placeholder for a share's ID, which Reserve generates."""
@@ -49,9 +49,9 @@ _HINT: Final = (
     "for optional fields"
 )
 _MOST_TRIED: Final = 100_000
-"""Most steps of one search, in addition to the steps for the node's own devices."""
+"""Maximum number of steps of one search, in addition to steps for the node's own devices."""
 _MOST_VALUES: Final = 128
-"""Most expressions whose values are cached for a device."""
+"""Maximum number of expressions whose values are cached for a device."""
 
 Undo = Callable[[], None]
 _Found = Literal["yes", "no", "too many"]
@@ -59,7 +59,7 @@ _Found = Literal["yes", "no", "too many"]
 
 
 class AllocationError(Exception):
-    """The allocator fails, so kube-scheduler places the pod on no node. The message is the allocator's."""
+    """An error of kube-scheduler's allocator, with its message. The pod is then placed on no node."""
 
 
 class InvalidPoolError(Exception):
@@ -75,10 +75,10 @@ class _Request(msgspec.Struct):
 
     Attributes:
         claim: namespace and name of its claim.
-        parent: name of the request that this is an alternative of; "" for a request.
+        parent: for an alternative, name of the request that has it; "" for a request.
         count: number of devices to allocate.
-        every: all matching devices, if the allocation mode is All.
-        alternatives: alternatives in order of preference.
+        every: all matching devices if the allocation mode is All.
+        alternatives: the request's alternatives in order of preference.
     """
 
     claim: str
@@ -102,8 +102,6 @@ class _Request(msgspec.Struct):
 
 
 class _Chosen(msgspec.Struct):
-    """A device chosen for a request."""
-
     device: PoolDevice
     request: _Request
     share: str | None = None
@@ -114,9 +112,8 @@ class Allocator:
     """Allocates devices for the claims of a pod, on one node after another.
 
     Args:
-        use: devices that allocated claims hold, and the steps that searches may still take.
-        classes: DeviceClasses by name.
-        rules: gates.
+        use: devices that allocated claims use, and the remaining steps of searches.
+        rules: features that gates switch.
     """
 
     def __init__(self, use: DeviceUse, classes: Mapping[str, DeviceClass], rules: DynamicResourcesRules) -> None:
@@ -131,7 +128,7 @@ class Allocator:
 
         Raises:
             AllocationError: if kube-scheduler fails on the node.
-            InvalidPoolError: if nothing was found, and a pool is not valid.
+            InvalidPoolError: if no allocation was found and a pool is invalid.
             CannotEvaluateError: if an expression cannot be evaluated here.
             SearchTooLongError: if the search takes too long.
         """
@@ -287,7 +284,7 @@ class _Search:
         if index == len(self._claims):
             return "yes"
         found = self._next_request(index, 0)
-        # Fewer devices may do where an earlier claim gets others.
+        # With other devices for an earlier claim, this claim may need fewer devices.
         return "no" if found == "too many" and index else found
 
     def _next_request(self, claim: int, number: int) -> _Found:
@@ -310,7 +307,7 @@ class _Search:
 
         Args:
             at: index of the claim, and index of the request in it.
-            have: number of devices that the request has.
+            have: number of devices chosen for the request so far.
             start: position (pool, slice, device) of the first device to try.
         """
         claim, number = at
@@ -333,7 +330,7 @@ class _Search:
     def _candidates(
         self, claim: int, request: _Request, have: int, start: tuple[int, int, int]
     ) -> Iterator[tuple[Undo, tuple[int, int, int]]]:
-        """Choose one usable device after another. Yield a function that undoes the choice, and the next position."""
+        """For each usable device, choose it and yield (function that undoes the choice, next position)."""
         if request.every is not None:
             undo = self._choose(claim, request, request.every[have], must=True)
             if undo is not None:
@@ -374,7 +371,7 @@ class _Search:
         return not self._rules.consumable_capacity and device in self._use.shares
 
     def _has_capacity(self, request: _Request, device: PoolDevice, *, alone: bool = False) -> bool:
-        """Return whether a device has enough capacity for a share; ``alone``: ignore shares in use."""
+        """Return whether a device has enough capacity for a share. ``alone``: whether to ignore shares in use."""
         name = device.device.name if alone else "/".join(device.id)
         used: Mapping[str, int] = {} if alone else self._use.consumed.get(device.id, {})
         here = {} if alone else self._sharing.get(device.id, {})
@@ -400,7 +397,7 @@ class _Search:
             for each in reversed(undo):
                 each()
 
-        # A further share of a device that is in use consumes no more counters.
+        # Another share of a device that is in use consumes no further counters.
         fits = (shared and self._is_shared(device_id)) or not device.device.consumes_counters
         if not fits:
             self._spend(self._partitions.counters(device) // 8)
@@ -426,7 +423,7 @@ class _Search:
         return take_back
 
     def _is_usable(self, index: int, request: _Request, device: PoolDevice, *, shared: bool) -> bool:
-        """Return whether the device is free, and the cluster and node support the features that it needs."""
+        """Return whether the device is free, and the gates and the node allow the features that it needs."""
         admin = bool(request.request.admin_access)
         if admin and not shared and index in self._taken.get(device.id, ()):
             return False
@@ -453,7 +450,7 @@ class _Search:
         return True
 
     def _share(self, chosen: _Chosen, shared: bool, undo: list[Undo]) -> bool:
-        """Take a share of the device's capacity. Return False if too little capacity is left."""
+        """Take a share of the device's capacity. Return False if not enough capacity is left."""
         device = chosen.device
         if not self._has_capacity(chosen.request, device):
             return False
@@ -566,7 +563,7 @@ def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
 
 
 def is_repelled(taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> bool:
-    """Return whether a device's taints keep a request away."""
+    """Return whether a device has a taint that a request does not tolerate and that prevents its allocation."""
     return any(
         taint.effect in ("NoExecute", "NoSchedule") and not any(tolerates(each, taint) for each in tolerations)
         for taint in taints
@@ -574,7 +571,7 @@ def is_repelled(taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToler
 
 
 def device_value(expression: str, device: PoolDevice) -> object:
-    """Return an expression's value for a device, or its error; cached.
+    """Return the cached value of an expression for a device, or its error.
 
     Raises:
         CannotEvaluateError: if the expression cannot be evaluated here.
@@ -587,7 +584,7 @@ def device_value(expression: str, device: PoolDevice) -> object:
             value = evaluated(expression, device.id[0], device.device, budget)
         except (CelError, CannotEvaluateError) as error:
             if isinstance(error.__context__, RecursionError):
-                raise  # A search may be too deep, and the next one is not.
+                raise  # not cached: in another search, the recursion may be less deep
             if budget.is_spent and given < evaluation.MOST_STEPS:
                 raise CannotEvaluateError("the limit of steps for the devices of a cluster is reached") from None
             value = error.with_traceback(None)

@@ -25,7 +25,7 @@ class CapacityError(Exception):
 def consumed_capacity(
     device: Device, wanted: CapacityRequirements | None, *, fractional: bool
 ) -> dict[str, Quantity] | None:
-    """Return the amount of each capacity that a share consumes; ``None`` if the device lacks a requested one.
+    """Return the amount of each capacity that a share consumes; ``None`` if the device lacks a requested capacity.
 
     Raises:
         CapacityError: if an amount is negative or cannot be rounded.

@@ -1,4 +1,4 @@
-"""The claims of a pod: those that exist, those that are made for it from templates, and one for extended resources.
+"""The claims of a pod: existing claims, claims from templates, and the claim for extended resources.
 
 Source: k8s.io/dynamic-resource-allocation/resourceclaim/resourceclaim.go, plugins/dynamicresources (``claimStore``,
 extendeddynamicresources.go).
@@ -38,16 +38,16 @@ EXTENDED: Final = "<extended-resources>"
 NOT_ALLOCATED: Final = "cannot allocate all claims"
 """kube-scheduler's words for a node whose devices do not suffice."""
 _ALIKE: Final = 1000
-"""Maximum number of templates among which a similar name is searched."""
+"""Maximum number of templates among which a message's suggestion is searched."""
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
 
 class ClaimMissingError(Exception):
-    """A claim of a pod does not exist or is not the pod's; the message is kube-scheduler's.
+    """A claim of a pod does not exist or belongs to another pod. The message is kube-scheduler's.
 
     Attributes:
         because: an explanation that kube-scheduler's message lacks; "" without one.
-        kind: kind of the object that is not found; "" if the claim is not the pod's.
+        kind: kind of the missing object; "" if the claim belongs to another pod.
     """
 
     def __init__(self, message: str, because: str = "", kind: str = "") -> None:
@@ -60,10 +60,10 @@ class PodDeviceClaim(msgspec.Struct, frozen=True):
     """A claim of a pod.
 
     Attributes:
-        claim: the object; a claim without an object has the spec of its template.
-        entry: name of the claim in the pod; "" for the claim of extended resources.
-        is_new: whether it is created when the pod gets a node.
-        group: the PodGroup that it is reserved for; ``None`` for the pod.
+        claim: the object. A claim that does not exist yet is made with the spec of its template.
+        entry: name of the claim in the pod's spec; "" for the claim for extended resources.
+        is_new: whether the claim is created when the pod gets a node.
+        group: the PodGroup for which the claim is reserved; ``None`` if it is reserved for the pod.
     """
 
     claim: ResourceClaim
@@ -76,9 +76,9 @@ class ClaimsWanted(msgspec.Struct, frozen=True):
     """The combined requests of a pod's claims.
 
     Attributes:
-        claims: in the pod's order, the one for extended resources last.
-        extended: extended resources that a DeviceClass provides, with the class.
-        others: extended resources without a DeviceClass.
+        claims: the claims in the pod's order; the claim for extended resources is last.
+        extended: requested extended resource → DeviceClass that provides it.
+        others: requested extended resources without a DeviceClass.
     """
 
     pod: Pod
@@ -88,7 +88,7 @@ class ClaimsWanted(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> Hashable:
-        """Pods with the same key have the same allocations on the same nodes."""
+        """A key that is equal for pods with equal possible allocations on every node."""
         described = [(each.claim.spec, each.claim.status.allocation, each.claim.status.devices) for each in self.claims]
         resources = None
         if self.extended:
@@ -102,9 +102,9 @@ class ClaimsWanted(msgspec.Struct, frozen=True):
 
 
 def pod_device_claims(pod: Pod, objects: ClusterObjects, *, of_groups: bool = False) -> list[PodDeviceClaim]:
-    """Return the claims that a pod's spec names, in its order.
+    """Return the claims that a pod's spec names, in the order of the spec.
 
-    ``of_groups``: whether PodGroups can have claims.
+    ``of_groups``: whether claims can be reserved for PodGroups.
 
     Raises:
         ClaimMissingError: if a claim is missing, is being deleted, or belongs to another pod.
@@ -218,7 +218,7 @@ def is_owned_by(claim: ResourceClaim, pod: Pod) -> bool:
 
 
 def is_releasable(claim: ResourceClaim, uid: str) -> bool:
-    """Return whether a claim is not reserved, or only for the pod with this uid."""
+    """Return whether a claim is not reserved, or is reserved only for the pod with this uid."""
     reserved = claim.status.reserved_for or []
     return not reserved or (len(reserved) == 1 and reserved[0].uid == uid)
 
@@ -254,7 +254,7 @@ def requests_of(pod: Pod, resources: Mapping[str, DeviceClass]) -> list[DeviceRe
         later: list[DeviceRequest | None] = [None] * len(containers)
         for i in lasting:
             later[i] = _request(i, containers[i], name, resources[name].name, ())
-        # Containers that end before the others start use the others' devices first.
+        # Containers that end before other containers start use the devices of these.
         most: DeviceRequest | None = None
         for i in brief:
             found = _request(i, containers[i], name, resources[name].name, later[i:])

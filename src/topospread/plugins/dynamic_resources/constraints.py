@@ -17,7 +17,7 @@ from .pools import PoolDevice
 Values = tuple[str, frozenset[object]]
 """(type of an attribute, its values)."""
 Lookup = Callable[[PoolDevice, str], DeviceAttribute | None]
-"""Function of (device, attribute name) that returns the attribute, which the request may derive."""
+"""Function of (device, attribute name) that returns the attribute, even one that the request derives."""
 
 _TYPES: Final = (
     ("int", "int_values", "int_value"),
@@ -28,7 +28,7 @@ _TYPES: Final = (
 
 
 def attribute_of(device: PoolDevice, name: str) -> DeviceAttribute | None:
-    """Return a device's attribute by its full name. Drivers may publish their own attributes without the domain."""
+    """Return a device's attribute by its full name. A slice may omit the domain if it is the driver's."""
     attributes = device.device.attributes or {}
     if name in attributes:
         return attributes[name]
@@ -41,7 +41,7 @@ class AttributeConstraint:
 
     Args:
         constraint: ``matchAttribute`` or ``distinctAttribute``.
-        lists: gate DRAListTypeAttributes: attributes are compared as sets.
+        lists: whether attributes are compared as sets (gate DRAListTypeAttributes).
     """
 
     def __init__(self, constraint: DeviceConstraint, *, lists: bool) -> None:
@@ -52,7 +52,7 @@ class AttributeConstraint:
         self._chosen: list[Values] = []
 
     def concerns(self, request: str, parent: str) -> bool:
-        """Return whether the constraint applies to a request; ``parent``: the request of an alternative."""
+        """Return whether the constraint applies to a request. ``parent``: for an alternative, its request; else ""."""
         if not self._requests:
             return True
         if not parent:
@@ -60,7 +60,7 @@ class AttributeConstraint:
         return parent in self._requests or f"{parent}/{request}" in self._requests
 
     def add(self, device: PoolDevice, lookup: Lookup) -> bool:
-        """Return whether the constraint holds with another device; if so, add the device."""
+        """Add a device if the constraint still holds with it. Return whether it was added."""
         attribute = lookup(device, self.name)
         values = None if attribute is None else self._values(attribute)
         if values is None:
@@ -70,7 +70,7 @@ class AttributeConstraint:
                 kind, common = self._chosen[-1]
                 if kind != values[0] or not (common & values[1]):
                     return False
-                # Of lists only what all devices have in common is left.
+                # Keep only the values that all devices have in common.
                 values = (kind, common & values[1])
         elif any(kind == values[0] and each & values[1] for kind, each in self._chosen):
             return False

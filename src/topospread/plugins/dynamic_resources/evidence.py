@@ -1,4 +1,4 @@
-"""Explanations, device by device, why claims cannot be allocated on a node. `allocator` decides."""
+"""Explanations, device by device, of why claims cannot be allocated on a node."""
 
 from __future__ import annotations
 
@@ -24,14 +24,11 @@ _MOST_COUNTED = 10_000
 
 
 class DeviceEvidence:
-    """The obstacles for each device that a node reaches.
+    """The reasons why claims cannot use the devices that a node reaches.
 
     Args:
-        objects: claims and classes.
-        node: the node.
         pools: the node's device pools.
-        rules: gates.
-        holders: the claim that holds each device alone (`holders_of`).
+        holders: result of `holders_of`.
     """
 
     def __init__(
@@ -49,7 +46,7 @@ class DeviceEvidence:
         self._holders = holders
 
     def of(self, claims: Sequence[ResourceClaim]) -> Iterator[str]:
-        """Return a phrase for each request of claims that have no devices yet."""
+        """Yield a phrase for each request of claims that have no devices yet."""
         for pool in self._pools:
             if pool.is_incomplete or pool.invalid:
                 yield f"pool {'/'.join(pool.id)} is {pool.invalid or 'being updated: slices of it are missing'}"
@@ -79,7 +76,7 @@ class DeviceEvidence:
         return f"request {name} wants {wanted}: {devices}" + (f"; {', '.join(parts)}" if parts else "")
 
     def _against(self, device: PoolDevice, device_class: DeviceClass | None, request: ExactDeviceRequest) -> str:
-        """Return why the request cannot use a device of its class; "" if nothing about this device prevents it."""
+        """Return why the request cannot use a device of its class; "" if the device alone is no obstacle."""
         by = device.slice.spec.per_device_node_selection
         of = device.device
         failed = _matches(request.selectors or (), device)
@@ -107,7 +104,7 @@ class DeviceEvidence:
 
 
 def holders_of(objects: ClusterObjects) -> dict[DeviceID, str]:
-    """Return the claim that holds each device alone."""
+    """Return device → claim that uses the whole device."""
     return {
         (each.driver, each.pool, each.device): f"{claim.namespace}/{claim.name}"
         for claim in objects.resource_claims.values()
@@ -118,9 +115,9 @@ def holders_of(objects: ClusterObjects) -> dict[DeviceID, str]:
 
 
 def shortage_of(objects: ClusterObjects, catalog: SliceCatalog, claims: Sequence[ResourceClaim]) -> str:
-    """Return how many devices of the whole cluster each request can use, and the claims that hold them.
+    """Return a text with the number of the cluster's devices that match each request, and the claims that use them.
 
-    Return "" if a request has alternatives, if no device is held, or if there are too many devices to count.
+    Return "" if a request has alternatives, if no such device is in use, or if there are too many devices to count.
     """
     slices = list(objects.resource_slices.values())
     if not objects.devices.steps or sum(len(each.spec.devices or ()) for each in slices) > _MOST_COUNTED:
@@ -148,7 +145,7 @@ def shortage_of(objects: ClusterObjects, catalog: SliceCatalog, claims: Sequence
 
 
 def _matches(selectors: Sequence[DeviceSelector], device: PoolDevice) -> str | None:
-    """Return the first expression that a device fails, ``None`` if it matches all."""
+    """Return the first expression that does not select a device; ``None`` if all select it."""
     for each in selectors:
         expression = each.cel.expression if each.cel is not None else ""
         try:

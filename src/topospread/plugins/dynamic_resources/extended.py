@@ -1,4 +1,4 @@
-"""Extended resources provided by devices: NodeResourcesFit leaves them to DynamicResources (KEP-5004).
+"""Extended resources that devices provide: DynamicResources checks them instead of NodeResourcesFit (KEP-5004).
 
 Source: plugins/noderesources/fit.go (``shouldDelegateResourceToDRA``).
 """
@@ -19,7 +19,7 @@ def asks_for_others(pod_class: PodClass, rules: DynamicResourcesRules) -> bool:
 
 
 def left_to_devices(pod_class: PodClass, objects: ClusterObjects, rules: DynamicResourcesRules) -> frozenset[str]:
-    """Return the resources of a pod that DynamicResources allocates on nodes without these resources."""
+    """Return the pod's resources that DynamicResources allocates on nodes without them in their allocatable."""
     if not objects.device_classes or not rules.extended_resources or not is_judged(objects, rules):
         return frozenset()
     classes = list(objects.device_classes.values())
@@ -31,8 +31,8 @@ def left_to_devices(pod_class: PodClass, objects: ClusterObjects, rules: Dynamic
 def unjudged_resource(pod_class: PodClass, cluster: Cluster, rules: DynamicResourcesRules) -> str:
     """Return why a pod with extended resources for devices cannot be judged; "" for every other pod.
 
-    Without ResourceSlices, the nodes' devices are unknown. Nodes with the resource in their allocatable are judged, so
-    the pod is judged if all nodes have it.
+    Without ResourceSlices, the devices of nodes are unknown. If all nodes have the resource in their allocatable, the
+    pod needs no devices and is judged.
     """
     objects = cluster.objects
     if not objects.device_classes or not rules.extended_resources or is_judged(objects, rules):
@@ -41,7 +41,7 @@ def unjudged_resource(pod_class: PodClass, cluster: Cluster, rules: DynamicResou
     for name, amount in sorted(pod_class.request.items()):
         device_class = class_behind(name, classes) if amount else None
         if device_class is not None:
-            column = nodes.resource(name)  # a resource that is new adds a column
+            column = nodes.resource(name)  # a new resource adds a column
             have = nodes.allocatable[: nodes.size, column] > 0
             if not (have | ~nodes.alive[: nodes.size]).all():
                 return f"{name} is provided by devices of DeviceClass {device_class.name}"

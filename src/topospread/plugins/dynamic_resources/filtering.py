@@ -1,4 +1,4 @@
-"""Nodes on which a pod's claims are allocated or can be; cached for all pods with equal claims.
+"""Nodes on which a pod's claims are allocated or can be allocated; cached for all pods with equal claims.
 
 Source: plugins/dynamicresources/dynamicresources.go (``Filter``, ``Score``).
 """
@@ -36,7 +36,7 @@ from .pools import catalog_of
 from .rules import DynamicResourcesRules
 
 MOST_ALTERNATIVES: Final = 8
-"""Most alternatives of one request (``FirstAvailableDeviceRequestMaxSize``)."""
+"""Maximum number of alternatives of one request (``FirstAvailableDeviceRequestMaxSize``)."""
 
 CANNOT_ALLOCATE, NOT_HERE, INVALID, NO_RESOURCE, ADDED = 1, 2, 3, 4, 5
 _FAILED: Final = 16
@@ -52,7 +52,7 @@ _WORDS: Final = {
 
 
 class Allocated(msgspec.Struct, frozen=True):
-    """The answer for a node: the status code, and allocations for unallocated claims."""
+    """The answer for a node: the filter's code, and allocations for the claims that have none yet."""
 
     code: int
     allocations: tuple[AllocationResult, ...] = ()
@@ -64,7 +64,6 @@ class NodeAllocations:
     Args:
         cluster: the cluster's nodes, claims and slices.
         wanted: the claims of one of these pods.
-        rules: feature gates.
     """
 
     def __init__(self, cluster: Cluster, wanted: ClaimsWanted, rules: DynamicResourcesRules) -> None:
@@ -83,8 +82,7 @@ class NodeAllocations:
         self._rows_of: dict[PoolID, set[int]] = {}
 
     def catch_up(self) -> bool:
-        """Drop the answers for nodes whose devices or labels changed. Return False if all answers must be
-        recomputed."""
+        """Drop the answers for changed nodes. Return False if all answers must be recomputed."""
         cluster = self._cluster
         if self._numbering != cluster.nodes.numbering or self._read != _stamps(cluster):
             return False
@@ -102,7 +100,7 @@ class NodeAllocations:
         return True
 
     def rewind(self, position: int) -> None:
-        """Set the position after the journal removed changes that were read and that undo each other."""
+        """Set the position after the journal removed changes that this object had read and that cancel out."""
         self._position = position
 
     def _forget(self, rows: Iterable[int]) -> None:
@@ -116,7 +114,7 @@ class NodeAllocations:
             self._found.pop(row, None)
 
     def codes(self, rows: Ints) -> Ints:
-        """Return a code for each row, 0 where the claims are or can be allocated."""
+        """Return a code for each row, 0 if the claims are or can be allocated on the node, int64[rows]."""
         if len(self._codes) < self._cluster.nodes.capacity:
             self._forget(())
         codes = self._codes[rows]
@@ -209,7 +207,7 @@ class NodeAllocations:
 
 
 def _is_added(node: Node) -> bool:
-    """Return whether a command added the node. The devices of such a node are unknown."""
+    """Return whether topospread added the node (a pool's node, for example). Its devices are unknown."""
     annotations = node.metadata.annotations
     return annotations is not None and bool(annotations.added or annotations.pool)
 
@@ -248,7 +246,7 @@ def on_node(wanted: ClaimsWanted, row: int, cluster: Cluster) -> tuple[list[Reso
     allocatable = (node.status.allocatable or {}) if node is not None else {}
     if any(name not in allocatable for name in wanted.others):
         return claims, True
-    columns = {name: nodes.resource(name) for name in wanted.extended}  # a resource that is new adds a column
+    columns = {name: nodes.resource(name) for name in wanted.extended}  # a new resource adds a column
     missing = {name: each for name, each in wanted.extended.items() if not nodes.allocatable[row, columns[name]]}
     special = next(each.claim for each in wanted.claims if not each.entry)
     if not missing and not claims:
@@ -262,9 +260,7 @@ class DeviceFilter:
     """The filter of a pod class. It is also its watcher.
 
     Args:
-        cluster: the cluster.
         wanted: the claims of the class.
-        rules: gates.
     """
 
     scope = Scope.CLUSTER
@@ -289,7 +285,7 @@ class DeviceFilter:
         asked = numbers(rows)
         codes = self.allocations.codes(asked)
         failed = codes == _FAILED
-        # Each node has an error of its own.
+        # Codes above _FAILED are per row, because each node has its own error.
         return np.where(failed, _FAILED + asked, codes) if failed.any() else codes
 
     def status(self, code: int) -> Status:
@@ -307,7 +303,7 @@ class DeviceFilter:
         raise AssertionError("it failed before")
 
     def shortage(self) -> str:
-        """Return how many devices the cluster has for each request, and the claims that hold them; "" if unknown."""
+        """Return the result of `shortage_of` for the claims; "" if it is unknown."""
         from .evidence import shortage_of
 
         objects = self._cluster.objects
@@ -317,7 +313,7 @@ class DeviceFilter:
         return self._shortage[1]
 
     def evidence(self, row: int) -> list[str]:
-        """Return why each request finds no device on a node, or where claims are allocated."""
+        """Return phrases on a node: why each request gets no device, or where the claims are allocated."""
         node = self._cluster.nodes.nodes[row]
         if node is None:
             return []
@@ -341,14 +337,14 @@ class DeviceFilter:
         return [*elsewhere, *DeviceEvidence(objects, node, pools, self._rules, self._holders[1]).of(claims)]
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return False: devices are taken and given back with claims."""
+        """Return False: devices depend on claims, not on pods."""
         return False
 
     def on_nodes(self, rows: Collection[int]) -> None:
         """Do nothing: `NodeAllocations` reads changed nodes from the journal."""
 
     def columns(self) -> Sequence[GroupColumn] | None:
-        """Return ``None``: no two nodes have the same devices."""
+        """Return ``None``: each node has its own devices, so nodes cannot be grouped."""
         return None
 
 
@@ -394,5 +390,5 @@ def _points(allocated: Allocated, wanted: ClaimsWanted) -> int:
 
 
 def has_alternatives(wanted: ClaimsWanted) -> bool:
-    """Return whether a request of the claims is a list of alternatives."""
+    """Return whether any request of the claims has alternatives."""
     return any(request.first_available for each in wanted.claims for request in each.claim.spec.devices.requests or ())

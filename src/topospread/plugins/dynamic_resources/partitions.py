@@ -1,4 +1,4 @@
-"""Counters that the devices of a pool share, and groups of devices that may draw from the same counters.
+"""Counters that the devices of a pool share, and compatibility groups of devices that may share a counter set.
 
 Source: k8s.io/dynamic-resource-allocation structured/internal/experimental (``checkAvailableCounters``,
 compatibility_groups.go).
@@ -13,7 +13,7 @@ from topospread.cluster.device_use import DeviceID, DeviceUse, PoolID
 from .pools import Counters, DevicePool, PoolDevice
 
 _Groups = tuple[bool, frozenset[str]]
-"""Of the devices that use a counter set: whether none declares groups, and the groups that all have in common."""
+"""(whether no device that uses a counter set declares groups, groups that all these devices have in common)."""
 
 
 class Partitions:
@@ -39,7 +39,7 @@ class Partitions:
         return len(self._pools[device.id[:2]].counter_sets)
 
     def draw(self, device: PoolDevice, undo: list[Callable[[], None]]) -> bool:
-        """Consume a device's counters. Return False if its groups do not fit or a counter does not suffice."""
+        """Consume a device's counters. Return False if its groups are incompatible or a counter is too low."""
         if self._checks_groups and not self._join_groups(device, undo):
             return False
         pool = self._pools[device.id[:2]]
@@ -54,7 +54,7 @@ class Partitions:
             for name, amount in device.counters.items():
                 drawn[name] -= amount
 
-        # A counter below zero, of which allocated devices draw more than there is, rejects every device.
+        # If allocated devices overdraw a counter, it is below zero and rejects every device of the set.
         if any(amount < drawn.get(name, 0) for name, amount in left.items()):
             give_back()
             return False

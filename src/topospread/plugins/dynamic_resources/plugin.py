@@ -1,6 +1,6 @@
 """DynamicResources: devices for a pod's claims and for extended resources of DeviceClasses.
 
-Pods are judged where the input holds ResourceSlices and the extra ``dra`` is installed, for Kubernetes 1.34 and later.
+Pods are judged if the input has ResourceSlices and the extra ``dra`` is installed, for Kubernetes 1.34 and later.
 Source: plugins/dynamicresources/dynamicresources.go.
 """
 
@@ -60,7 +60,7 @@ class DynamicResources:
         """Prepare Filter and Score; skip pods without devices. A missing claim or class rejects the pod on all nodes.
 
         Raises:
-            NotJudgedError: if the pod claims devices and the input lacks objects of a kind that decides on them.
+            NotJudgedError: if the pod claims devices and the input lacks a kind of objects that their allocation needs.
             PluginError: if kube-scheduler fails on the pod.
         """
         spec, objects = pod_class.pod.spec, cluster.objects
@@ -164,7 +164,7 @@ class DynamicResources:
         return ""
 
     def _check_held(self, cluster: Cluster) -> None:
-        """Raise NotJudgedError if a pod with a node holds devices by a claim that is not known."""
+        """Raise NotJudgedError if a pod on a node uses devices of a claim that is not in the input."""
         for each in cluster.classes.values():
             if each.occupancy and each.pod.spec.resource_claims:
                 try:
@@ -183,7 +183,7 @@ class DynamicResources:
         return True
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Return the events of nodes' labels and allocatable, claims, DeviceClasses and ResourceSlices."""
+        """Register for changes of nodes' labels and allocatable, of claims, DeviceClasses and ResourceSlices."""
         return (
             Registration(ClusterEvent("Node", ADD | NODE_LABEL | NODE_ALLOCATABLE)),
             Registration(
@@ -243,7 +243,7 @@ def _lacking(kind: str, why: str) -> str:
 def _special(pod: Pod) -> PodDeviceClaim:
     """Return the claim for a pod's extended resources; its requests are computed for each node.
 
-    A claim left by a failed binding is ignored.
+    A claim that remains from a failed binding is ignored.
     """
     metadata = ObjectMeta(name=EXTENDED, namespace=pod.namespace)
     return PodDeviceClaim(ResourceClaim(metadata=metadata), "", is_new=True)

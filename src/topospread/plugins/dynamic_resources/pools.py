@@ -32,12 +32,11 @@ class PoolDevice(msgspec.Struct, gc=False):
     Attributes:
         id: driver, pool and name.
         device: the device in its slice.
-        slice: the slice.
-        taints: taints of the device and of rules.
-        counters: consumed counters.
+        taints: taints of the device, and taints from DeviceTaintRules.
+        counters: counters that the device consumes.
         capacity: capacity → amount in billionths.
-        matched: cache of expression → value or error.
-        use: budget of steps for evaluating expressions.
+        matched: cache: expression → value or error.
+        use: step limit for evaluating expressions.
     """
 
     id: DeviceID
@@ -51,7 +50,7 @@ class PoolDevice(msgspec.Struct, gc=False):
 
 
 class DevicePool(msgspec.Struct):
-    """A pool as a node sees it.
+    """A pool, with its devices divided into those that a node reaches and the others.
 
     Attributes:
         id: driver and name.
@@ -83,10 +82,7 @@ class SliceCatalog:
     """The slices of a cluster by pool and node.
 
     Args:
-        slices: all ResourceSlices.
-        taint_rules: DeviceTaintRules.
-        rules: feature gates.
-        use: budget of steps, which grows with the number of devices.
+        use: step limit, which grows with the number of devices.
         before: an earlier catalog; cached expression values of unchanged slices are reused.
     """
 
@@ -169,7 +165,7 @@ class SliceCatalog:
             pool = self._pool(pool_id, slices)
             if pool is not None:
                 (binding if _has_conditions(pool) else plain).append(pool)
-        # A driver's names decide which of its pools is used first; pools with binding conditions come last.
+        # kube-scheduler's order: pools with binding conditions last, otherwise by driver and name.
         return sorted(plain, key=lambda pool: pool.id) + sorted(binding, key=lambda pool: pool.id)
 
     def _is_usable(self, item: ResourceSlice) -> bool:
@@ -266,7 +262,7 @@ _CATALOGS: Final[WeakKeyDictionary[ClusterObjects, dict[object, tuple[object, Sl
 
 
 def catalog_of(objects: ClusterObjects, rules: DynamicResourcesRules) -> SliceCatalog:
-    """Return the catalog of a cluster's slices, up to date."""
+    """Return the up-to-date catalog of a cluster's slices."""
     now = (objects.changed.get((ResourceSlice, ""), 0), objects.changed.get((DeviceTaintRule, ""), 0))
     known: Mapping[object, tuple[object, SliceCatalog]] = _CATALOGS.setdefault(objects, {})
     found = known.get(rules)

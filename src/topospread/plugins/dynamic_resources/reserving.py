@@ -49,7 +49,7 @@ class ReservedDevices:
         self._consumer = consumer
 
     def bind(self) -> str:
-        """Write allocations and reservations; it does not fail."""
+        """Write allocations and reservations. Return "", because it cannot fail."""
         consumer = self._consumer
         for known, claim in self._claims:
             reserved = claim.status.reserved_for or []
@@ -94,7 +94,7 @@ def reserve(cluster: Cluster, by: DeviceFilter, row: int, consumer: Consumer) ->
             continue
         if claim.status.allocation is None:
             found_here = next(new, None)
-            if found_here is None:  # the node was chosen although the claim cannot be allocated there
+            if found_here is None:  # the pod was placed on the node although the claim cannot be allocated there
                 continue
             allocation = _with_share_ids(found_here, f"{claim.namespace}/{claim.name}/{consumer.name}")
             claim = replace(claim, status=replace(claim.status, allocation=allocation))
@@ -113,7 +113,8 @@ def _with_share_ids(allocation: AllocationResult, seed: str) -> AllocationResult
 def release_elsewhere(objects: ClusterObjects, unavailable: list[PodDeviceClaim], uid: str) -> ResourceClaim | None:
     """Deallocate a claim that only the pending pod reserves. Return it; ``None`` if there is no such claim.
 
-    ``unavailable``: the pod's claims that are allocated elsewhere. kube-scheduler takes any of them, here the first.
+    ``unavailable``: the pod's claims that are allocated elsewhere. Of several suitable claims, the first is
+    deallocated; kube-scheduler's choice is random.
     """
     for known in unavailable:
         if is_releasable(known.claim, uid):

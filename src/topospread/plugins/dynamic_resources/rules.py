@@ -1,4 +1,4 @@
-"""The behaviour of dynamic resource allocation that gates and versions switch."""
+"""The differences between gates and versions in dynamic resource allocation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DynamicResourcesRules:
     structured/internal/types.go (``Features``).
 
     Attributes:
-        assumes_unjudged: whether a node passes if the search for its devices cannot be finished.
+        assumes_unjudged: whether to assume that a node passes if the search for its devices cannot be finished.
     """
 
     minor: int = minor_version()
@@ -39,5 +39,5 @@ class DynamicResourcesRules:
 
     @property
     def binds_by_conditions(self) -> bool:
-        """True if devices with binding conditions are allocated."""
+        """True if devices with binding conditions may be allocated."""
         return self.binding_conditions and self.device_status

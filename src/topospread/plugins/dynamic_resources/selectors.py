@@ -14,7 +14,7 @@ from topospread.cel.functions import semantic_version
 from topospread.cel.values import CannotEvaluateError, CelError, Defaulting, Value
 
 _LONGEST: Final = 10 * 1024
-"""``CELSelectorExpressionMaxLength``, in bytes."""
+"""Maximum bytes of an expression (``CELSelectorExpressionMaxLength``)."""
 
 
 def evaluated(expression: str, driver: str, device: Device, budget: Budget) -> Value:
@@ -32,7 +32,7 @@ def evaluated(expression: str, driver: str, device: Device, budget: Budget) -> V
 
 
 def qualified(name: str, driver: str) -> tuple[str, str]:
-    """Return the domain and the identifier of an attribute or capacity, of the driver's domain by default."""
+    """Return (domain, identifier) of an attribute's or capacity's name; the domain is the driver by default."""
     domain, separator, identifier = name.partition("/")
     return (domain, identifier) if separator else (driver, name)
 

@@ -1,4 +1,4 @@
-"""The selector of default constraints until 1.21: from all controllers that select the pod, owner or not.
+"""The selector of default constraints until 1.21: from all controllers that select the pod, even if they do not own it.
 
 Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``) of 1.18 to 1.21, and the expansions of
 client-go's listers (``GetPodControllers``, ``GetPodReplicaSets``, ``GetPodStatefulSets``). `default_selector` has the

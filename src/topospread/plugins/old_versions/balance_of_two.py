@@ -1,4 +1,4 @@
-"""NodeResourcesBalancedAllocation until 1.21: a higher score for similar use of cpu and memory.
+"""NodeResourcesBalancedAllocation until 1.21: a higher score for similar used fractions of cpu and memory.
 
 Source: plugins/noderesources/balanced_allocation.go of 1.18 to 1.21. `node_resources_balanced_allocation` has the later
 rule.
@@ -21,7 +21,7 @@ from topospread.plugins.resource_scoring import Demand, ResourceReader, Strategy
 
 @dataclass(frozen=True, slots=True)
 class BalanceOfTwoRules:
-    """The versions that balance two resources this way."""
+    """The differences between old Kubernetes versions."""
 
     in_force: bool = until(
         "1.21",
@@ -44,7 +44,7 @@ class BalanceOfTwo:
 
 
 def difference(demands: list[Demand], nodes: int) -> Ints:
-    """Return ``(1 − |a − b|)·100`` of the used fractions of two resources; 0 if one is used up or missing."""
+    """Return ``(1 − |a − b|)·100`` for the used fractions a and b of two resources; 0 if one is used up or missing."""
     usable = np.ones(nodes, dtype=np.bool_)
     fractions = []
     for demand in demands:

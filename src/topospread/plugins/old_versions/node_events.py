@@ -1,7 +1,8 @@
 """Node events that plugins register for while queueing hints are off.
 
-kube-scheduler moves only pods that pass a quick check on the changed node (``preCheckForNode``), so it may miss a node
-that starts with a taint. Later versions register more events to compensate. Here no pod is skipped. Source:
+Without hints, kube-scheduler moves only pods that pass a quick check on the changed node (``preCheckForNode``), so it
+may miss a node that is added with a taint. Later versions register more events to compensate. This module does not make
+the check, so it skips no pod. Source:
 ``EventsToRegister`` of each plugin and pkg/scheduler/scheduler.go (``buildQueueingHintMap``) of 1.22 to 1.33.
 """
 
@@ -30,7 +31,7 @@ class NodeEventRules:
     )
 
     def without_hints(self, plugin: str, today: Registration) -> Registration:
-        """Return a plugin's registration without hints. ``today``: its registration with hints, which this replaces."""
+        """Return a plugin's registration with hints off. ``today``: its registration with hints on."""
         if today.event.resource != "Node":
             return today
         return Registration(ClusterEvent("Node", self._actions(plugin, today.event.action)))

@@ -1,7 +1,7 @@
-"""EBSLimits, GCEPDLimits, AzureDiskLimits, CinderLimits: how many in-tree disks a node takes.
+"""EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits: limits on the number of in-tree disks on a node.
 
-They left the default profile and kube-scheduler with 1.31 and 1.32; by then NodeVolumeLimits counted the disks as
-their CSI drivers'. Source: plugins/nodevolumelimits/non_csi.go of 1.31.
+1.31 removed them from the default profile, and 1.32 from kube-scheduler, when NodeVolumeLimits already counted the
+disks as volumes of their CSI drivers. Source: plugins/nodevolumelimits/non_csi.go of 1.31.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class DiskKind(msgspec.Struct, frozen=True):
     """The kind of volume that one of these plugins counts.
 
     Attributes:
-        source: the field of a pod's volume that names such a disk.
-        resource: allocatable resource of the node with its limit.
-        most: the limit for an instance type, for nodes that do not report ``resource``.
-        disk: returns the disk's source in a PersistentVolume's spec; None for another kind.
-        identity: returns the disk's ID.
+        source: field of a pod's volume that names such a disk.
+        resource: resource in a node's allocatable that has the limit.
+        most: function of the node's instance type that returns the limit if the node does not report ``resource``.
+        disk: function that returns such a disk's source in a PersistentVolume's spec; None for another kind.
+        identity: function that returns the disk's ID.
     """
 
     plugin: InTree
@@ -99,14 +99,14 @@ KINDS = {
 
 
 class NonCsiLimits:
-    """Rejects nodes whose disks of a kind, with the pod's new ones, would exceed the limit.
+    """Rejects nodes on which the disks of a kind, with the pod's new disks, exceed the limit.
 
-    NodeVolumeLimits checks nodes with the kind's CSI driver. (kube-scheduler's environment variable KUBE_MAX_PD_VOLS is
-    assumed to be unset.)
+    It accepts nodes with the kind's CSI driver, which NodeVolumeLimits checks. kube-scheduler's environment variable
+    KUBE_MAX_PD_VOLS is assumed to be unset.
 
     Args:
-        minor: minor version of Kubernetes. Ephemeral volumes count since 1.23. Since then a missing claim of the pod is
-            an error; since 1.30 it rejects the node.
+        minor: minor version of Kubernetes. Since 1.23, ephemeral volumes count and a missing claim of the pod is an
+            error; since 1.30, a missing claim rejects the node.
     """
 
     def __init__(self, name: str, minor: int) -> None:
@@ -124,7 +124,7 @@ class NonCsiLimits:
 
 
 class _CountingError(ValueError):
-    """A volume cannot be counted. ``missing``: whether its claim does not exist."""
+    """An error for a volume that cannot be counted. ``missing``: whether its claim is missing."""
 
     def __init__(self, words: str, *, missing: bool = False) -> None:
         super().__init__(words)
@@ -141,7 +141,7 @@ class _Disks:
         self.minor = minor
 
     def found(self, refs: Iterable[VolumeRef], *, new: bool) -> set[str]:
-        """Return the disks among a pod's volumes; ``new``: whether the pod is the incoming one."""
+        """Return the disks among a pod's volumes. ``new``: whether it is the incoming pod."""
         disks = (self._disk(ref, new=new) for ref in refs)
         return {disk for disk in disks if disk is not None}
 
@@ -163,7 +163,7 @@ class _Disks:
             raise _CountingError(not_owner(ref.namespace, ref.name, ref.detail[0]))
         volume = self.cluster.objects.persistent_volumes.get(claim.spec.volume_name or "")
         if volume is None:
-            # No volume has such an identity.
+            # A placeholder for the future disk; no real disk has this ID.
             return f" {ref.namespace}/{ref.name}" if self._provisions(claim) else None
         disk = self.kind.disk(volume.spec)
         return None if disk is None else self.kind.identity(disk) or ""
@@ -189,7 +189,7 @@ class _DiskLimits:
 
     @property
     def may_fail(self) -> bool:
-        """True if `filter` failed on a node before, or fails on every node."""
+        """True if `filter` has failed on a node so far, or fails on every node."""
         return self.problem is not None or bool(self._failures)
 
     def filter(self, rows: Rows) -> Ints:

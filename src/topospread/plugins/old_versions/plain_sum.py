@@ -13,7 +13,7 @@ from topospread.plugins.spread_counts import Spread
 
 
 class PlainSum:
-    """The Score extension point of 1.18: matching pods, added up over the soft constraints."""
+    """The Score extension point of 1.18: number of matching pods, summed over the soft constraints."""
 
     scope = Scope.CLUSTER
 
@@ -22,7 +22,7 @@ class PlainSum:
         self._keys = [each.constraint.topology_key for each in spread.soft]
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """Return ``Σ count`` over the constraints, 0 for nodes that lack a key, int64[rows]."""
+        """Return the sum of counts over the constraints, 0 for nodes that lack a key, int64[rows]."""
         total = np.zeros(length(rows), dtype=np.int64)
         for each in self._spread.soft:
             assert each.counts is not None
@@ -30,7 +30,10 @@ class PlainSum:
         return np.where(self._spread.has_keys(self._keys, rows), total, 0)
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """Return ``100 · (sum − raw) / (sum − lowest)``, or 100 if sum and lowest are equal. Without a key: 0."""
+        """Return ``100 · (sum − raw) / (sum − lowest)``, int64[rows]; ``sum`` is over all nodes' raw scores.
+
+        It is 100 if sum and lowest are equal, and 0 for a node that lacks a key.
+        """
         scored = self._spread.has_keys(self._keys, rows)
         if not scored.any():
             return np.zeros(len(raw), dtype=np.int64)

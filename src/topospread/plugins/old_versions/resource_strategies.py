@@ -1,7 +1,7 @@
 """NodeResourcesLeastAllocated, NodeResourcesMostAllocated and RequestedToCapacityRatio: one plugin for each strategy.
 
 Source: plugins/noderesources/{least_allocated,most_allocated,requested_to_capacity_ratio}.go of 1.18 to 1.22.
-NodeResourcesFit uses their formulas since 1.22 (`resource_scoring`); this module has the earlier differences.
+NodeResourcesFit has their formulas since 1.22 (`resource_scoring`). This module has the differences before 1.22.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class StrategyPlugin:
 
 
 Points = Callable[[Demand, Ints], Ints]
-"""Function that scores one resource; the second argument is its capacity, 1 if the node lacks it."""
+"""Function that scores one resource: (demand, capacity, with 1 for nodes that lack the resource) → int64[nodes]."""
 
 
 def _least(demand: Demand, capacity: Ints) -> Ints:
@@ -106,14 +106,12 @@ def _over_all(points: Points) -> Scorer:
 
 
 class _RatioOfFree:
-    """RequestedToCapacityRatio with utilization computed from free capacity, so fractions of a percent count as
-    used."""
+    """RequestedToCapacityRatio with utilization as 100 minus the truncated percentage of free capacity."""
 
     def __init__(self, shape: RequestedToCapacityRatio) -> None:
         self._shape = shape
 
     def __call__(self, demands: list[Demand], nodes: int) -> Ints:
-        """Return the scores for the demands on a number of nodes, int64[nodes]."""
         total = np.zeros(nodes, dtype=np.int64)
         weights = np.zeros(nodes, dtype=np.int64)
         for demand in demands:

@@ -1,8 +1,8 @@
 """SelectorSpread until 1.28: prefers nodes and zones with fewer pods of the same Service or controller.
 
-It spread pods before topology spread constraints existed; 1.18 calls it DefaultPodTopologySpread. It only scores pods
-without constraints of their own. Source: plugins/selectorspread/selector_spread.go, in 1.18
-plugins/defaultpodtopologyspread. All versions are equal except for the selector (`default_selector`).
+Its name in 1.18 is DefaultPodTopologySpread. It only scores pods without their own topology spread constraints. Source:
+plugins/selectorspread/selector_spread.go, in 1.18 plugins/defaultpodtopologyspread. All versions are equal except for
+the selector (`default_selector`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SelectorSpread:
 
 
 class _SpreadScore:
-    """The score, and its watcher. Pods of a zone are summed over its feasible nodes, so nodes cannot be grouped."""
+    """The score and its watcher. A zone's pods are summed over its feasible nodes, so nodes cannot be grouped."""
 
     scope = Scope.CLUSTER
     layout = 0
@@ -64,30 +64,26 @@ class _SpreadScore:
         return pods_on(self._pods, rows)
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """Return 100 for the fewest pods and 0 for the most; in zones, the zone has two thirds of the weight
-        (``NormalizeScore``)."""
+        """Return 100 for no pod and 0 for the most pods; the zone has two thirds of the weight (``NormalizeScore``)."""
         points = _fewer(raw)
         zones = self._zones[rows]
         in_zone = zones != _NO_ZONE
         if in_zone.any():
             by_zone = np.bincount(zones[in_zone], weights=raw[in_zone], minlength=len(self._numbers)).astype(np.int64)
-            # Zones without a feasible node count as empty here; they change no maximum.
+            # Zones without a feasible node have the count 0 here, which does not change the maximum.
             zone_points = _fewer(by_zone)[np.where(in_zone, zones, 0)]
             points = np.where(in_zone, points * (1.0 - _ZONE_SHARE) + _ZONE_SHARE * zone_points, points)
         return points.astype(np.int64)
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether pods of a class count."""
         return pod_class.counted and (pod_class.label_set is None or pod_class.label_set in self._pods.sets)
 
     def on_nodes(self, rows: Collection[int]) -> None:
-        """Record the zones of changed nodes."""
         self._zones = grown(self._zones, self._nodes.capacity, _NO_ZONE)
         for row in rows:
             self._place(row)
 
     def columns(self) -> list[GroupColumn] | None:
-        """Return None: all nodes must be compared."""
         return None
 
     def _place(self, row: int) -> None:

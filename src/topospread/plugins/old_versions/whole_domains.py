@@ -16,7 +16,7 @@ from topospread.plugins.domain_membership import OUT, WITHOUT_KEY, Membership
 
 
 class WholeDomainCounts(DomainCounts):
-    """Counts of every matching pod in a domain. A domain exists while the constraint includes one of its nodes.
+    """Counts of matching pods on all nodes of a domain. A domain exists while the constraint includes one of its nodes.
 
     Args:
         labelled: domains of all nodes by their labels, including excluded nodes.
@@ -26,7 +26,8 @@ class WholeDomainCounts(DomainCounts):
         super().__init__(pods, membership)
         self._labelled = labelled
         self.counts = self._counted(labelled)
-        # kube-scheduler reads ``node.Labels[key]``: nodes without the key are in the domain "", if any node has that.
+        # Code of the domain "", −1 without one. kube-scheduler reads ``node.Labels[key]``, so it counts pods on nodes
+        # without the key in the domain "" if it exists.
         self._empty = -1
         member = labelled.member
         self._keyless = sum(
@@ -46,7 +47,7 @@ class WholeDomainCounts(DomainCounts):
         self._count(member.item(row) if row < len(member) else OUT, delta)
 
     def node_moved(self, membership: Membership, row: int, before: int, after: int) -> None:
-        """Move the node's pods if its label changed. Record domains that begin or cease to exist."""
+        """Move the node's pods if its label changed. Record domains that now exist or no longer exist."""
         self.make_room()
         pods = self.pods.on_node.get(row, 0)
         for code, delta in ((before, -pods), (after, pods)):
@@ -64,7 +65,7 @@ class WholeDomainCounts(DomainCounts):
             self._change(code, delta)
 
     def _join_empty(self) -> None:
-        """Count the pods on nodes without the key in the domain "" once a node has it."""
+        """Count the pods on nodes without the key in the domain "", once this domain exists."""
         code = self._column.code("")
         if self._empty < 0 <= code:
             self.make_room()
@@ -83,5 +84,5 @@ class WholeDomainCounts(DomainCounts):
 
 
 def whole_domains(pods: Selection, membership: Membership, labelled: Callable[[], Membership]) -> DomainCounts:
-    """Return counts of every matching pod in a domain."""
+    """Return counts of matching pods on all nodes of a domain."""
     return WholeDomainCounts(pods, membership, labelled())

@@ -145,7 +145,7 @@ def _nodes(answer: Capacity) -> Iterator[Section]:
 
 
 def _gained(answer: Capacity, gain: int) -> tuple[int, int]:
-    """Return the current replicas without a node that fit with a new node, and the further replicas that fit."""
+    """Return how many of the current pending replicas fit with a new node, and how many additional replicas."""
     pending = min(gain, sum(each.missing for each in answer.room.targets))
     return pending, gain - pending
 

@@ -151,7 +151,7 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
         states = told[1:] if begin is not None else told
         if not states:
             continue
-        # A failure takes all its nodes at once: no pod that is not judged has replaced one of them.
+        # All nodes of a failure fail at once, before replacements exist. So add the pods that were unjudged before it.
         most = min(
             each.fewest + (before.unjudged if _is_only_failure(step) else each.unjudged)
             for (_, before), (step, each) in pairwise([told[0], *states])

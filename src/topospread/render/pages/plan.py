@@ -100,7 +100,8 @@ def _word(each: PromiseSides) -> Span:
     if each.blocks:
         return Span("worse: a drain does not end", "bad")
     if each.verdict == "no":
-        return Span(f"breaks {each.declared}" if each.declared else "worse", "bad")
+        worse = "worse, if others leave room" if each.ground == "alone" else "worse"
+        return Span(f"breaks {each.declared}" if each.declared else worse, "bad")
     if each.verdict == "unknown":
         return Span("not decided", "unsure")
     if each.better:
@@ -111,11 +112,14 @@ def _word(each: PromiseSides) -> Span:
 
 
 def _ground(each: PromiseSides) -> str:
-    return {"none": "", "played": "simulated"}.get(each.ground, each.ground)
+    return {"none": "", "played": "simulated", "alone": "proved"}.get(each.ground, each.ground)
 
 
 def _accepted(answer: Plan) -> Iterator[Fact]:
-    """Yield, for the first workload, tried fixes and the promises that would accept the change; first its fault."""
+    """Yield simulated fixes, and the promises with which the first workload would accept the change.
+
+    If a new lint finding may be the cause, yield only that.
+    """
     worse = [each for each in answer.promises if each.verdict == "no"]
     if worse and answer.causes and answer.causes[0].code == "new-finding":
         yield Fact("fix", f"correct {answer.causes[0].says.partition(' ')[0]} first: it may be the cause")
@@ -131,7 +135,8 @@ def _accepted(answer: Plan) -> Iterator[Fact]:
         if about and least and not (about == "node-loss" and "zone-loss" in wants):
             wants[about] = f"{about}>={least}"
     if any(each.verdict == "no" and _ABOUT.get(each.event) in wants for each in worse):
-        says = f"accepts it on {_name(worse[0])} once OLD has it; or undo the change"
+        where = f"metadata.annotations of {worse[0].kind} {_name(worse[0])}"
+        says = f"accepts the change, once OLD has it in {where}; or undo the change"
         yield Fact("fix", says, declaration(wants.values()))
 
 

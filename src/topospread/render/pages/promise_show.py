@@ -69,7 +69,10 @@ def _needed(answer: PromiseShow) -> Iterator[Fact]:
     if len(answer.workloads) == 1:
         (one,) = answer.workloads
         ground = _GROUNDS.get(one.ground, one.ground)
-        kept = {"yes": f"kept, {ground}", "no": f"not kept, {ground}", "unknown": "not decided"}[one.verdict]
+        at = f" with {counted(one.replicas, 'replica')}" if one.sizes is not None else ""
+        kept = {"yes": f"kept{at}, {ground}", "no": f"not kept{at}, {ground}", "unknown": f"not decided{at}"}[
+            one.verdict
+        ]
         of = f"its quorum, {one.needed} of {one.replicas}" if one.needed > 1 else "at least 1 pod"
         yield Fact("required", f"{one.declared or f'{of} after a zone or node loss'}: {kept}")
         return
@@ -95,17 +98,15 @@ def _marks(answer: PromiseShow, rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fa
 
 
 def _open_reason(answer: PromiseShow) -> str:
-    """Return why numbers are open: unjudged pods of these workloads or of others, or the end of the search."""
+    """Return why some counts are unknown: pods are unjudged, or the search ended early."""
     parts = [each for each in answer.unjudged if each.what != "budget"]
-    pods = tuple(pod for each in parts for pod in each.pods)
     opened = [
         each for each in answer.workloads if any(one.when != "more" and one.ground == "none" for one in each.events)
     ]
     ended = "the search of all orders ended early"
     if not parts:
         return ended
-    own = all(any(pod.startswith(f"{each.namespace}/{each.name}-") for pod in pods) for each in opened)
-    return "pods are not judged" if own else f"{ended}, or pods are not judged"
+    return "pods are not judged" if all(each.has_unjudged for each in opened) else f"{ended}, or pods are not judged"
 
 
 def _events(one: PromisedWorkload) -> Table:

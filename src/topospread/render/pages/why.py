@@ -36,13 +36,13 @@ def page(answer: Why) -> Page:
         parts += [Fact("spread", each.says) for each in uneven]
     elif answer.verdict == "no" and answer.message and not answer.message.startswith("waits"):
         parts.append(Fact("why", answer.message))
-    # The causes already name each obstacle of the admitted nodes.
+    # If several causes each concern every node, none is the only one that blocks.
     also_alone = [each for each in answer.causes if each.nodes == answer.nodes]
     if 0 < len(answer.core) < len(answer.causes) and not (len(answer.core) == 1 and len(also_alone) > 1):
         together = len(answer.core) > 1
         says = joined([each.says for each in answer.core]) + f": together all {answer.nodes} nodes" * together
         parts.append(Fact("block together" if together else "blocks alone", says))
-    # A verdict that holds whatever the parts of other pods are is read without them.
+    # If the verdict does not depend on unjudged parts of other pods, show only the parts of this pod.
     depends = answer.verdict == "unknown" or any(each.verdict == "unknown" for each in answer.situations)
     own = [each for each in answer.unjudged if depends or f"{answer.namespace}/{answer.name}" in each.pods]
     parts += [*_fix(answer), *_unjudged(own, answer)]
