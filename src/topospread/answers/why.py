@@ -156,8 +156,8 @@ class Why(Answer, frozen=True, kw_only=True):
     notes: Annotated[tuple[str, ...], Meta(description="Notes for the user.")] = ()
 
 
-def why_answer(found: Explanation) -> Why:
-    """Return the answer for a pod's explanation."""
+def why_answer(found: Explanation, *, most_domains: int | None = None) -> Why:
+    """Return the answer for a pod's explanation. ``most_domains``: limit on the listed domains of a constraint."""
     verdict = _verdict(found)
     judged = found.verdict if found.verdict is not None and not found.verdict.error else None
     other = found.assumed if found.assumed is not None else found
@@ -175,7 +175,7 @@ def why_answer(found: Explanation) -> Why:
         pods=ReplicaCounts(wanted=found.wanted, pending=found.pending, placed=Bounds(least=placed[0], most=placed[-1])),
         situations=_merged(_situation(each, found) for each in found.situations),
         rejections=rejections_of(judged) if judged is not None else (),
-        constraints=tuple(map(_constraint, found.constraints)),
+        constraints=tuple(_constraint(each, most_domains) for each in found.constraints),
         core=core_of(found) if verdict == "no" else (),
         tries=UNSET if found.tries is None else found.tries,
         warnings=(
@@ -281,9 +281,8 @@ def _remedy(tried: Suggestion) -> TriedChange:
     )
 
 
-def _constraint(table: ConstraintTable) -> ConstraintForPod:
+def _constraint(table: ConstraintTable, most: int | None) -> ConstraintForPod:
     arithmetic = table.arithmetic
-    by_name = {each.name: each for each in arithmetic.domains}
     return ConstraintForPod(
         **terms_of(arithmetic),
         minimum=arithmetic.minimum,
@@ -291,10 +290,8 @@ def _constraint(table: ConstraintTable) -> ConstraintForPod:
         counted=dict(table.counted),
         own=table.own,
         domains=tuple(
-            DomainForPod.like(
-                each, arithmetic=sum_in_words(arithmetic, by_name[each.name]), rejected=dict(each.rejected)
-            )
-            for each in table.domains
+            DomainForPod.like(each, arithmetic=sum_in_words(arithmetic, domain), rejected=dict(each.rejected))
+            for each, domain in zip(table.domains[:most], arithmetic.domains[:most], strict=True)
         ),
         left_out=left_out_nodes(arithmetic),
     )

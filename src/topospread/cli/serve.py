@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -113,6 +114,7 @@ def _application(given: dict[str, Any], options: SimulationOptions) -> Iterator[
         served = ServedCluster.begin(read_inventory(given, by=[options]), options, _words(given), earlier)
         made = application(served, routes=editor_routes())
         made.state.answers.warm_up()
+        gc.freeze()  # what it computed lives as long as the process: a garbage collection would delay an answer
         yield made
         return
     access = read_access(given)

@@ -234,11 +234,9 @@ class Draft:
         """Return the plan with bound pods and the ordered queue."""
         plan = self.plan
         removed = {id(pod) for pod in plan.removed}
-        plan.bound = [
-            pod
-            for pod in plan.inventory.pods
-            if pod.spec.node_name and not _is_finished(pod) and id(pod) not in removed
-        ]
+        for pod in plan.inventory.pods:
+            if id(pod) not in removed:
+                (plan.bound if pod.spec.node_name and not _is_finished(pod) else plan.unbound).append(pod)
         plan.bound += self._made_bound
         self._refuse()
         plan.queue = in_scheduling_order(plan.queue)

@@ -87,6 +87,7 @@ class Plan(msgspec.Struct):
             claims of StatefulSets, Jobs of CronJobs; pods after admission.
         workloads: workloads in input order.
         bound: unfinished pods on nodes, including terminating pods, without removed pods.
+        unbound: other pods of the input, without removed pods: pending, finished, or terminating without a node.
         queue: pods to place, in kube-scheduler's order: by priority, creation time and position in the input. A pod
             follows the pod in its ``after``.
         gated: pods with schedulingGates.
@@ -102,6 +103,7 @@ class Plan(msgspec.Struct):
     inventory: Inventory
     workloads: list[Workload] = []
     bound: list[Pod] = []
+    unbound: list[Pod] = []
     queue: list[QueuedPod] = []
     gated: list[QueuedPod] = []
     refused: list[QueuedPod] = []

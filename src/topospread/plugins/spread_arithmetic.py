@@ -190,8 +190,10 @@ class ConstraintArithmetic:
     @cached_property
     def minimum_domains(self) -> tuple[str, ...]:
         """Names of the domains with the smallest count."""
-        fewest = self.fewest
-        return tuple(domain.name for domain in self.domains if domain.matching == fewest)
+        fewest, domains = self.fewest, self.domains
+        if isinstance(domains, Domains):
+            return tuple(domains.names_at(np.flatnonzero(domains.matching == fewest)))
+        return tuple(domain.name for domain in domains if domain.matching == fewest)
 
 
 def counts_of(domains: Sequence[Domain]) -> Codes:

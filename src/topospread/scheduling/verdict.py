@@ -106,7 +106,9 @@ class Verdict:
     @cached_property
     def total(self) -> dict[str, int]:
         """Feasible node → sum of its weighted points."""
-        return {node: sum(points.values()) for node, points in self.scores.items()}
+        names = [self.nodes[i] for i in np.flatnonzero(self.blame < 0).tolist()]
+        sums = np.sum([*self.points.values()], axis=0).tolist() if self.points else [0] * len(names)
+        return dict(zip(names, sums, strict=True))
 
     @cached_property
     def best(self) -> tuple[str, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 
 from topospread.api.labels import Selector
-from topospread.cluster import Cluster, PodClass
+from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.controllers.planned import QueuedPod, Workload
@@ -23,33 +24,38 @@ _REMEMBERED = 64
 
 
 class PodOwners:
-    """An index of the workload of each pod on a node. It is not updated after it is built.
+    """The workload of each pod on a node.
 
     Args:
-        cluster: the nodes and their pods.
+        cluster: the nodes and their pods, which must not change between two questions.
         owners: pod key → workload, for pods that existed before the run.
         queue: pods that the run had to place.
     """
 
     def __init__(self, cluster: Cluster, owners: Mapping[PodKey, Workload], queue: Iterable[QueuedPod]) -> None:
         self._cluster = cluster
-        queued = {pod_key(each.namespace, each.name): each.workload for each in queue}
-        self._of: dict[int, dict[str, Counter[int]]] = {}
+        self._owners = owners
+        self._queued = {pod_key(each.namespace, each.name): each.workload for each in queue}
+        self._waited: dict[int, list[PodKey]] = {}
+        for key, workload in self._queued.items():
+            self._waited.setdefault(id(workload), []).append(key)
         self._latest: dict[tuple[str, Selector, bytes], dict[str, int]] = {}
-        self._classes: dict[tuple[str, str], set[int]] = {}
-        rows_of: dict[tuple[int, int], list[int]] = {}
-        whose: list[tuple[PodClass, str, list[int]]] = []
-        for row, pods in enumerate(cluster.on_node):
+
+    @cached_property
+    def _of(self) -> dict[int, dict[str, Counter[int]]]:
+        """Index of a pod class → owner → row → number of its pods. It visits every pod of the cluster."""
+        whose: dict[tuple[int, int], tuple[str, list[int]]] = {}
+        for row, pods in enumerate(self._cluster.on_node):
             for key, pod_class in pods.items():
-                workload = owners.get(key) or queued.get(key)
-                rows = rows_of.get((pod_class.index, id(workload)))
-                if rows is None:
-                    rows = rows_of[pod_class.index, id(workload)] = []
-                    whose.append((pod_class, _name(workload), rows))
-                rows.append(row)
-        for pod_class, name, rows in whose:
-            self._of.setdefault(pod_class.index, {}).setdefault(name, Counter()).update(rows)
-            self._classes.setdefault((pod_class.namespace, name), set()).add(pod_class.index)
+                workload = self._owners.get(key) or self._queued.get(key)
+                known = whose.get((pod_class.index, id(workload)))
+                if known is None:
+                    known = whose[pod_class.index, id(workload)] = _name(workload), []
+                known[1].append(row)
+        found: dict[int, dict[str, Counter[int]]] = {}
+        for (index, _), (name, rows) in whose.items():
+            found.setdefault(index, {}).setdefault(name, Counter()).update(rows)
+        return found
 
     def counted_by(self, arithmetic: ConstraintArithmetic, workload: Workload) -> CountedPods:
         """Return workload → number of its pods that a workload's constraint counts."""
@@ -71,12 +77,10 @@ class PodOwners:
             takes_part: whether the constraint counts the pods of each node, bool[rows].
             total: number of all pods that the constraint counts.
         """
-        space = workload.namespace
         name = _name(workload)
-        own = self._count(self._classes.get((space, name), ()), selector, takes_part)
-        if own[name] == total:
+        if self._own(workload, selector, takes_part) == total:
             return {}
-        found = self._count_all(space, selector, takes_part)
+        found = self._count_all(workload.namespace, selector, takes_part)
         # If the sums differ, the constraint also counts pods of other nodes (until 1.23, and for built-in defaults).
         # The workloads of those pods are not known here, so name none.
         if sum(found.values()) != total or found.keys() <= {name}:
@@ -91,19 +95,24 @@ class PodOwners:
             if len(self._latest) >= _REMEMBERED:
                 self._latest.clear()
             classes = self._cluster.selections.classes(namespace, selector)
-            counted = self._count((each.index for each in classes), selector, takes_part)
-            found = self._latest[key] = dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))
+            counted: Counter[str] = Counter()
+            for each in classes:
+                if each.counted and selector.matches(each.labels):
+                    for name, rows in self._of.get(each.index, {}).items():
+                        counted[name] += sum(number for row, number in rows.items() if takes_part[row])
+            found = self._latest[key] = dict(sorted((+counted).items(), key=lambda each: (-each[1], each[0])))
         return found
 
-    def _count(self, classes: Iterable[int], selector: Selector, takes_part: Bools) -> Counter[str]:
-        """Return owner → number of its counted pods of these classes."""
-        found: Counter[str] = Counter()
-        for index in classes:
-            pod_class = self._cluster.classes[index]
-            if index in self._of and pod_class.counted and selector.matches(pod_class.labels):
-                for name, rows in self._of[index].items():
-                    found[name] += sum(number for row, number in rows.items() if takes_part[row])
-        return +found
+    def _own(self, workload: Workload, selector: Selector, takes_part: Bools) -> int:
+        """Return the number of counted pods of one workload, without a visit to the other pods of the cluster."""
+        cluster, owners = self._cluster, self._owners
+        existing = (pod_key(each.namespace, each.name) for each in workload.existing)
+        own = [key for key in existing if owners.get(key) is workload]
+        own += (key for key in self._waited.get(id(workload), ()) if key not in owners)
+        rows = ((key, cluster.placed[key]) for key in own if key in cluster.placed)
+        classes = Counter(cluster.on_node[row][key] for key, row in rows if takes_part[row])
+        counts = (each.counted and selector.matches(each.labels) for each in classes)
+        return sum(number for number, counted in zip(classes.values(), counts, strict=True) if counted)
 
 
 class _OwnFirst(Mapping[str, int]):

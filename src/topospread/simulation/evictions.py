@@ -62,7 +62,7 @@ def _owner_of(run: Run, key: str) -> tuple[Workload | None, Pod | None]:
         return None, None
     name = key.partition("/")[2]
     pod = next(each for each in workload.existing if each.name == name)
-    workload.existing.remove(pod)
+    workload.existing = [each for each in workload.existing if each is not pod]
     if workload.template is not None and workload.kind not in _OWN_POD:
         return workload, workload.template
     spec = msgspec.structs.replace(pod.spec, node_name=None)

@@ -271,8 +271,8 @@ class Answers:
         # A namespace of a snapshot may begin as an option does.
         about = [*words, "--", target] if target.startswith("-") else [target, *words]
         namespace, _, name = target.partition("/")
-        alike = [each for each in self._served.reading.inventory.pods if each.metadata.name == name]
-        found["since"] = next((since(each) for each in alike if each.namespace == namespace), "")
+        pods = self._served.reading.inventory.pods if found["why"]["name"] == name else ()
+        found["since"] = next((since(it) for it in pods if it.metadata.name == name and it.namespace == namespace), "")
         return found | {"command": shell_line(["topospread", "why", *about])}
 
     def pending(self, asked: PageQuestion) -> Json:

@@ -19,7 +19,7 @@ _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BEHIND_SIGNS = re.compile(r"(?<=[/.=:])")
 _FIRST_LETTER = re.compile(r"^(?!cpu )[a-z](?=[a-z]*(?:[ ,:]|$))")
 _COMMAND = re.compile(r"(\w+)(?: -n \S+)? (\w+)")
-_MOST_ROWS = 100
+MOST_ROWS = 100
 """Maximum rows of a table. Further rows are only counted."""
 
 STATIC = Path(__file__).parent / "static"
@@ -64,7 +64,7 @@ class Pages:
         All templates receive ``state``, ``version``, ``pages``, ``most`` and the map's ``script``. A page of the
         navigation also receives its address as ``here``.
         """
-        always = {"state": self.state(), "version": __version__, "pages": PAGES, "here": "", "most": _MOST_ROWS}
+        always = {"state": self.state(), "version": __version__, "pages": PAGES, "here": "", "most": MOST_ROWS}
         return self._templates.get_template(template).render(always | {"script": MAP_SCRIPT} | values)
 
     def state(self) -> Json:

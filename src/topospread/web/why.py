@@ -37,6 +37,7 @@ from topospread.text import shell_line
 from topospread.why.explain import explain, explain_pending
 from topospread.why.result import Explanation
 
+from .pages import MOST_ROWS
 from .trying import Moment
 
 Json = dict[str, Any]
@@ -104,7 +105,7 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
     """
     words = _words(of.told)
     found = explain(of.inventory, target, of.options, suggest=suggest, run=of.run, progress=words, known=of.known)
-    answer = why_answer(found)
+    answer = why_answer(found, most_domains=MOST_ROWS)
     suggestions = [
         {
             "title": each.says,
@@ -120,6 +121,7 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
     ]
     return {
         "why": answer.to_dict(),
+        "domains": [len(each.domains) for each in found.constraints],
         "reason": why_words(answer.causes) if answer.verdict == "no" else "; ".join(it.says for it in answer.causes),
         "suggestions": suggestions,
         "rejected": _rejected(found),

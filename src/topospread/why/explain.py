@@ -457,8 +457,10 @@ class _Explainer:
         self, queued: QueuedPod, state: Any, node: str | None, verdict: Verdict | None, facts: dict[str, Any]
     ) -> Explanation:
         planned, workload = self._run.plan, queued.workload
-        namesakes = (pod for pod in self._inventory.pods if pod.name == queued.name)
-        stored = any((pod.namespace or "default") == queued.namespace and exists(pod) for pod in namesakes)
+        namesakes = (pod for pod in self._inventory.pods if pod.metadata.name == queued.name)
+        stored = (state == "bound" and queued.pod.metadata.is_stored) or any(
+            (pod.namespace or "default") == queued.namespace and exists(pod) for pod in namesakes
+        )
         begun = seconds(queued.created) if queued.created and state in ("pending", "waiting") else None
         latest = None if begun is None else snapshot_time(self._inventory.nodes, self._inventory.pods)
         return Explanation(

@@ -40,7 +40,7 @@ class RepeatedSimulation:
         self.run = run
         self.queue: tuple[QueuedPod, ...] = tuple(run.queue)
         self.placed = 0
-        self._existing = {id(each): (list(each.existing), each.replicas) for each in run.plan.workloads}
+        self._existing = {id(each): (each.existing, each.replicas) for each in run.plan.workloads}
         self._nodes = run.plan.inventory.nodes
         self._beginning = run.cluster.savepoint()
 
@@ -142,7 +142,7 @@ class RepeatedSimulation:
         self._beginning.rollback()
         self.run.plan.inventory.nodes = self._nodes
         for workload in self.run.plan.workloads:
-            workload.existing[:], workload.replicas = self._existing[id(workload)]
+            workload.existing, workload.replicas = self._existing[id(workload)]
 
 
 def tried_pods(run: Run) -> list[QueuedPod]:

@@ -30,9 +30,11 @@ def score_table(view: View, verdict: Verdict, chosen: str, *, draws: bool) -> No
     shown = ([chosen] if chosen in total else []) + list(rivals)
     names = shown[: RIVALS + 1]
     weights = {each.plugin: each.weight for each in view.plugins.scores}
+    at = {name: i for i, name in enumerate(total)}
+    points = {name: {plugin: int(each[at[name]]) for plugin, each in verdict.points.items()} for name in names}
     return NodeScores(
         chosen=chosen,
-        nodes=tuple(ScoredNode(name, total[name], verdict.scores[name], rivals.get(name, 0)) for name in names),
+        nodes=tuple(ScoredNode(name, total[name], points[name], rivals.get(name, 0)) for name in names),
         weights=weights,
         feasible=len(total),
         best=verdict.best if total else (),
@@ -65,8 +67,9 @@ def _spread_scores(view: View, verdict: Verdict, names: Sequence[str]) -> tuple[
     normalized = found.normalized.normalize(raw, rows)
     scored = raw[raw != IGNORED]
     bounds = (int(scored.min()), int(scored.max())) if len(scored) else (0, 0)
-    parts = _parts(found.score, rows) if isinstance(found.score, SoftConstraints) else {}
     at = {name: i for i, name in enumerate(verdict.feasible)}
+    shown = np.array([at[name] for name in names], dtype=np.int64)
+    parts = _parts(found.score, rows, shown) if isinstance(found.score, SoftConstraints) else {}
     return tuple(
         _spread_score(found, name, parts.get(row_of[name], ()), (raw[at[name]], normalized[at[name]]), bounds)
         for name in names
@@ -91,10 +94,10 @@ def _spread_score(
     )
 
 
-def _parts(soft: SoftConstraints, rows: Ints) -> dict[int, tuple[SpreadPoints, ...]]:
-    """Return row of a scored node → the points from each soft constraint."""
+def _parts(soft: SoftConstraints, rows: Ints, shown: Ints) -> dict[int, tuple[SpreadPoints, ...]]:
+    """Return row of a scored node → the points from each soft constraint. ``shown``: positions among the rows."""
     scored = soft.scored(rows)
-    left = np.arange(len(rows)) if scored is None else np.flatnonzero(scored)
+    left = shown if scored is None else shown[scored[shown]]
     parts: dict[int, list[SpreadPoints]] = {row: [] for row in rows[left].tolist()}
     for each in soft.parts(rows, scored):
         constraint, values = each.counted.constraint, each.counted.column.values

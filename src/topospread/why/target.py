@@ -109,10 +109,15 @@ def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
     waiting = [each for each in (*run.plan.gated, *run.plan.refused) if meant(each.namespace, each.name)]
     found = [(each.namespace, ExplainedPod(each.workload, queued=each)) for each in queued]
     found += [(each.namespace, ExplainedPod(each.workload, queued=each, waits=each.waits)) for each in waiting]
-    for pod in named((*run.plan.bound, *run.plan.removed)):
+    key, on_nodes = f"{target.namespace}/{target.name}", run.plan.bound
+    if target.namespace and (owner := run.owners.get(key)) is not None:
+        on_nodes = owner.existing
+    elif target.namespace and not run.cluster.assigned_node(key):
+        on_nodes = []
+    for pod in named([*on_nodes, *run.plan.removed]):
         workload = run.owners.get(f"{pod.namespace}/{pod.name}")
         found.append((pod.namespace, ExplainedPod(workload, bound=pod)))
-    for pod in () if found else named(run.plan.inventory.pods):
+    for pod in () if found else named(run.plan.unbound):
         if pod.phase in FINISHED_PHASES or pod.terminating:
             state = "is terminating" if pod.terminating else f"has finished ({pod.phase})"
             raise UsageError(f"pod {pod.namespace}/{pod.name} {state}: kube-scheduler ignores it")

@@ -11,7 +11,11 @@ from topospread.answers.status import status
 from topospread.answers.why import why_answer
 from topospread.api.inventory import Inventory
 from topospread.lint.examples import constraint, deployment
+from topospread.simulation.counted import PodOwners
+from topospread.simulation.options import PLAIN
+from topospread.simulation.placing import place_all
 from topospread.simulation.result import WorkloadSpread
+from topospread.simulation.run import Run, prepare, spreads
 from topospread.simulation.simulate import simulate
 from topospread.why.explain import explain
 
@@ -40,6 +44,12 @@ def loaded(tmp_path: Path, *texts: str, cluster: str = "zones=3,nodes=6") -> Inv
 def spread_of(given: Inventory, name: str, key: str = ZONE) -> WorkloadSpread:
     (found,) = [each for each in simulate(given).workloads if each.name == name]
     return next(each for each in found.spread if each.topology_key == key)
+
+
+def placed(given: Inventory) -> Run:
+    run = prepare(given, PLAIN)
+    place_all(run)
+    return run
 
 
 def test_pods_of_another_workload_are_named(tmp_path: Path) -> None:
@@ -142,6 +152,16 @@ def test_an_explanation_names_them_too(tmp_path: Path) -> None:
     (table,) = found.constraints
     assert table.counted["Deployment/history"] == 3
     assert "counted: " in found.text(wide=True)
+
+
+def test_pods_of_one_workload_are_counted_without_those_of_the_cluster(tmp_path: Path) -> None:
+    own = constraint("labelSelector:\n  matchLabels: {app: frontend}")
+    given = loaded(tmp_path, of_shop("frontend", own), of_shop("history", constraint(SHOP)), bare("web", "node-1"))
+    run = placed(given)
+    owners = PodOwners(run.cluster, run.owners, run.queue)
+    frontend, history = ((each, spreads(run)[id(each)][0]) for each in run.plan.workloads if each.kind != "Pod")
+    assert (owners.counted_by(frontend[1], frontend[0]), "_of" in vars(owners)) == ({}, False)
+    assert owners.counted_by(history[1], history[0]) == {"Deployment/frontend": 3, "Deployment/history": 3, "Pod": 1}
 
 
 def flow() -> str:

@@ -189,6 +189,21 @@ def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedClu
     assert own["message"].replace("'", "&#39;").replace('"', "&#34;") in found["html"]
 
 
+def test_of_many_domains_the_page_computes_only_the_sums_that_it_shows(tmp_path: Any) -> None:
+    web = deployment("web", 2)
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["topologyKey"] = "kubernetes.io/hostname"
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps(web))
+    inventory = topospread.load(file, cluster="zones=2,nodes=120")
+    served = ServedCluster.begin(inventory, SimulationOptions(), InputWords("x"))
+    answers, question = Answers(served, Pages(served)), asked(target="shop/deploy/web")
+
+    told = answers._explained(question, suggest=False)
+    assert [len(each["domains"]) for each in told["why"]["constraints"]] == [100]
+    assert told["domains"] == [120]
+    assert "The first 100 of 120 domains." in answers.why(question)["html"]
+
+
 def test_pending_pods_are_grouped_by_cause_with_the_first_fix(answers: Answers) -> None:
     found = answers.pending(asked())["html"]
 

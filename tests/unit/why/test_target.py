@@ -74,3 +74,11 @@ def test_a_pod_that_finished_is_nothing_to_explain() -> None:
     done = pod("done", "a") | {"status": {"phase": "Succeeded"}}
     with pytest.raises(UsageError, match="has finished"):
         find(prepared(*zones(), done), parse_target("done", None))
+
+
+def test_a_pod_that_a_namespace_names_is_looked_up_among_its_workloads_pods() -> None:
+    run = prepared(*zones(), pod("web-0", "a", owner=("StatefulSet", "web")), pod("bare", "a"), pod("away", "gone"))
+    run.plan.bound = [each for each in run.plan.bound if each.name != "web-0"]
+    names = ("web-0", "bare", "away")
+    found = [find(run, parse_target(f"shop/{name}", None)).bound for name in names]
+    assert [each.name for each in found if each is not None] == [*names]
