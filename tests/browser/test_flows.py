@@ -276,6 +276,24 @@ def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
     assert "step=fail" in page.evaluate("navigator.clipboard.readText()")
 
 
+def test_a_step_continues_what_is_shown_and_what_it_leaves_out_can_be_had_back(page: Page, demo: str) -> None:
+    opened(page, f"{demo}{FAILED}&at=0&node=node-a1")
+    band = page.locator("#moment")
+    expect(band).to_contain_text("The cluster as read. Not in this: fail zone=eu-west-1a.")
+    page.get_by_role("button", name="Cordon", exact=True).click()
+    expect(band).to_contain_text("Simulated, not the cluster: cordon node=node-a1.")
+    expect(page.locator("#trial .steps li")).to_have_count(1)
+    band.get_by_role("button", name="Go back to it").click()
+    expect(band).to_contain_text("Simulated, not the cluster: fail zone=eu-west-1a.")
+    page.get_by_role("button", name="Cordon", exact=True).click()
+    expect(band).to_contain_text("fail zone=eu-west-1a, then cordon node=node-a1")
+    band.get_by_role("button", name="Show the cluster as read").click()
+    expect(page.locator("#frames button").first).to_have_attribute("aria-current", "step")
+    page.goto(demo)
+    expect(page.locator("#maps[data-at]")).to_be_visible()
+    expect(band).to_be_hidden()
+
+
 def test_a_name_is_text_wherever_it_is_shown(page: Page, three: str) -> None:
     opened(page, f"{three}?node=node-1")
     expect(page.locator("#panel")).to_contain_text(EVIL)

@@ -278,6 +278,7 @@ def test_what_is_not_judged_is_hatched_with_a_question_mark_and_words(page: Page
         expect(page.locator("#panel .cause h3")).to_have_text("? 7 pods not judged")
         cell = page.locator("#matrix td.unknown").first
         expect(cell).to_have_text("? 0 to 7")
+        expect(page.locator("#matrix td.unknown")).to_have_count(2)  # not the zone whose node no such pod may use
         assert "gradient" in cell.evaluate("(it) => getComputedStyle(it).backgroundImage")
         expect(page.locator("#matrix tbody tr").first).to_contain_text("? 7 not judged")
         expect(page.locator("#now .cells .unknown")).to_have_count(0)

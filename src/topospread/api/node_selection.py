@@ -76,12 +76,26 @@ class Affinity(KubeStruct):
     pod_anti_affinity: PodAffinity | None = None
 
 
-class Taint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
-    """A node's taint; ``effect`` is NoSchedule, PreferNoSchedule or NoExecute."""
+class Taint(msgspec.Struct, frozen=True, eq=False, kw_only=True, rename="camel", omit_defaults=True, gc=False):
+    """A node's taint; ``effect`` is NoSchedule, PreferNoSchedule or NoExecute. ``time_added`` does not distinguish."""
 
     key: str = ""
     value: str | None = None
     effect: str = ""
+    time_added: str | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether key, value and effect are equal."""
+        own = (self.key, self.value, self.effect)
+        return own == (other.key, other.value, other.effect) if isinstance(other, Taint) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        """Return whether key, value or effect differs; the base class has its own comparison."""
+        return not self == other
+
+    def __hash__(self) -> int:
+        """Return the hash of key, value and effect."""
+        return hash((self.key, self.value, self.effect))
 
 
 class Toleration(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):

@@ -30,7 +30,7 @@ from topospread.whole_number import whole_number
 from .differences import difference
 from .pages import Pages
 from .picture import missing
-from .placement_snapshot import PlacementSnapshot, moves
+from .placement_snapshot import NOWHERE, PlacementSnapshot, moves
 from .served import ServedCluster
 from .timeline import Frame, Timeline
 from .trials import TrialStep, title
@@ -167,6 +167,8 @@ class Answers:
         harm = structs.replace(drill.harm, lost=drill.steps[-1].lost)
         told["harm"] = [*harm_words(harm, drill.verdict, newly)] if at > 1 else []
         told["skews"] = [*grown_skews(found.frames[1].snapshot.spreads, frame.snapshot.spreads)] if at > 1 else []
+        told["newly_unjudged"] = _unjudged(frame) - _unjudged(before)
+        told["broken_before"] = {each.budget for each in drill.steps[0].breaches}
         templates = {(*it.key[1:], it.key[0]): it.template for it in frame.snapshot.workloads if it.template}
         budgets = self._served.reading.inventory.pod_disruption_budgets
         told["guards"] = guarding(frame.outcome, templates, budgets) if frame.outcome else None
@@ -211,10 +213,10 @@ class Answers:
         own = frame.snapshot.workloads[row]
         path = f"{_PODS.get(key[0], '')}/topologySpreadConstraints/"
         target = short_target(key) if key[0] in _SCALED | _ROLLED else ""
-        may = {"replicas": own.replicas if key[0] in _SCALED else None, "rolls": key[0] in _ROLLED}
+        may: Json = {"replicas": own.replicas if key[0] in _SCALED else None, "rolls": key[0] in _ROLLED}
         spec = own.template.spec if own.template is not None and key[0] in _PODS else PodSpec()
-        constraints_of = {"path": path, "constraints": spec.topology_spread_constraints or ()}
-        forms = self._pages.page("forms.html", key=key, target=target, **may, **constraints_of)
+        may |= {"path": path, "constraints": spec.topology_spread_constraints or ()}
+        forms = self._pages.page("forms.html", key=key, target=target, **may)
         return {"constraints": constraints, "forms": forms, "html": html}
 
     def node(self, asked: PageQuestion) -> Json:
@@ -224,15 +226,9 @@ class Answers:
         if row is None:
             raise NotFoundError(f"node {asked.word('name')} not found")
         node = snapshot.nodes[row]
-        html = self._pages.page(
-            "node.html",
-            node=node,
-            silent=node.name in snapshot.silent,
-            allocatable=snapshot.allocatable[row].tolist(),
-            used=snapshot.used[row].tolist(),
-            pods=_pods(snapshot, node=row),
-        )
-        return {"html": html}
+        room = {"allocatable": snapshot.allocatable[row].tolist(), "used": snapshot.used[row].tolist()}
+        more = {"silent": node.name in snapshot.silent, "pods": _pods(snapshot, node=row)}
+        return {"html": self._pages.page("node.html", node=node, **room, **more)}
 
     def find(self, asked: PageQuestion) -> Json:
         """Return pods and nodes whose names contain a text: their number, and the first `_MOST_FOUND` of each."""
@@ -273,6 +269,7 @@ class Answers:
         namespace, _, name = target.partition("/")
         pods = self._served.reading.inventory.pods if found["why"]["name"] == name else ()
         found["since"] = next((since(it) for it in pods if it.metadata.name == name and it.namespace == namespace), "")
+        found["simulated"] = "{namespace}/{name}".format(**found["why"]) not in self._pending_as_read()
         return found | {"command": shell_line(["topospread", "why", *about])}
 
     def pending(self, asked: PageQuestion) -> Json:
@@ -281,11 +278,16 @@ class Answers:
         question = partial(pending, _key(asked) if "kind" in asked.words else None)
         groups = self._ask(asked, question) if (self._frame(asked).snapshot.pods.node < 0).any() else []
         # The times of a simulation's pods are not real.
-        stored = {f"{it.namespace}/{it.name}": it for it in self._served.reading.inventory.pods} if groups else {}
-        told = {it: condition(stored[it]).last_transition_time for each in groups for it in each.pods if it in stored}
-        times = [min(filter(None, map(told.get, each.pods)), default="") for each in groups]
+        known, stored = self._pending_as_read(), self._served.reading.inventory.pods if groups else ()
+        told = {f"{it.namespace}/{it.name}": condition(it).last_transition_time for it in stored}
+        own = [known.intersection(each.pods) for each in groups]
+        times = [(len(each), min(filter(None, map(told.get, each)), default="")) for each in own]
         words = {"placed": placed_words, "skews": skew_words}
         return {"html": self._pages.page("pending.html", groups=[*zip(groups, times, strict=True)], **words)}
+
+    def _pending_as_read(self) -> set[str]:
+        waiting = _pods(self.trials.timeline(()).frames[0].snapshot, node=NOWHERE)
+        return {f"{each['namespace']}/{each['name']}" for each in waiting}
 
     def rebalance(self, asked: PageQuestion) -> Json:
         """Return the evictions that bring a workload within its constraints, as HTML."""

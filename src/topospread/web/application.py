@@ -181,7 +181,8 @@ async def _joined(request: Request) -> Response:
 
 async def _page(request: Request) -> Response:
     plain = not {"step", "at"} & request.query_params.keys()
-    page = request.app.state.pages.page("map.html", here="/", script=_script()[0], plain=plain)
+    moment = "step" in request.query_params or request.query_params.get("at", "0") not in ("", "0")
+    page = request.app.state.pages.page("map.html", here="/", script=_script()[0], plain=plain, moment=moment)
     return HTMLResponse(page, headers=_NEVER_STORED)
 
 

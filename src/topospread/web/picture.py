@@ -82,7 +82,8 @@ def _flags(node: Node, silent: frozenset[str]) -> int:
 
 
 def _taints(node: Node) -> str:
-    return ", ".join(shown_taint(it.key, it.value, it.effect) for it in node.spec.taints or ())
+    found = [(shown_taint(it.key, it.value, it.effect), it.time_added) for it in node.spec.taints or ()]
+    return ", ".join(f"{taint} since {added}" if added else taint for taint, added in found)
 
 
 def _amounts(columns: Any) -> Json:

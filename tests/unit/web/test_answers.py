@@ -531,13 +531,14 @@ def test_a_namespace_is_no_option_of_the_command_that_explains_its_pod(tmp_path:
 
 
 def snapshot_answers(
-    tmp_path: Any, *items: Any, cordons: Sequence[str] = (), unreachable: Sequence[str] = ()
+    tmp_path: Any, *items: Any, cordons: Sequence[str] = (), unreachable: Sequence[str] = (), since: str = ""
 ) -> Answers:
     """Answers about objects that exist on two nodes, one in each zone."""
     nodes = [msgspec.to_builtins(each) for each in load([], cluster="zones=2,nodes=2,cpu=8").nodes]
     for each in nodes:
         if (name := each["metadata"]["name"]) in cordons:
-            each["spec"] |= {"unschedulable": True}
+            taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+            each["spec"] |= {"unschedulable": True, "taints": [taint | ({"timeAdded": since} if since else {})]}
         if name in unreachable:
             effects = ("NoExecute", "NoSchedule")
             each["spec"] |= {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": it} for it in effects]}
@@ -736,3 +737,60 @@ def test_it_is_told_since_when_a_pod_is_pending(tmp_path: Any) -> None:
     html = one.pending(asked("fail node=node-1"))["html"]
     assert "1 pending pod" in html
     assert "since" not in html, "a simulated time is no time of the cluster"
+
+
+def test_a_pod_that_is_pending_only_in_the_simulation_says_so(tmp_path: Any) -> None:
+    web = deployment("web", 3, cpu="5")
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = []
+    waits = owned("web-2", "", web)
+    condition = {"type": "PodScheduled", "status": "False", "lastTransitionTime": "2026-11-28T19:31:00Z"}
+    waits["status"] = {"conditions": [condition]}
+    pods = [owned("web-0", "node-1", web), owned("web-1", "node-2", web), waits]
+    answers = snapshot_answers(tmp_path, *replica_set(web), *pods)
+    failed = asked("fail node=node-1")
+    assert "2 pending pods 1 as read, since 2026-11-28T19:31:00Z; 1 only in the simulation" in said_of(
+        answers.pending(failed)["html"]
+    )
+    (group,) = answers.trials.timeline(failed.steps).frames[-1].pending
+    (made,) = (name for name in group.pods if name != "web-2")
+    words = answers.why(asked("fail node=node-1", target=f"shop/{made}"))["html"]
+    assert "only in the simulation" in words
+    assert "since" not in words
+
+
+def test_since_when_a_node_is_cordoned_is_in_the_picture_and_in_its_panel(tmp_path: Any) -> None:
+    answers = snapshot_answers(tmp_path, cordons=("node-2",), since="2026-11-28T17:40:00Z")
+    taint = "node.kubernetes.io/unschedulable:NoSchedule"
+    assert picture(answers)["nodes"]["taints"] == ["", f"{taint} since 2026-11-28T17:40:00Z"]
+    assert "cordoned since 2026-11-28T17:40:00Z" in said_of(answers.node(asked(at="0", name="node-2"))["html"])
+
+
+def test_a_budget_that_had_too_few_pods_before_the_what_if_is_no_failure_of_it(tmp_path: Any) -> None:
+    web = deployment("web", 2)
+    budgets = [
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": name, "namespace": "shop"},
+            "spec": {"minAvailable": least, "selector": {"matchLabels": {"app": "web"}}},
+        }
+        for name, least in (("kept", 2), ("short", 3))
+    ]
+    html = snapshot_answers(tmp_path, web, *budgets).trial(asked("fail node=node-1"))["html"]
+    at_worst = "at the worst moment of this step"
+    assert re.findall(r'<p class="(\w+)">PodDisruptionBudget ([^<]*)', html) == [
+        ("bad", f"shop/kept: {at_worst} 1 healthy, 2 wanted"),
+        ("quiet", f"shop/short: {at_worst} 1 healthy, 3 wanted; it had too few before the what-if, too"),
+    ]
+
+
+def test_the_flow_counts_pods_that_are_not_judged_from_the_step_before(tmp_path: Any) -> None:
+    train, web = deployment("train", 1), deployment("web", 1)
+    claims = [{"name": "gpu", "resourceClaimName": "gpu"}]
+    train["spec"]["template"]["spec"] |= {"resourceClaims": claims, "topologySpreadConstraints": []}
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = []
+    pods = [owned("train-0", "node-1", train), owned("web-0", "node-2", web)]
+    found = snapshot_answers(tmp_path, *replica_set(train), *replica_set(web), *pods)
+    first = said_of(found.trial(asked("fail node=node-1"))["html"])
+    assert "1 of them not judged" in first
+    assert "of them not judged" not in said_of(found.trial(asked("fail node=node-1", "fail node=node-2"))["html"])

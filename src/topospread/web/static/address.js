@@ -27,6 +27,4 @@ export function putAddress(view, push) {
 }
 
 // Words of a request about one frame: the steps, the frame, and what else is asked.
-export function request(path, steps, at, more = {}) {
-  return `${path}?${written({ steps, at, ...more })}`;
-}
+export const request = (path, steps, at, more = {}) => `${path}?${written({ steps, at, ...more })}`;

@@ -90,8 +90,7 @@ class Draft {
 
   chooseExample() {
     const address = new URL(location.href), { value } = by("example");
-    if (value) address.searchParams.set("example", value);
-    else address.searchParams.delete("example");
+    address.searchParams[value ? "set" : "delete"]("example", value);
     history.replaceState(null, "", address);
     this.begin(value);
   }

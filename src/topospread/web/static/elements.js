@@ -11,9 +11,7 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
-export function plural(number, word) {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
-}
+export const plural = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
 export const sum = (list) => list.reduce((total, each) => total + each, 0);
 
@@ -46,6 +44,4 @@ export async function reported(button, work, done) {
 }
 
 // A path or a key that may be broken behind its slashes, dots and equals signs.
-export function breakable(text) {
-  return text.split(/(?<=[/.=])/).flatMap((part) => [part, element("wbr")]);
-}
+export const breakable = (text) => text.split(/(?<=[/.=])/).flatMap((part) => [part, element("wbr")]);

@@ -14,6 +14,7 @@ import { Trial } from "./trial.js";
 import { keyOf, workloadList } from "./workloads.js";
 
 const by = (id) => document.getElementById(id);
+const waitingWords = ({ waiting, unjudged }) => [waiting && `${waiting} pending`, unjudged && `${unjudged} not judged`].filter(Boolean).join(", ").replace(/.+/, " ($&)");
 const isPhone = () => matchMedia("(max-width: 37.5rem)").matches;
 
 class MapPage {
@@ -21,13 +22,13 @@ class MapPage {
   // questions under way; troubles: each stays until its own cause is gone, of another server until something is chosen
   constructor() {
     const view = readAddress(), nothing = { now: null, beforehand: null, constraint: null, rejected: null, settled: null };
-    Object.assign(this, nothing, { view, pictures: new Map(), frames: [], turn: 0, asking: new AbortController(), slots: new AbortController() });
+    Object.assign(this, nothing, { view, pictures: new Map(), answered: new Map(), frames: [], turn: 0, asking: new AbortController(), slots: new AbortController() });
     this.troubles = { cluster: by("trouble").textContent, server: "", answer: "", other: "" };
     this.panel = by("panel");
     const told = { workload: (workload) => this.choose({ workload, node: "", pod: "" }), node: (node) => this.chooseNode(node), filter: (filter) => { this.go({ filter, pod: "", node: "", workload: "" }); if (isPhone()) by("matrix").scrollIntoView(); } };
     this.map = new NodeMap(by("now").querySelector("div"), { point: (node) => this.pointAt(node), choose: told.node });
     this.overview = new Overview(by("figures"), by("matrix"), told);
-    this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }) });
+    this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }), add: (step) => this.add((steps) => [...steps, step]) });
     this.listen();
   }
 
@@ -47,6 +48,13 @@ class MapPage {
     }
     this.turn++;
     return this.showChosen();
+  }
+
+  // A step continues what is shown: steps after the shown moment are left out, which is said, and they can be had back.
+  add(change, more = {}) {
+    const { steps, at } = this.view, kept = at === "" ? steps : steps.slice(0, Math.max(at - 1, 0)), made = change(kept);
+    if (kept.length < steps.length) this.left = { of: made.join("\n"), steps };
+    this.go({ steps: made, at: "", ...more });
   }
 
   async picture(at, signal, steps = this.view.steps) {
@@ -93,8 +101,7 @@ class MapPage {
       this.trial.refused(this.view, error);
       if (!this.now) throw error;
     } finally {
-      clearInterval(late);
-      clearInterval(far);
+      [late, far].forEach((each) => clearInterval(each));
       this.isLoading &&= mine !== this.turn;
     }
     await this.showChosen();
@@ -116,8 +123,7 @@ class MapPage {
 
   // As soon as the picture is there: the map, with what is chosen; its panel comes later.
   drawSoon(found) {
-    this.now = found;
-    this.constraint = this.rejected = null;
+    Object.assign(this, { now: found, constraint: null, rejected: null });
     this.fillKeys();
     this.drawMaps();
   }
@@ -125,17 +131,29 @@ class MapPage {
   say(of, trouble) {
     this.troubles[of] = trouble;
     const all = Object.values(this.troubles).filter(Boolean).join(" ");
-    by("trouble").textContent = all;
-    by("trouble").hidden = !all;
+    Object.assign(by("trouble"), { textContent: all, hidden: !all });
   }
 
   showFrames(at) {
     by("frames").replaceChildren(...this.frames.map((frame, number) => element("li", {},
       element("button", { type: "button", onclick: () => this.go({ at: String(number) }), ...(number === at ? { "aria-current": "step" } : {}) },
         `${number > 1 ? `${number - 1}. ` : ""}${frame.label}${waitingWords(frame)}`))));
+    this.markMoment(at);
     const choice = by("beside"), moments = [["", "nothing"], ...this.frames.map(({ label }, number) => [String(number), label]), ...Object.entries(this.baselines())];
     choice.replaceChildren(...moments.map(([value, label]) => element("option", { value }, label)));
     choice.value = this.view.beside;
+  }
+
+  // Above figures that are simulated it stands that they are, and the way back; and steps that are not in what is shown.
+  markMoment(at) {
+    const { steps } = this.view, named = (from, to) => this.frames.slice(from, to).map(({ label }) => label).join(", then ");
+    const later = steps.length ? named(Math.max(at, 1) + 1) : "", left = this.left?.of === steps.join("\n") && this.left.steps;
+    const to = (words, changes) => element("button", { type: "button", onclick: () => this.go(changes) }, words);
+    by("moment").replaceChildren(
+      ...(at ? [element("b", {}, "Simulated, not the cluster: "), `${named(2, at + 1) || "pending pods placed"}. `, to("Show the cluster as read", { at: "0", beside: "" })] : ["The cluster as read."]),
+      ...(later ? [` Not in this: ${later}. A step tried here starts without it. `, to("Show it", { at: "" })] : []),
+      ...(left ? [` Left out, as it was not shown when you tried this: ${left.join(", then ")}. `, to("Go back to it", { steps: left, at: "" })] : []));
+    by("moment").hidden = !steps.length && !(at && this.view.at);
   }
 
   // What else can be compared with: the what-if that was kept, the snapshot that the server was given.
@@ -144,8 +162,8 @@ class MapPage {
     return { ...(base && { base: `the baseline, ${base.replaceAll("\n", ", ")}` }), ...(baseline && { baseline: `the earlier snapshot, ${baseline}` }) };
   }
 
-  async showBeside() {
-    const { beside, base, steps } = this.view, isBase = beside === "base";
+  async showBeside(at) {
+    const { base, steps } = this.view, beside = this.view.beside === String(at) ? "" : this.view.beside, isBase = beside === "base";
     const label = this.baselines()[beside] ?? this.frames[beside === "" ? -1 : Number(beside)]?.label;
     const before = this.beforehand = label ? await this.picture(isBase ? "" : beside, this.asking.signal, isBase ? base.split("\n") : steps) : null;
     const counts = ({ waiting, nodes, workloads: { hardExceeded, unjudged } }) => `${plural(nodes.name.length, "node")}, ${plural(waiting - sum(unjudged), "pod")} pending, ${plural(hardExceeded.filter(Boolean).length, "workload")} over a hard maxSkew`;
@@ -228,10 +246,13 @@ class MapPage {
     for (const slot of this.panel.querySelectorAll("[data-ask]")) {
       const [path, words] = slot.dataset.ask.split("?"), box = slot.querySelector("[role=status]") ?? slot.appendChild(element("div", { role: "status" }));
       const fill = async () => {
-        const far = element("span"), began = Date.now(), telling = this.tell(at, Object.fromEntries(new URLSearchParams(words)), (told) => { far.textContent = told || `${Math.round((Date.now() - began) / 1000)} s`; });
-        if (!again) box.replaceChildren("Asking … ", far, element("progress", { "aria-label": "Asking" }));
+        const asked = Object.fromEntries(new URLSearchParams(words)), address = request(path, this.view.steps, at, asked), known = this.answered.get(address);
+        const far = element("span"), began = Date.now(), telling = known ? 0 : this.tell(at, asked, (told) => { far.textContent = told || `${Math.round((Date.now() - began) / 1000)} s`; });
+        if (!again && !known) box.replaceChildren("Asking … ", far, element("progress", { "aria-label": "Asking" }));
         try {
-          box.innerHTML = (await ask(request(path, this.view.steps, at, Object.fromEntries(new URLSearchParams(words))), signal)).html;
+          const found = known ?? (await ask(address, signal));
+          this.answered.set(address, found);
+          box.innerHTML = found.html;
           stackTables(box);
         } catch (error) {
           box.replaceChildren(error.message);
@@ -259,7 +280,8 @@ class MapPage {
   }
 
   // What was asked for is shown: the panel is scrolled to where its head is out of sight, and always on a phone.
-  reached() {
+  reached(head) {
+    if (head && this.panel.dataset.wanted) this.panel.querySelector(head).focus({ preventScroll: true });
     if (this.panel.dataset.wanted && (this.panel.getBoundingClientRect().top < 0 || isPhone())) this.panel.scrollIntoView();
     delete this.panel.dataset.wanted;
   }
@@ -277,7 +299,7 @@ class MapPage {
         this.panel.replaceChildren(found.box);
         Object.assign(by("find"), { value: "" }).dispatchEvent(new Event("input"));
       }
-      return this.listed();
+      return this.reached("h2");
     }
     const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null;
     const box = element("div", {}, ...workloadList(this.now, {
@@ -290,12 +312,7 @@ class MapPage {
     this.panel.replaceChildren(box);
     this.fillSlots();
     if (typed !== null) (Object.assign(by("find"), { value: typed }).dispatchEvent(new Event("input")), by("find").focus({ preventScroll: true }));
-    this.listed();
-  }
-
-  listed() {
-    if (this.panel.dataset.wanted) this.panel.querySelector("h2").focus({ preventScroll: true });
-    this.reached();
+    this.reached("h2");
   }
 
   // The panel shows it, and gets the focus.
@@ -318,7 +335,7 @@ class MapPage {
     const { name, allocatable, used, flags, pods } = this.now.nodes, row = this.shown(this.now).workload;
     const share = ["cpu", "memory"].map((each) => `${each === "cpu" ? "CPU" : each} ${percent(used[each][node], allocatable[each][node])}`);
     const parts = [name[node], ...share, `${used.pods[node]} pods`];
-    if (flags[node]) parts.push(words(flags[node]));
+    if (flags[node]) parts.push(words(flags[node]), ...[this.now.nodes.taints[node]].filter(Boolean));
     if (this.rejected) parts.push(this.rejected.get(name[node]) ?? "no filter rejects it");
     if (row >= 0) parts.push(`${countOf(pods[node], row)} of ${this.now.workloads.name[row]}`);
     line.textContent = parts.join(" · ");
@@ -330,7 +347,7 @@ class MapPage {
     if (dataset.pod) this.choose({ pod: dataset.pod });
     else if (dataset.workload) this.choose({ workload: dataset.workload, pod: "", node: "" });
     else if (dataset.replaces) this.go({ steps: steps.map((each) => (each === dataset.replaces ? dataset.step : each)), at: "" });
-    else if (dataset.step) this.go({ steps: [...steps, ...dataset.step.split("\n")], beside: by("maps").dataset.at, at: "", pod: "" });
+    else if (dataset.step) this.add((before) => [...before, ...dataset.step.split("\n")], { beside: by("maps").dataset.at, pod: "" });
     else if (dataset.without) this.go({ steps: steps.toSpliced(Number(dataset.without), 1), at: "" });
     else if (dataset.keep) this.go({ base: steps.join("\n"), beside: "base" });
     else if (dataset.copy !== undefined) copy(dataset.copy || location.href, target.closest("button"));
@@ -362,7 +379,7 @@ class MapPage {
       if (it.dataset.limit) Object.assign(by(`maxSkew-${it.dataset.limit}-range`), { value: it.value }).dispatchEvent(new Event("change", { bubbles: true }));
       if (!it.dataset.instead || it.value === "") return;
       const step = (it.selectedOptions?.[0] ?? it).dataset.try.replace("VALUE", it.value);
-      this.go({ steps: [...this.view.steps.filter((each) => !each.startsWith(it.dataset.instead)), step], at: "" });
+      this.add((steps) => [...steps.filter((each) => !each.startsWith(it.dataset.instead)), step]);
     });
     document.addEventListener("click", (event) => this.pressed(event));
     document.addEventListener("keydown", (event) => this.typed(event));
@@ -397,6 +414,7 @@ class MapPage {
         // The picture that is shown without steps changes where it changed; all else is asked for anew.
         const address = request("/api/picture", [], ""), before = this.pictures.get(address), { changes } = state;
         this.pictures.clear();
+        this.answered.clear();
         if (before && isOf("server") && changes?.from === known.revision && changes.to === state.revision) this.pictures.set(address, changed(before, changes.picture));
         this.refresh();
       }
@@ -415,14 +433,7 @@ class MapPage {
   }
 }
 
-function waitingWords({ waiting, unjudged }) {
-  const words = [waiting && `${waiting} pending`, unjudged && `${unjudged} not judged`].filter(Boolean).join(", ");
-  return words && ` (${words})`;
-}
-
-function ageWords(seconds) {
-  return seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-}
+const ageWords = (seconds) => (seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
 
 const page = new MapPage();
 const follow = () => isRecorded || page.follow();

@@ -12,8 +12,8 @@ export const UNKNOWN = 8; // a pod that is not judged may go there
 
 const RACK_KEY = "topology.kubernetes.io/rack";
 const GAP = 12, EDGE = 6, LEAST_COLUMN = 170; // pixels, as all here, where the page's letters have 16
-const DOTS_FROM = 13, NAMES_FROM = 46, LARGEST = 130;
-const LETTER = 6.1, LINE = 12; // of a node's name
+const ZOOMS = { "+": 1.25, "=": 1.25, "-": 0.8, 0: 0 };
+const DOTS_FROM = 13, NAMES_FROM = 46, LARGEST = 130, LETTER = 6.1, LINE = 12; // the last two: of a node's name
 const STRIP_FROM = 1_000, BINS = 50; // nodes from which a domain says how full they are
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -188,9 +188,7 @@ export class NodeMap {
     const steps = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
     if (event.key in steps) this.walk(...steps[event.key]);
     else if ((event.key === "Enter" || event.key === " ") && this.pointed >= 0) this.told.choose(this.pointed);
-    else if (event.key === "+" || event.key === "=") this.zoom(1.25);
-    else if (event.key === "-") this.zoom(0.8);
-    else if (event.key === "0") this.zoom(0);
+    else if (event.key in ZOOMS) this.zoom(ZOOMS[event.key]);
     else return;
     event.preventDefault();
   }

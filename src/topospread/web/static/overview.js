@@ -7,8 +7,8 @@ import { stackTables } from "./stacking.js";
 import { words } from "./table.js";
 import { keyOf, stateOf, worstFirst } from "./workloads.js";
 
-const FEW = 20, ROWS = 50; // drawn at first, and at a time as they come into sight
-const MOST_DOMAINS = 9; // of more, a row says the fewest and the most
+// Rows drawn at first, and at a time as they come into sight; of more domains, a row says the fewest and the most.
+const FEW = 20, ROWS = 50, MOST_DOMAINS = 9;
 
 // Name → [title, words, rows that it leaves], of workloads or of nodes.
 function figuresOf({ workloads, nodes }) {
@@ -55,10 +55,13 @@ export class Overview {
     const domains = picture.keys[key]?.values ?? [], counts = countsOf(picture, key);
     const isMany = domains.length > MOST_DOMAINS;
     const heads = ["Workload", "State", "Wanted", ...(isMany ? [`Pods in ${domains.length} domains`] : domains)];
+    const { of = [] } = picture.keys[key] ?? {}, marked = picture.nodes.flags.some((flags) => flags & UNKNOWN);
+    // Where a pod that is not judged may go: the nodes that the map marks, or else all open nodes.
+    const maybe = new Set(of.filter((_, node) => (marked ? picture.nodes.flags[node] & UNKNOWN : !picture.nodes.flags[node])));
     const line = (row) => {
       const text = keyOf(picture.workloads, row), spread = spreadOf(picture, row, key);
       const pods = domains.map((domain, at) => spread?.of.get(domain) ?? counts[row * domains.length + at]);
-      const cells = isMany ? [element("td", { className: unjudged[row] ? "number unknown" : "number" }, unjudged[row] ? `? ${rangeOf(pods)}` : rangeOf(pods))] : pods.map((each, at) => cell(each, spread, unjudged[row], domains[at]));
+      const cells = isMany ? [element("td", { className: unjudged[row] ? "number unknown" : "number" }, unjudged[row] ? `? ${rangeOf(pods)}` : rangeOf(pods))] : pods.map((each, at) => cell(each, spread, maybe.has(at) && unjudged[row], domains[at]));
       const made = tableRow(2, `${namespace[row]}/${name[row]}`, () => this.told.workload(text), [stateOf(picture, row), replicas[row], ...cells]);
       made.classList.toggle("chosen", text === workload);
       return made;

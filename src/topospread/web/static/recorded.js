@@ -20,16 +20,14 @@ async function contents() {
 // As one_file.asked_for writes it. The order of words of one name is kept.
 function asked(address) {
   const [path, query] = address.split("?");
-  const words = [...new URLSearchParams(query ?? "")];
-  words.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+  const words = [...new URLSearchParams(query ?? "")].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
   return JSON.stringify([path, ...words]);
 }
 
 /** What was answered to an address, as fetch would give it; 404 with a sentence where nobody asked that then. */
 export async function recorded(address) {
   unpacked ??= contents();
-  const found = (await unpacked)[asked(address)];
-  if (found) return new Response(found[1], { status: found[0], headers: { "Content-Type": "application/json" } });
-  const words = { error: "This is not in the report: topospread serve shows it." };
-  return new Response(JSON.stringify(words), { status: 404, headers: { "Content-Type": "application/json" } });
+  const missing = [404, JSON.stringify({ error: "This is not in the report: topospread serve shows it." })];
+  const [status, text] = (await unpacked)[asked(address)] ?? missing;
+  return new Response(text, { status, headers: { "Content-Type": "application/json" } });
 }

@@ -4,15 +4,13 @@
 import { element } from "./elements.js";
 
 // The skew of a domain.
-export function skewMark(spread, name, of) {
-  const skew = spread.of.get(name) - spread.minimum;
+export function skewMark(spread, name, of, skew = spread.of.get(name) - spread.minimum) {
   return element("span", { className: skew <= spread.maxSkew ? "" : spread.hard ? "bad" : "warn" }, skewWords(skew, spread, of));
 }
 
 // Beyond maxSkew a hard constraint would refuse the next pod; a soft one only scores less: said by sign and word.
 export function skewWords(skew, { hard, maxSkew }, of = "skew ") {
-  const sign = skew > maxSkew ? (hard ? "! " : "~ ") : "";
-  return `${sign}${of}${skew}, max ${maxSkew}${hard ? "" : ", soft"}`;
+  return `${skew > maxSkew ? (hard ? "! " : "~ ") : ""}${of}${skew}, max ${maxSkew}${hard ? "" : ", soft"}`;
 }
 
 // The constraint on a key; of several on it a hard one before a soft one.

@@ -9,9 +9,7 @@ const WORDS = [[CORDONED, "cordoned"], [TAINTED, "tainted"], [NOT_READY, "not re
 
 export const words = (flags) => WORDS.filter(([bit]) => flags & bit).map(([, each]) => each).join(", ");
 
-export function percent(part, whole) {
-  return whole ? `${Math.round((100 * part) / whole)}\u00a0%` : "–";
-}
+export const percent = (part, whole) => (whole ? `${Math.round((100 * part) / whole)}\u00a0%` : "–");
 
 // CPU, memory and pods of some nodes, and how many of these pods the chosen workload has.
 function usedOf({ nodes: { allocatable, used, pods } }, nodes, { workload }) {
@@ -32,9 +30,7 @@ export function domainTable(picture, columns, shown, choose) {
   return [table("Domains; a name shows its nodes", 1, heads, rows), element("div")];
 }
 
-function headsOf({ workloads }, { workload }) {
-  return ["CPU", "Memory", "Pods", ...(workload >= 0 ? [`Pods of ${workloads.name[workload]}`] : [])];
-}
+const headsOf = ({ workloads }, { workload }) => ["CPU", "Memory", "Pods", ...(workload >= 0 ? [`Pods of ${workloads.name[workload]}`] : [])];
 
 function nodeTable(picture, column, shown, choose) {
   const { name, flags } = picture.nodes;

@@ -25,7 +25,7 @@ export class Trial {
       event.preventDefault();
       const typed = by("nodes-other").value.trim(), alike = this.nodes.filter((each) => each.startsWith(typed));
       const other = alike.length === 1 ? alike[0] : typed, valueOf = (_, id) => (id === "nodes-which" && other ? `node=${other}` : by(id).value);
-      if (event.target.dataset.step) told.choose([...this.view.steps, event.target.dataset.step.replace(/\{([\w-]+)\}/g, valueOf).trim()]);
+      if (event.target.dataset.step) told.add(event.target.dataset.step.replace(/\{([\w-]+)\}/g, valueOf).trim());
     });
   }
 
@@ -44,9 +44,9 @@ export class Trial {
     this.trouble.replaceChildren();
     this.work.replaceChildren();
     this.steps.innerHTML = told.stepsHtml;
-    this.steps.querySelector(".local")?.toggleAttribute("hidden", !/^(localhost|127\.|\[::1)/.test(location.hostname));
     if (isRecorded) drillOfReport(this.steps.querySelector("a"));
     this.outcome.innerHTML = told.html;
+    this.outcome.querySelector(".local")?.toggleAttribute("hidden", !/^(localhost|127\.|\[::1)/.test(location.hostname));
     const file = by("one-file"), plain = file.dataset.plain ??= file.dataset.copy;
     file.nextElementSibling.textContent = file.dataset.copy = view.steps.length ? `${told.command} -o html=page.html` : plain;
     stackTables(this.outcome);

@@ -4,9 +4,7 @@ import { element, plural } from "./elements.js";
 import { isRecorded } from "./recorded.js";
 import { skewWords } from "./spreads.js";
 
-const MOST = 60;
-const SHORTEST = 2; // letters from which pods and nodes are looked for
-const PAUSE = 150; // milliseconds without a letter
+const MOST = 60, SHORTEST = 2, PAUSE = 150; // workloads; letters from which pods and nodes are looked for; milliseconds
 
 // A workload as it stands in the address.
 export const keyOf = ({ kind, namespace, name }, row) => `${kind[row]}/${namespace[row]}/${name[row]}`;
