@@ -37,7 +37,7 @@ from topospread.promise.compared import (
     promise_changes,
     uncompared,
 )
-from topospread.promise.fresh import LISTS, Designed, without_placed_pods
+from topospread.promise.fresh import LISTS, POD_LISTS, Designed, without_placed_pods
 from topospread.promise.orders import SearchBudget
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import (
@@ -448,8 +448,9 @@ def plan(  # noqa: PLR0913 - keyword arguments
     rollouts = _Rollouts((), (), ()) if old is new else _rollouts(old, new, shown.before, unscaled[1], seconds)
     changes = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
     is_same = old is new or [*old.objects()] == [*new.objects()]
-    made = [*_made(old, new, _WRITTEN_BY_NODES)]
-    told = [*_told(review, gone, [*made, *_made(old, new, _DECIDING, changed=False)])]
+    made = [f"{kind} {name}" for kind, name, how in _differing(old, new, _WRITTEN_BY_NODES) if how != "removed"]
+    deciding = [f"{kind} {name}" for kind, name, how in _differing(old, new, _DECIDING) if how == "new"]
+    told = [*_told(review, gone, [*made, *deciding])]
     told += [*_told_of_input(old, new, ignored, changed or {}), *rollouts.told]
     nodes = bool(made) and lines is not None  # without manifests, a session itself changed the nodes
     unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values())), *rollouts.unjudged]
@@ -500,14 +501,24 @@ def _rollouts(
     return _Rollouts(changes, told, [left] if untried else [])
 
 
-def _made(old: Inventory, new: Inventory, kinds: Sequence[str], *, changed: bool = True) -> Iterator[str]:
-    """Yield the objects that only the new state has, and with ``changed`` those that differ."""
+def _differing(
+    old: Inventory, new: Inventory, kinds: Iterable[str] = KINDS
+) -> Iterator[tuple[str, str, Literal["new", "removed", "changed"]]]:
+    """Yield (kind, name, how it differs) of the objects that differ, without those of controllers."""
     for kind in kinds:
-        known = {(each.namespace, each.name): each for each in getattr(old, KINDS[kind].attribute)}
-        for each in getattr(new, KINDS[kind].attribute):
-            before = known.get((each.namespace, each.name))
-            if before is None or (changed and each != before):
-                yield f"{kind} {each.name}"
+        how = KINDS[kind]
+        before, after = (
+            {(each.namespace, each.name): each for each in getattr(side, how.attribute) if not each.metadata.controller}
+            for side in (old, new)
+        )
+        for key in {**before, **after} if before != after else ():
+            name = "/".join(key if how.namespaced else key[1:])
+            if key not in before:
+                yield kind, name, "new"
+            elif key not in after:
+                yield kind, name, "removed"
+            elif before[key] != after[key]:
+                yield kind, name, "changed"
 
 
 def _unjudged(old: Inventory, new: Inventory, *, nodes: bool, config: bool) -> Iterator[Unjudged]:
@@ -561,25 +572,18 @@ def _told_of_input(old: Inventory, new: Inventory, ignored: int, changed: Collec
     both = {**new.unmodelled, **old.unmodelled}
     if unmodelled := [each for each in both if old.unmodelled.get(each) != new.unmodelled.get(each)]:
         yield f"not modelled, and other than in OLD: {listed(unmodelled, _MOST_CAUSES)}"
-    if placed := [*_changed(old, new)]:
+    placed = [
+        f"{kind} {name}{'' if how == 'changed' else f' ({how})'}"
+        for kind, name, how in _differing(old, new, [each for each in KINDS if each not in {"Node", *_COMPARED}])
+        # Workloads without pods, new workloads and what only NEW has are told elsewhere.
+        if how == "changed" or not (KINDS[kind].attribute in POD_LISTS or (how == "new" and kind in _DECIDING))
+    ]
+    if placed:
         yield f"changed, and compared only by where pods are placed: {listed(placed, _MOST_CAUSES)}"
     if ignored > 0:
         yield f"NEW ignores {counted(ignored, 'more finding')}"
     if changed:
         yield f"read from OLD, although NEW differs: {listed([*changed], _MOST_CAUSES)}"
-
-
-def _changed(old: Inventory, new: Inventory) -> Iterator[str]:
-    """Yield the changed objects of kinds that the comparison of promises ignores, without objects of controllers."""
-    for kind, how in KINDS.items():
-        sides = [getattr(each, how.attribute) for each in (old, new)]
-        if kind == "Node" or kind in _COMPARED or sides[0] == sides[1]:
-            continue
-        known = {(each.namespace, each.name): each for each in sides[0] if each.metadata.controller is None}
-        for each in sides[1]:
-            before = known.get((each.namespace, each.name))
-            if before is not None and each != before:
-                yield f"{kind} {each.namespace + '/' if how.namespaced else ''}{each.name}"
 
 
 def _is_set(sides: tuple[SimulationOptions, SimulationOptions]) -> bool:

@@ -140,14 +140,16 @@ async def _serve(server: Server[Any]) -> None:
 async def _answered(call: Call) -> Reply:
     """Answer a call in a new process, which is killed if the client cancels.
 
-    ``-P`` keeps Python from importing modules from the folder that is read.
+    ``-P`` and a PYTHONPATH of absolute paths keep Python from importing modules from the folder that is read.
     """
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",
         "-m",
         "topospread.cli.mcp_tools",
         cwd=call.started.roots[0],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(os.path.isabs, paths))},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,  # a drill forks; the fork ends with its process group

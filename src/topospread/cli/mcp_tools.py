@@ -301,7 +301,10 @@ class Allowed:
 
 def _links(path: str) -> Iterator[str]:
     """Yield the symbolic links below a folder, without those in ``.git``."""
+    from topospread.sources.files import check_depth
+
     for folder, folders, files in os.walk(path):
+        check_depth(folder)
         folders[:] = [each for each in folders if not each.startswith(".")]
         yield from (each for name in files if os.path.islink(each := os.path.join(folder, name)))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from topospread.errors import Place, UsageError
-from topospread.sources.files import KUBECTL_ENDINGS, Source, read_text
+from topospread.sources.files import KUBECTL_ENDINGS, Source, check_depth, read_text
 from topospread.sources.roots import is_within, leaves, root_of
 from topospread.sources.text import Text, shown_path
 from topospread.sources.yaml import read_documents
@@ -103,6 +103,7 @@ def _files(path: str, root: str) -> Iterator[str]:
         yield path
         return
     for folder, folders, names in os.walk(path):
+        check_depth(folder)
         folders[:] = sorted(each for each in folders if not each.startswith("."))
         for file in (os.path.join(folder, each) for each in sorted(names) if each.endswith(KUBECTL_ENDINGS)):
             if not is_within(file, root):

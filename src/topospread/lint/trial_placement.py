@@ -40,6 +40,8 @@ _OTHER = 4
 """Cost of each other object, such as a PodDisruptionBudget, which every simulation reads."""
 _POD = 5
 """Cost of one pod in a quick trial."""
+_LARGE_SPEC = 20_000
+"""Bytes of a pod's spec beyond which each pod costs more, for example for thousands of affinity terms."""
 _OWNERS = (
     "replication_controllers",
     "replica_sets",
@@ -88,7 +90,7 @@ class TrialPlacements:
     def look_closer(self, template: TemplateOnNodes, simulations: int = 1) -> bool:
         """Return whether the budget allows the full simulations. If not, record the template as left out."""
         effort = self._given.effort
-        if simulations * _cost(self._given, template.pods.replicas) <= effort.left:
+        if simulations * _cost(self._given, template.pods.replicas) * _weight(template) <= effort.left:
             return True
         effort.left_out[template.manifest.label] = None
         return False
@@ -97,9 +99,11 @@ class TrialPlacements:
         """Return whether `wanted` pods find nodes, perhaps from an earlier trial of an equivalent template."""
         like = self._like(template) or id(template)
         asked, placed = self._known.get(like, (0, 0))
-        if asked < wanted and placed == asked and self._given.effort.left > 0:
+        effort, weight = self._given.effort, _weight(template)
+        is_affordable = effort.left > (0 if weight == 1 else _POD * wanted * weight)
+        if asked < wanted and placed == asked and is_affordable:
             asked, placed = self._known[like] = wanted, self._tried(template, wanted)
-            self._given.effort.left -= _POD * (placed + 1)
+            effort.left -= _POD * (placed + 1) * weight
         return placed >= wanted
 
     def _tried(self, template: TemplateOnNodes, wanted: int) -> int:
@@ -187,6 +191,11 @@ def _pods_by_owner(inventory: Inventory) -> dict[tuple[str, str, str], list[str]
 
 trials_of = once_per_input(TrialPlacements)
 """The quick trials of an input, shared by all rules."""
+
+
+def _weight(template: TemplateOnNodes) -> int:
+    """Return the factor by which the size of its spec makes a pod more expensive."""
+    return 1 + len(msgspec.json.encode(template.pod.spec)) // _LARGE_SPEC
 
 
 def _cost(given: LintInput, replicas: int | None) -> int:

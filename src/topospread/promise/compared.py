@@ -1,8 +1,8 @@
 """Compare the pods that losses leave of a workload, before and after a change of manifests. Scores are ignored.
 
-If a workload's object, budgets, autoscalers and RuntimeClass are the same on both sides, only its declared promises are
-compared. If an autoscaler's minimum differs, both sides are compared at their smallest number of replicas. If a promise
-is declared for an event, a count that still satisfies it is not worse.
+If a workload's object, budgets, autoscalers and RuntimeClass, and its namespace's labels and LimitRanges are the same
+on both sides, only its declared promises are compared. If an autoscaler's minimum differs, both sides are compared at
+their smallest number of replicas. If a promise is declared for an event, a count that still satisfies it is not worse.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from topospread.api.pod import Container, PodSpec
 from topospread.api.policy import RuntimeClass
 from topospread.api.promises import Want
 from topospread.api.spread import DO_NOT_SCHEDULE
-from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.api.well_known_labels import HOSTNAME, NAMESPACE_NAME, ZONE
 from topospread.base import Bounds, Word
 from topospread.config.args import DefaultConstraint
 from topospread.config.load import default_configuration
@@ -203,7 +203,7 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
             key = (kind, new.namespace or "default", new.name)
             is_rescaled = least[0].get(key) != least[1].get(key)
             terms = [
-                (_budgets(state, item), _runtime_class(state, item), _terms(item))
+                (_budgets(state, item), _runtime_class(state, item), _terms(item), _rules_of(state, key[1]))
                 for state, item in ((before, was), (after, new))
             ]
             if is_rescaled or terms[0] != terms[1]:
@@ -554,6 +554,13 @@ def _differing_namespaces(before: Inventory, after: Inventory) -> set[str]:
                 found.add(each.namespace if how.namespaced else "")
         found.update(namespace if how.namespaced else "" for namespace, _ in known)
     return found
+
+
+def _rules_of(inventory: Inventory, namespace: str) -> tuple[object, ...]:
+    """Return what a namespace adds to its pods' filters: labels that affinity may select, and LimitRanges."""
+    labels = [each.metadata.labels or {} for each in inventory.namespaces if each.name == namespace]
+    limits = [each.spec for each in inventory.limit_ranges if each.namespace == namespace]
+    return {k: v for each in labels for k, v in each.items() if k != NAMESPACE_NAME}, limits
 
 
 def _runtime_class(inventory: Inventory, item: Designed) -> RuntimeClass | None:

@@ -53,7 +53,7 @@ def without_placed_pods(inventory: Inventory) -> Inventory:
     return replace(inventory, pods=pods)
 
 
-_CREATORS = (
+POD_LISTS = (
     *("pods", "replication_controllers", "replica_sets", "daemon_sets", "jobs", "cron_jobs"),
     *LISTS.values(),
 )
@@ -63,7 +63,7 @@ _CREATORS = (
 def only_workload(inventory: Inventory, key: ObjectKey) -> Inventory:
     """Return the inventory without all pods, and without all workloads but one."""
     made = replace(inventory)
-    for each in _CREATORS:
+    for each in POD_LISTS:
         setattr(made, each, [])
     setattr(made, LISTS[key[0]], [workload_of(inventory, key)])
     return made

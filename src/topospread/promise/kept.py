@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Literal
 
 import msgspec
@@ -213,7 +214,7 @@ class WorkloadPromises:
         ends = {sizes[0], sizes[-1]} if sizes else set()
         between = [] if self._is_monotone(found.want) else sizes
         allows, worst_one = f"HorizontalPodAutoscaler {scaling.name} allows", found
-        for number in dict.fromkeys((*sorted(ends), *between)):
+        for number in chain(sorted(ends), (each for each in between if each not in ends)):
             if number == self.workload.replicas:
                 continue
             if number not in ends and time.monotonic() > until:

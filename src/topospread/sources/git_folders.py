@@ -16,6 +16,7 @@ from typing import Final
 
 from topospread.errors import InputError, Place
 
+from .files import check_depth
 from .roots import GIT, leaves, lies_in
 from .text import shown_path
 
@@ -25,6 +26,8 @@ _SHARED: Final = ("objects", "refs", "packed-refs", "reftable", "shallow")
 _HEADS: Final = ("HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD")
 _KEPT: Final = re.compile(r"(?s)remote\.(.+)\.(fetch)|branch\.(.+)\.(remote|merge)")
 """Settings that resolve names such as ``@{upstream}``."""
+_WORKTREE: Final = re.compile(r"(?m)^\s*worktree = (.+)$")
+"""The setting by which a submodule's git folder names its worktree."""
 _FORMATS: Final = {"extensions.objectformat": ("sha1", "sha256"), "extensions.refstorage": ("files", "reftable")}
 
 
@@ -61,10 +64,14 @@ def parts_of(repository: str, place: Place) -> tuple[str, str]:
 def _worktree_folder(own: str, repository: str) -> str:
     """Return the git folder that the file ``.git`` of a worktree or submodule names, which must belong to it."""
     folder = os.path.realpath(os.path.join(repository, _pointer(own).removeprefix("gitdir: ")))
-    above, modules, _ = folder.rpartition(os.path.join(os.sep, GIT, "modules", ""))
-    is_submodule = bool(modules) and repository != above and lies_in(repository, above)
-    if is_submodule or os.path.realpath(_pointer(os.path.join(folder, "gitdir"))) == own:
+    if os.path.realpath(_pointer(os.path.join(folder, "gitdir"))) == own:
         return folder
+    above, modules, _ = folder.rpartition(os.path.join(os.sep, GIT, "modules", ""))
+    if modules and lies_in(repository, above):
+        with open(os.path.join(folder, "config"), encoding="utf-8") as file:
+            named = _WORKTREE.findall(file.read(_LONGEST_POINTER))
+        if [os.path.realpath(os.path.join(folder, each)) for each in named] == [repository]:
+            return folder
     raise FileNotFoundError
 
 
@@ -131,4 +138,5 @@ def _inside(paths: list[str]) -> Iterator[str]:
         if os.path.lexists(path):
             yield path
         for folder, folders, files in os.walk(path):
+            check_depth(folder)
             yield from (os.path.join(folder, each) for each in (*folders, *files))

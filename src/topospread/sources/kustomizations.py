@@ -12,7 +12,7 @@ import yaml
 
 from topospread.errors import InputError, Place
 
-from .files import Source, read_text
+from .files import Source, check_depth, read_text
 from .helm_gate import NO_TEMPLATE
 from .roots import GIT, is_of_git, is_within, lies_in
 from .text import BREAKS, Text, shown_path
@@ -31,7 +31,10 @@ _CHARTS: Final = (("helmCharts", "name", "version"), ("helmChartInflationGenerat
 """Fields of charts, with their fields of the name and the version."""
 _CHART_HOME: Final = "charts"
 _MOST_SLASHES: Final = 50_000
-"""Maximum number of slashes in the texts of a kustomization, or of a configuration of its plugins."""
+"""Maximum number of slashes in the texts of a kustomization, or of a configuration of its plugins.
+
+A text with a slash may be a path. Those of its folder count, too, because looking it up takes as long.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +133,15 @@ def kustomization_value(path: str) -> dict[str, Any]:
     except InputError:
         return {}
     value = documents[0].value if documents else None
-    return value if isinstance(value, dict) and _slashes(value) <= _MOST_SLASHES else {}
+    return value if isinstance(value, dict) and _slashes(value, path) <= _MOST_SLASHES else {}
 
 
-def _slashes(value: Any) -> int:
-    """Return the number of slashes in all texts. Resolving paths takes time in proportion to it."""
+def _slashes(value: Any, path: str) -> int:
+    """Return the number of slashes in all paths that the texts of a file at a path may be."""
     if isinstance(value, str):
-        return value.count(os.sep)
+        return value.count(os.sep) + os.path.abspath(path).count(os.sep) if os.sep in value else 0
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return sum(map(_slashes, inside))
+    return sum(_slashes(each, path) for each in inside)
 
 
 def path_of(folder: str, given: str) -> str:
@@ -381,8 +384,9 @@ class _ReachCheck:
         _check_syntax(data, self._place, merges=False)
 
     def _check_slashes(self, value: Any) -> None:
-        if _slashes(value) > _MOST_SLASHES:
-            raise InputError(f"its texts have more than {_MOST_SLASHES:,} slashes; split it", self._place)
+        if _slashes(value, self._folder) > _MOST_SLASHES:
+            words = f"its paths have more than {_MOST_SLASHES:,} slashes, with those of its folder; split it"
+            raise InputError(words, self._place)
 
     def _check_texts(self, value: Any, *, may_be_path: bool = True) -> None:
         """Reject URLs, files in ``.git`` or outside the root, and charts elsewhere, at any depth.
@@ -431,6 +435,7 @@ class _ReachCheck:
         if not os.path.lexists(os.path.join(self._folder, GIT)):
             return
         for folder, below, files in os.walk(self._folder):
+            check_depth(folder)
             for path in (os.path.join(folder, name) for name in (*below, *files)):
                 if os.path.islink(path) and self._is_of_git(path):
                     words = "this symbolic link leads to git's files, which kustomize may not read; remove it"

@@ -12,9 +12,12 @@ from topospread.errors import DecodeError, Place
 from .files import Source, read_text
 
 _TEXT: Final = re.compile(
-    r"""(?s:\"{3}(?:\\.|[^\\])*?\"{3}|'{3}.*?'{3})|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|\#[^\n]*+""", re.VERBOSE
+    r"""(?s:\"{3}(?:\\.|[^\\])*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z))|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|\#[^\n]*+""",
+    re.VERBOSE,
 )
-"""A TOML string or comment."""
+"""A TOML string or comment. A text that does not end is taken whole, so that it is searched only once."""
+_MOST_PARTS: Final = 30
+_MOST_BYTES: Final = 1 << 20
 
 
 def read_table(path: str) -> tuple[str, Any]:
@@ -23,10 +26,13 @@ def read_table(path: str) -> tuple[str, Any]:
     Raises:
         InputError: if the file cannot be read, or is not TOML.
     """
-    text = read_text(Source(path, None)).data.decode()
-    # The time and memory of tomllib grow with the square of a key's parts.
-    if any(part.count(".") > 200 for part in re.split(r"[=,{\n]", _TEXT.sub("", text))):
-        raise DecodeError("a key has more than 200 parts; shorten it", Place(path))
+    data = read_text(Source(path, None)).data
+    if len(data) > _MOST_BYTES:
+        raise DecodeError(f"the settings have more than {_MOST_BYTES >> 20} MiB; shorten them", Place(path))
+    text = data.decode()
+    # The time and memory of tomllib grow with the product of the parts of a key and of its table's name.
+    if any(part.count(".") > _MOST_PARTS for part in re.split(r"[=,{\n]", _TEXT.sub("", text))):
+        raise DecodeError(f"a key has more than {_MOST_PARTS} parts; shorten it", Place(path))
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -473,6 +473,27 @@ def test_changed_objects_whose_promises_are_not_compared_are_told(tmp_path: Path
     assert answer_of(tmp_path / "same", new, new)["says"] == "nothing gets worse"
 
 
+def test_objects_that_only_one_state_has_are_told(tmp_path: Path) -> None:
+    own, classes = OLD[: OLD.index("---")], "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nvalue: 1\n"
+    old, new = (f"{own}{classes}metadata: {{name: {name}}}\n" for name in ("low", "high"))
+    told = "changed, and compared only by where pods are placed: PriorityClass low (removed), PriorityClass high (new)"
+    assert answer_of(tmp_path, old, new)["says"] == f"nothing gets worse; {told}"
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_namespace_whose_labels_end_an_anti_affinity_is_a_weakening(tmp_path: Path, *, is_new: bool) -> None:
+    """The namespace that a state lacks has no labels."""
+    pods = "labelSelector: {matchLabels: {app: db}}"
+    operator = "DoesNotExist" if is_new else "Exists"
+    own = OLD[OLD.index("---\napiVersion: apps/v1\nkind: StatefulSet") :].replace(
+        pods, f"{pods}, namespaceSelector: {{matchExpressions: [{{key: team, operator: {operator}}}]}}", 1
+    )
+    space = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: default, labels: {team: x}}\n"
+    answer = answer_of(tmp_path, *((own, own + space) if is_new else (own + space, own)))
+    assert answer["verdict"] == "no"
+    assert "default/db keeps less: losing a zone leaves at least 0 of 3, not 2" in answer["says"]
+
+
 def slim(annotations: str, in_pods: str = "", skew: int = 1) -> str:
     own = OLD[OLD.rindex("---\n") :].replace("maxSkew: 1}", f"maxSkew: {skew}, matchLabelKeys: [pod-template-hash]}}")
     return own.replace("  name: slim\nspec", f"  name: slim\n{annotations}spec").replace(

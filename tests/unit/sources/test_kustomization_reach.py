@@ -114,7 +114,7 @@ def test_a_kustomization_with_many_slashes_is_refused(tmp_path: Path, name: str)
     folder = write(tmp_path, files | {name: f"kind: A\nmetadata: {{a: &a {'a/' * 20_000}, b: [*a, *a]}}\n"})
     with pytest.raises(InputError) as caught:
         check(folder)
-    assert "its texts have more than 50,000 slashes" in str(caught.value)
+    assert "its paths have more than 50,000 slashes" in str(caught.value)
 
 
 @pytest.mark.parametrize(
