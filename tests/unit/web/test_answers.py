@@ -357,6 +357,7 @@ def test_a_pod_that_is_not_judged_is_counted_and_does_not_end_a_trial(tmp_path: 
     assert picture(found, "fail zone=zone-a", at="2")["workloads"]["unjudged"] == [2]
     why = found.why(asked(at="0", target="shop/deploy/web"))["html"]
     assert "To judge it, add these objects" in why
+    assert re.search(r'data-copy="kubectl get [^"]* &gt; more.yaml"', why)
     assert '<strong class="unknown">? not judged</strong>; 2 of its 2 pods have no node' in why
 
 
