@@ -109,6 +109,7 @@ def command(in_process: Command, tmp_path: Path) -> Command:
             ("promise", "check", "-f", "web.yaml", *ZONES, "--want", "zone-loss"),
             'promise "zone-loss": write zone-loss>=N; in a shell, quote it, because ">" writes a file',
         ),
+        (("lint", "-f", "web.yaml"), "-f: name files without -f, as arguments"),
         (("simulate", "-f", "web.yaml", *ZONES, "-o", "jsn"), "-o jsn: did you mean json?"),
         (
             ("simulate", "-f", "web.yaml", "--on", "nowhere"),
@@ -127,7 +128,7 @@ def command(in_process: Command, tmp_path: Path) -> Command:
         (
             ("explain", "nonsense"),
             '"nonsense" is not a field, rule, cause or topic; list them with: '
-            "topospread explain fields|rules|causes|options|clusters",
+            "topospread explain fields|rules|causes|options|clusters|pools",
         ),
         (("status", "--cluster", "a.json"), "--cluster is gone: write --on a.json"),
         (("simulate", "--raw"), "--raw is gone: write --render never"),
