@@ -419,7 +419,7 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
 def _no_such_option(option: str, ctx: click.Context) -> str:
     """Return that a command lacks an option, and the commands that have the option."""
     root = ctx.find_root()
-    names = [name for name in _commands_with(option, root.command, root)]
+    names = list(_commands_with(option, root.command, root))
     path = ctx.command_path
     other = f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} it" if names else f"{path} --help lists its own"
     return f"{path} has no such option; {other}"
