@@ -48,6 +48,7 @@ class Tried(Base, frozen=True, kw_only=True):
     places: Annotated[int, Meta(description="Pods of the workload that have a node with the remedy.")]
     of: Annotated[int, Meta(description="Pods that the workload wants.")]
     evicts: Annotated[int, Meta(description="Pods that preemption evicts with the remedy.")] = 0
+    replaces: Annotated[int, Meta(description="Pods with a node that the remedy deletes or evicts.")] = 0
     newly_pending: Annotated[
         tuple[str, ...], Meta(description="Other pods that are pending only with the remedy, NAMESPACE/NAME.")
     ] = ()

@@ -63,6 +63,7 @@ def test_causes_and_remedies_keep_their_numbers() -> None:
         "places": 6,
         "of": 6,
         "evicts": 0,
+        "replaces": 0,
         "newlyPending": [],
         "exceeds": [],
         "mayExceed": [],

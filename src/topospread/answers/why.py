@@ -128,7 +128,9 @@ class Why(Answer, frozen=True, kw_only=True):
         tuple[Situation, ...],
         Meta(description="For a workload: all its pods, those with nodes first, then pending ones, most pods first."),
     ] = ()
-    remedies: Annotated[tuple[TriedChange, ...], Meta(description="Changes that let pods in, smallest first.")]
+    remedies: Annotated[
+        tuple[TriedChange, ...], Meta(description="Changes that let pods in, fewest replaced pods first.")
+    ]
     rejections: Annotated[
         tuple[RejectedNodes, ...], Meta(description="Nodes by their first rejection, most nodes first.")
     ]

@@ -294,7 +294,8 @@ class Answers:
         found, selector = self._ask(asked, partial(rebalanced, _key(asked)))
         where = ["-n", asked.word("namespace"), "-l", selector]
         command = shell_line(["topospread", "rebalance", *where, *self._served.input.words])
-        return {"html": self._pages.page("rebalance.html", found=found, command=command)}
+        words = {"as_read": asked.at == "0", "command": command}
+        return {"html": self._pages.page("rebalance.html", found=found, **words)}
 
     def promises(self, asked: PageQuestion) -> Json:
         """Return the pods that a workload keeps after losses, drains and rollouts, as HTML."""

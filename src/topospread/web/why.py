@@ -114,6 +114,7 @@ def explained(target: str, suggest: bool, of: Moment) -> Json:
             "warns": skew_words(each.tried),
             "step": _step(each, answer),
             "tried": each.tried.verdict,
+            "replaces": each.tried.replaces,
             "yaml": "".join(yaml_text(list(one.patch)) for one in each.parts if one.patch),
             "command": " && ".join(shell_line(one.command) for one in each.parts if one.command),
         }

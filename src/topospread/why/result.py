@@ -143,6 +143,7 @@ class Suggestion(msgspec.Struct, frozen=True):
         lets_in: number of pods of the workload that are pending without the change and placed with it.
         newly_pending: pods of other workloads that are placed without the change and pending with it.
         evicted: pods that preemption evicts with the change.
+        replaces: pods with a node that the change deletes or evicts.
         exceeds: hard constraints that exceed their unchanged maxSkew after the change, the workload's first.
         may_exceed: hard constraints of the workload that exceed their maxSkew after the change's rollout if old pods
             are deleted in an unfavourable order, beyond those of ``exceeds``.
@@ -161,6 +162,7 @@ class Suggestion(msgspec.Struct, frozen=True):
     lets_in: int
     newly_pending: tuple[str, ...] = ()
     evicted: int = 0
+    replaces: int = 0
     exceeds: tuple[ExceededSkew, ...] = ()
     may_exceed: tuple[ExceededSkew, ...] = ()
     uncounted: tuple[str, ...] = ()
@@ -277,7 +279,7 @@ class Explanation:
         core: a smallest set of obstacles that together reject every node; empty if more than four are needed.
         admitted: for a pod that fits nowhere, kinds of nodes that hard constraints admit; kinds of all nodes if other
             plugins reject every node that constraints reject.
-        suggestions: simulated changes that place the pod, smallest first.
+        suggestions: simulated changes that place the pod, those that replace the fewest pods first.
         searched: whether changes were searched.
         untried: number of changes that exceeded the simulation budget.
         scores: scores of the chosen node and the best other nodes; ``None`` for a pod without a node.

@@ -54,7 +54,8 @@ def suggestions(
     """Return the changes that place pods of the subject's workload, and the number of changes that were not simulated.
 
     The state must be that of the simulation's start, and is restored. Spec changes that place only some pods are
-    dropped if other changes place all pods, and so are changes whose rollout gets stuck.
+    dropped if other changes place all pods, and so are changes whose rollout gets stuck. Changes that leave the fewest
+    pods without a node come first, among them changes that replace the fewest pods.
     """
     workload = subject.workload
     allowed = {each.position: each.max_skew for each in found.constraints if each.when_unsatisfiable == "DoNotSchedule"}
@@ -101,8 +102,15 @@ def suggestions(
         kept[:0] = _together(search, owner, found, [*items, *single], some=not kept)
     elif not by_spec:
         kept += _together(search, owner, found, items, some=False)
-    kept.sort(key=lambda each: (each[1].worse, each[0].size, each[1].title))
-    return tuple(each for _, each in kept), search.untried
+    # A new node deletes no pod, and is still no smaller change than a rollout.
+    most_replaced = max((tried.replaces for _, tried in kept), default=0)
+
+    def order(worked: Worked) -> tuple[object, ...]:
+        change, tried = worked
+        replaces = most_replaced if any(each.nodes for each in change.each) else tried.replaces
+        return tried.worse[0], replaces, tried.worse[1], change.size, tried.title
+
+    return tuple(each for _, each in sorted(kept, key=order)), search.untried
 
 
 def spec_changes(owner: Owned, found: PendingPodFacts) -> Iterator[Change]:

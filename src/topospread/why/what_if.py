@@ -203,11 +203,12 @@ class WhatIf:
         queue, kept, wanted = simulation.queue, there, self.baseline.wanted
         later: tuple[QueuedPod, ...] = ()
         try:
-            deleted = self._with_cluster_changes(change)
+            gone = deleted = self._with_cluster_changes(change)
             kept, wanted = kept - deleted, wanted - deleted
             if change.of_pod is not None:
                 new = replaced(queue, simulation.run.plan.workloads, self.workload, change.of_pod, change.means)
                 simulation.without(new.gone)
+                gone += len(new.gone)
                 simulation.withdraw([each for each in queue if each.workload is self.workload])
                 queue, later, kept = new.queue, new.later, new.kept
                 wanted = kept + len(new.made)
@@ -215,7 +216,8 @@ class WhatIf:
                     self.workload.template = change.of_pod(template)
             run = simulation.carry_out(queue, later=later)
             evicted = there - len(self.workload.existing)
-            return self._outcome(change, run, kept - evicted, wanted)
+            found = self._outcome(change, run, kept - evicted, wanted)
+            return found and with_fields(found, replaces=gone + found.evicted)
         finally:
             self.workload.template = template
             simulation.restore()

@@ -317,6 +317,7 @@ def test_json_is_the_struct() -> None:
             "places": 3,
             "of": 3,
             "evicts": 0,
+            "replaces": 0,
             "newlyPending": [],
             "exceeds": [],
             "mayExceed": [],

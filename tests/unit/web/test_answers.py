@@ -357,6 +357,7 @@ def test_a_pod_that_is_not_judged_is_counted_and_does_not_end_a_trial(tmp_path: 
     assert picture(found, "fail zone=zone-a", at="2")["workloads"]["unjudged"] == [2]
     why = found.why(asked(at="0", target="shop/deploy/web"))["html"]
     assert "To judge it, add these objects" in why
+    assert re.search(r'data-copy="kubectl get [^"]* &gt; more.yaml"', why)
     assert '<strong class="unknown">? not judged</strong>; 2 of its 2 pods have no node' in why
 
 
@@ -678,6 +679,9 @@ def test_a_workload_over_its_max_skew_shows_the_evictions_that_bring_it_back(tmp
     assert "/api/rebalance?" in found.workload(asked(at="0", **key))["html"]
     told = html.unescape(re.sub("<.*?>", "", found.rebalance(asked(at="0", **key))["html"]))
     assert "4, 0 → 2, 2 pods, skew 4 → 0" in told
+    assert "Counted on the cluster as read." in told
+    later = found.rebalance(asked("cordon node=node-2", at="1", **key))["html"]
+    assert "Counted on the simulated state that is shown. The command counts the cluster as read" in later
     assert "topospread rebalance -n shop -l app=web -f app.json" in told
 
 
@@ -697,6 +701,8 @@ def test_what_a_tried_fix_costs_is_not_said_in_green(tmp_path: Any) -> None:
     html = answers.pending(asked(at="0"))["html"] + answers.fixes(asked(at="0", target="shop/web-2"))["html"]
     assert re.search(r'<span class="good">✓ all 3 pods have a node</span>', html)
     assert re.search(r'<span class="warn">; leaves skew', html)
+    assert "Replaces no pod." in html
+    assert "<b>Replaces 2 pods.</b>" in html
     assert not re.search(r'<span class="good">[^<]*skew', html)
 
 

@@ -51,6 +51,27 @@ def test_changes_that_keep_the_skew_come_first_then_the_smallest() -> None:
     assert all((each.placed, each.wanted, each.lets_in, each.complete) == (3, 3, 2, True) for each in found)
 
 
+def test_a_change_that_replaces_no_pod_comes_before_a_rollout_that_keeps_the_skew() -> None:
+    """The uncordoned zone counts again for another workload, none of whose pods moves."""
+    of_other = spec(constraint(app="other", nodeTaintsPolicy="Honor"))
+    others = [
+        pod(f"other-{at}", on, of_other, labels={"app": "other"}, owner=("ReplicaSet", "other"))
+        for at, on in enumerate("aabb")
+    ]
+    found = explained(
+        "deploy/web",
+        *zones("ab"),
+        node("c", "zone-c", cordoned=True),
+        workload("Deployment", 3, OF),
+        replica_set("1", 3, OF),
+        *replicas("1", OF, ["a", "b", ""]),
+        workload("ReplicaSet", 4, of_other, "other"),
+        *others,
+    ).suggestions
+    assert [(each.kind, each.replaces) for each in found[:2]] == [("uncordon", 0), ("nodeTaintsPolicy", 2)]
+    assert [(each.skew, each.workload) for each in found[0].exceeds] == [(2, "shop/other")]
+
+
 def test_a_change_that_places_more_pods_comes_first() -> None:
     cordoned = [node(f"b{i}", "zone-b", cpu="1", cordoned=True) for i in range(2)]
     found = explained("deploy/web", *zones("a"), *cordoned, workload("Deployment", 6, OF)).suggestions
