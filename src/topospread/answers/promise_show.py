@@ -76,8 +76,8 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
     alone: Annotated[
         int | None,
         Meta(
-            description="Fewest pods that the loss leaves in any order if other workloads leave room; null unless it is "
-            "proved and `orders` or `rolled` is not known. Null for more than 10 workloads."
+            description="Fewest pods that the loss leaves in any order if other workloads leave room; null unless it "
+            "is proved and `orders` or `rolled` is not known. Null for more than 10 workloads."
         ),
     ] = None
     alone_rolled: Annotated[int | None, Meta(description="The same after any rollout.")] = None

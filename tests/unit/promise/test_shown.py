@@ -343,4 +343,4 @@ def test_a_count_that_others_leave_open_is_shown_as_it_is_without_them() -> None
     answer = of(*room, workload("Deployment", "web", 6, pods), crowd, states=10, seconds=0.1)
     found = event(answer, "zone-loss")
     assert (found.ground, found.alone, found.alone_rolled) == ("none", 4, 4)
-    assert "not decided; 4 if others leave room" in answer.text()
+    assert "not decided; 4 if others leave room" in answer.text(width=120)
