@@ -44,7 +44,8 @@ _MANY, _MOST_ZONES = 10, 5
 """Above `_MANY` workloads, losses are only counted, and the loss of at most `_MOST_ZONES` zones is simulated once for
 all."""
 _LARGE, _MOST_REPEATED = 3_000, 300
-"""Above `_LARGE` pods, a workload is only counted. Above `_MOST_REPEATED` pods, each event is simulated only once."""
+"""Above `_LARGE` pods, a workload is only counted. Above `_MOST_REPEATED` pods, each event is simulated only
+once, and orders are not searched without other workloads."""
 _LOSSES: dict[When, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
 
 
@@ -267,7 +268,7 @@ class _Showing:
         loss = "zone" if when == "zone-loss" else "node"
         event = self._forced(when, key, self.judge.fewest(loss))
         event = replace(event, shared=self.judge.shared_domain(loss))
-        if event.basis != "none" or self.is_counted:
+        if event.basis != "none" or self.is_counted or event.of > _MOST_REPEATED:
             return event
         judge = self.judge
         own = only_workload(judge.inventory, judge.key)
