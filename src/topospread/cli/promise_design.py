@@ -100,6 +100,9 @@ def design_promises(**given: Any) -> int:
             states=given["states"],
             progress=bar,
         )
+    if given["out"] or given["in_place"]:
+        left = [f"{each.namespace}/{each.name}" for each in found.workloads if each.manifest and each.verdict != "yes"]
+        found = msgspec.structs.replace(found, unwritten=tuple(left))
     if given["out"]:
         found = _write_files(found, given["out"], {each.source for each in inventory.places.values()})
     if given["in_place"]:
@@ -164,7 +167,7 @@ def _edit_files(found: PromiseDesign, files: Read) -> PromiseDesign:
     designs = {
         key_of(each): [document.value for document in read_documents(Text(each.file, each.manifest.encode()))]
         for each in found.workloads
-        if each.manifest
+        if each.manifest and each.verdict == "yes"
     }
     texts, left = edited(files, designs)
     for each in texts:
@@ -205,14 +208,14 @@ def _write_files(found: PromiseDesign, folder: str, read: Collection[str]) -> Pr
         InputError: if the folder or a file cannot be written, or if a file would replace one that was read.
     """
     inputs = set(map(os.path.realpath, read))
-    for path in (os.path.join(folder, each.file) for each in found.workloads if each.manifest):
+    designed = [each for each in found.workloads if each.manifest and each.verdict == "yes"]
+    for path in (os.path.join(folder, each.file) for each in designed):
         if os.path.realpath(path) in inputs:
             raise InputError("the design would replace a manifest; name another folder for --out", Place(path))
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from None
-    for each in found.workloads:
-        if each.manifest:
-            write_file(os.path.join(folder, each.file), escape_all(each.manifest))
-    return msgspec.structs.replace(found, folder=folder if any(each.manifest for each in found.workloads) else "")
+    for each in designed:
+        write_file(os.path.join(folder, each.file), escape_all(each.manifest))
+    return msgspec.structs.replace(found, folder=folder if designed else "")

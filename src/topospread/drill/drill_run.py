@@ -154,6 +154,7 @@ class DrillRun:
         self._at_first: tuple[WorkloadState, ...] = ()
         self._events = 0
         self._said: set[str] = set()
+        self._listed: set[ObjectKey] = set()
 
     def play(self, steps: Sequence[Step], progress: Progress | None = None) -> Drill:
         """Run all steps, each until the cluster is stable. If a wait follows a step, the step runs only for that time.
@@ -314,8 +315,19 @@ class DrillRun:
             key = key_of(workload)
             touched |= key in state.health.fewest
             is_back = self._begun and state.health.ready[key] != self._ready[key]
-            if touched or is_back or self._pending_of(workload):
+            if touched or is_back or self._is_recounted(key, before) or self._pending_of(workload):
+                self._listed.add(key)
                 yield self._workload_state(workload, before)
+
+    def _is_recounted(self, key: ObjectKey, before: Spreads) -> bool:
+        """Return whether nodes changed a workload's counts, for example an uncordon with nodeTaintsPolicy: Honor.
+
+        A workload that was listed before is also listed again if only the nodes of its constraints change.
+        """
+        was, now = before.get(key, ()), self._spreads.get(key, ())
+        if key in self._listed:
+            return was != now
+        return self._begun and list(map(_counts, was)) != list(map(_counts, now))
 
     def _pending_of(self, workload: Workload) -> int:
         return sum(not each.node for each in self.state.pods.of(key_of(workload)))
@@ -372,6 +384,13 @@ class DrillRun:
             return outcome
         gated = pod.queued is not None and (bool(pod.pod.spec.scheduling_gates) or pod.is_refused)
         return PodOutcome(not_asked(pod.queued) if pod.queued is not None and gated else Placement(pod.key, None))
+
+
+def _counts(spread: ConstraintArithmetic) -> tuple[int, dict[str, int]]:
+    """Return the skew and the domains with pods; nothing for the constraints of kube-scheduler's own defaults."""
+    if spread.origin == "system":
+        return 0, {}
+    return spread.skew, spread.pods_by_domain
 
 
 def _aligned(

@@ -177,6 +177,14 @@ class ConstraintArithmetic:
         return int(counts.max(initial=0)) - self.minimum
 
     @property
+    def pods_by_domain(self) -> dict[str, int]:
+        """Number of matching pods of each domain that has any."""
+        domains = self.domains
+        if isinstance(domains, Domains):
+            return dict(zip(domains.names_at(domains.holding), domains.pods.tolist(), strict=True))
+        return {domain.name: domain.matching for domain in domains if domain.matching}
+
+    @property
     def lacks_domains(self) -> bool:
         """True if there are fewer domains than ``min_domains``, so that the global minimum is 0."""
         return lacks_domains(len(self.domains) + self.tainted_domains, self.min_domains)

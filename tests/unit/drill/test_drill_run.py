@@ -9,12 +9,24 @@ import pytest
 from topospread.answers.drill import drill_answer
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.result import StepOutcome, WorkloadState
-from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Uncordon, Wait
+from topospread.drill.steps import (
+    AddNodes,
+    Cordon,
+    Drain,
+    Fail,
+    NodeChoice,
+    Recover,
+    Rollout,
+    Scale,
+    Step,
+    Uncordon,
+    Wait,
+)
 from topospread.errors import UsageError
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
-from .builders import at, budget, happened, inventory, node, nodes, spread, told, workload
+from .builders import at, budget, happened, inventory, node, nodes, running, spread, told, workload
 
 SPREAD = {"topologySpreadConstraints": [spread()]}
 HONOR = {"topologySpreadConstraints": [spread(nodeTaintsPolicy="Honor")]}
@@ -465,3 +477,23 @@ def test_a_unique_short_name_means_its_node_and_an_ambiguous_one_is_an_error() -
             told([*objects, workload("Deployment")], Cordon(NodeChoice(key, "n2")))
     added = told([*objects, workload("Deployment")], AddNodes(1, "n1")).steps[1].events
     assert [each.nodes for each in added if each.kind == "added"] == [("n1.ec2.internal-new-1",)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "skews"),
+    [
+        ((Cordon(at("node=c1")), Uncordon(at("node=c1"))), [1, 0, 1]),
+        ((Fail(at("node=c1")), Recover(at("node=c1"))), [1, 0, 1]),
+        ((Drain(at("node=c1")),), [1, 0]),
+    ],
+)
+def test_a_step_lists_a_workload_whose_counted_nodes_it_changes_although_it_moves_no_pod(
+    steps: tuple[Step, ...], skews: list[int]
+) -> None:
+    objects = running(True, True)
+    for each in objects:
+        spec = each["spec"].get("template", each)["spec"]
+        spec |= HONOR
+    found = told([*nodes("a", "b", "c"), *objects], *steps)
+    assert [one.skew for step in found.steps for one in state(step).spread] == skews
+    assert "shop/web" in found.answer().text()
