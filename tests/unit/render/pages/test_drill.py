@@ -277,11 +277,7 @@ def test_a_node_may_be_named_by_the_first_label_of_its_dns_name() -> None:
         (event,) = [each for each in told(objects, Cordon(at(choice))).steps[1].events if each.kind == "cordoned"]
         assert event.nodes == (name,)
     twins = [*objects, node("ip-10-0-0-1.eu-west-2.compute.internal", "c")]
-<<<<<<< HEAD
-    with pytest.raises(UsageError, match="is short for ip-10-0-0-1"):
-=======
     with pytest.raises(UsageError, match="ip-10-0-0-1 is short for "):
->>>>>>> main
         told(twins, Cordon(at("node=ip-10-0-0-1")))
 
 
