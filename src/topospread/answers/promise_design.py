@@ -106,7 +106,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     want: str = "",
     declared: Sequence[DeclaredPromise] = (),
     survive: Sequence[str] = (),
-    left: Sequence[int] = (),
+    left: Sequence[int | str] = (),
     replicas: int | None = None,
     unnoticed: bool = False,
     namespace: str | None = None,
@@ -126,7 +126,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             loss of one zone may take only its share of the pods.
         declared: promises in the project's settings (`topospread.find_settings`), which select workloads by labels.
         survive: topology keys, or ``zone`` or ``node``: the loss of any one domain must leave enough pods.
-        left: number of pods that must survive, one for each item of `survive`.
+        left: number or share (``50%``) of the pods that must survive, one for each item of `survive`.
         replicas: replicas of each workload; by default the manifest's.
         unnoticed: require that a node's loss takes at most one pod, which becomes ready elsewhere, and that any node
             can be drained.
@@ -157,8 +157,9 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         own = of_key[key] = wants_of_item(inventory, key, item, item.spec.template.metadata.labels or {}, declared)
         wants = tuple(dict.fromkeys((*asked_for, *(each for each in own if not _is_replaced(each, asked_for, number)))))
         losses, others = wanted_of(inventory, wants, number) if wants or not (survive or unnoticed) else ({}, ())
+        counts = [each if isinstance(each, int) else read_wants(f"zone-loss>={each}")[0].least(number) for each in left]
         least_of = [
-            max(least, losses.pop(LOSSES.get(each, each), 0)) for each, least in zip(survive, left, strict=False)
+            max(least, losses.pop(LOSSES.get(each, each), 0)) for each, least in zip(survive, counts, strict=False)
         ]
         asked = tuple(f"a loss leaves {least} of {number}" for least in losses.values() if least >= number)
         # The loss of a domain with a pod takes at least this pod.
@@ -176,7 +177,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             short_target(key),
             options,
             survive=(*survive, *losses),
-            left=(*least_of, *left[len(survive) :], *losses.values()),
+            left=(*least_of, *counts[len(survive) :], *losses.values()),
             others=others,
             replicas=replicas,
             unnoticed=unnoticed,

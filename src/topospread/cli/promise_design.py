@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,14 @@ Examples:
 """
 
 
+class _Left(click.types.IntParamType):
+    """A number of pods, or their share ``50%``, which stays text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number or the share."""
+        return value if re.fullmatch("[0-9]{1,3}%", str(value)) else super().convert(value, param, ctx)
+
+
 @click.command("design", cls=Explained, help=HELP)
 @target_argument(required=False)
 @input_options
@@ -50,7 +59,7 @@ Examples:
     "--survive", multiple=True, metavar="zone|node|KEY", help="Kind of domain whose loss pods survive; with --left."
 )
 @click.option(
-    "--left", multiple=True, type=int, metavar="COUNT", help="Pods that must remain; once for each --survive."
+    "--left", multiple=True, type=_Left(), metavar="N|PERCENT", help="Pods that must remain; once for each --survive."
 )
 @click.option(
     "--of", "replicas", type=click.IntRange(min=1), metavar="COUNT", help="Replicas; by default the workload's."
