@@ -332,3 +332,15 @@ def test_pods_of_a_workload_whose_name_begins_alike_are_other_pods() -> None:
 def test_simulations_are_repeated_only_within_the_limit_of_seconds() -> None:
     objects = *THREE, web(spread(**BY_REVISION))
     assert [event(of(*objects, seconds=limit), "rollout").runs for limit in (60.0, 0.0)] == [8, 1]
+
+
+def test_a_count_that_others_leave_open_is_shown_as_it_is_without_them() -> None:
+    """The other workload can fill a zone, so `web` may get no node there."""
+    room = [{**each, "status": {"allocatable": {"cpu": "4", "pods": "110"}}} for each in THREE]
+    one_cpu = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
+    crowd = workload("Deployment", "crowd", 8, one_cpu)
+    pods = {"topologySpreadConstraints": [spread(**BY_REVISION)], **one_cpu}
+    answer = of(*room, workload("Deployment", "web", 6, pods), crowd, states=10, seconds=0.1)
+    found = event(answer, "zone-loss")
+    assert (found.ground, found.alone, found.alone_rolled) == ("none", 4, 4)
+    assert "not decided; 4 if others leave room" in answer.text(width=120)

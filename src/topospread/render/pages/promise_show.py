@@ -52,6 +52,7 @@ def page(answer: PromiseShow) -> Page:
 _MARKS = {
     "*": "proved for every order of pods, but not after rollouts",
     "?": "between these numbers",
+    "alone": "proved, if other workloads leave room",
     "now": "while the pods are on their present nodes",
     "simulated": "in one simulation",
     "sampled": "in several simulations with random choices",
@@ -139,10 +140,12 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
         else:
             now = "" if each.now is None else f"; {each.now} as placed now"
             now = f"; {each.leaves.most} simulated" if each.ground == "played" and not now else now
-            ground = _known(each.orders) + now
+            ground = _known(each.orders, each.alone) + now
             rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
         if each.rolled is not None and each.rolled != each.orders:
-            rows.append((each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled))))
+            rows.append(
+                (each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled, each.alone_rolled)))
+            )
     return rows
 
 
@@ -153,8 +156,11 @@ def _leaves(bounds: Bounds, each: PromisedEvent) -> str:
     return f"{bounds} of {each.of}{'?' if is_open else ''}"
 
 
-def _known(bounds: Bounds) -> str:
-    return "proved" if bounds.known else "not decided"
+def _known(bounds: Bounds, alone: int | None = None) -> str:
+    """Return whether a count is proved; else its value without other workloads, if that is proved."""
+    if bounds.known:
+        return "proved"
+    return "not decided" if alone is None else f"not decided; {alone} if others leave room"
 
 
 def _ground(each: PromisedEvent) -> str:
@@ -198,6 +204,8 @@ def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
         leaves = f"now {each.now}, {leaves}"
     else:
         leaves += f" {_GROUNDS.get(each.ground, '')}".rstrip()
+    if each.ground == "none" and each.alone_rolled is not None:
+        leaves += f", alone {each.alone_rolled}"
     role = {"yes": "", "no": "bad", "unknown": "unsure"}[
         each.leaves.at_least(one.needed if each.needed is None else each.needed)
     ]
