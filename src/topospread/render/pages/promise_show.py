@@ -70,6 +70,9 @@ def _needed(answer: PromiseShow) -> Iterator[Fact]:
         (one,) = answer.workloads
         ground = _GROUNDS.get(one.ground, one.ground)
         at = f" with {counted(one.replicas, 'replica')}" if one.sizes is not None else ""
+        asked = [each for each in one.events if each.needed is not None]
+        if one.verdict == "no" and all((each.now or 0) >= (each.needed or 0) for each in asked):
+            ground = f"{ground} for other orders of pods; kept as placed now"
         kept = {"yes": f"kept{at}, {ground}", "no": f"not kept{at}, {ground}", "unknown": f"not decided{at}"}[
             one.verdict
         ]
@@ -134,15 +137,19 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
             rows.append((each, (when, _leaves(each.leaves, each), each.then, _ground(each))))
             continue
         if each.now is not None and each.now < each.orders.least:  # the worst case is the current state
-            ground = f"as placed now; with new pods {each.orders}, {_known(each.orders)}"
+            ground = f"as placed now; with new pods {each.orders}, {_known(each.orders, each.needed)}"
             rows.append((each, (_WHEN[each.when], _leaves(Bounds.exactly(each.now), each), each.then, ground)))
         else:
-            now = "" if each.now is None else f"; {each.now} as placed now"
-            now = f"; {each.leaves.most} simulated" if each.ground == "played" and not now else now
-            ground = _known(each.orders) + now
+            now = "" if each.now is None else f"{each.now} as placed now"
+            now = f"{each.leaves.most} simulated" if each.ground == "played" and not now else now
+            known = _known(each.orders, each.needed)
+            # The fact comes first if the search of all orders only found bounds.
+            ground = "; ".join(filter(None, (known, now) if each.orders.known else (now, known)))
             rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
         if each.rolled is not None and each.rolled != each.orders:
-            rows.append((each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled))))
+            rows.append(
+                (each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled, each.needed)))
+            )
     return rows
 
 
@@ -153,7 +160,10 @@ def _leaves(bounds: Bounds, each: PromisedEvent) -> str:
     return f"{bounds} of {each.of}{'?' if is_open else ''}"
 
 
-def _known(bounds: Bounds) -> str:
+def _known(bounds: Bounds, needed: int | None) -> str:
+    """Return how bounds are known. Bounds that decide the requirement are proved as far as it needs."""
+    if not bounds.known and needed is not None and bounds.most < needed:
+        return f"can be {bounds.most} or fewer, proved"
     return "proved" if bounds.known else "not decided"
 
 
