@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from typing import Any, TypeAlias
 
@@ -23,6 +23,9 @@ Given: TypeAlias = "Inventory | str | os.PathLike[str] | Mapping[str, Any] | Seq
 
 Paths, ``zones=3,nodes=6``, ``live``, objects or dictionaries, or the result of `load`.
 """
+
+Manifest: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
+"""Accepted forms of a manifest to apply: a path or an object."""
 
 LIVE = "live"
 
@@ -61,8 +64,7 @@ class GivenCluster:
         elif (objects := _objects(on)) and all(isinstance(each, str | os.PathLike) for each in objects):
             self._paths = paths_of(objects)
         else:
-            items = list(map(plain_object, objects))
-            self._text = msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})
+            self._text = _list_of(objects)
             self._paths = ["-"]
         try:
             self._inventory = self._load([])
@@ -98,25 +100,39 @@ class GivenCluster:
             raise UsageError("lint reads manifest files, and this cluster has none: name files")
         return found
 
-    def applied(self, manifests: Sequence[str]) -> Inventory:
-        """Return the cluster with manifests applied.
+    def applied(self, manifests: Manifest | Sequence[Manifest]) -> Inventory:
+        """Return the cluster with manifests applied: first the paths, then the objects.
 
         Raises:
-            UsageError: if the session was given an inventory that was not read from files.
+            UsageError: if the session was given an inventory that was not read from files, or objects that other
+                objects would have to be applied to.
         """
-        if not manifests:
+        if not isinstance(manifests, Iterable | os.PathLike):
+            raise UsageError(f"manifests={manifests!r}: use a path, an object or a list of them")
+        given = [manifests] if isinstance(manifests, str | os.PathLike | Mapping) else list(manifests)
+        paths = [os.fspath(each) for each in given if isinstance(each, str | os.PathLike)]
+        objects = [each for each in given if not isinstance(each, str | os.PathLike)]
+        if not given:
             return self.inventory
         if not self._is_known:
-            raise UsageError(
-                f"{manifests[0]}: manifests can only be applied to a cluster in files; save the cluster first"
-            )
-        return self._load(manifests)
+            what = paths[0] if paths else "manifests"
+            raise UsageError(f"{what}: manifests can only be applied to a cluster in files; save the cluster first")
+        if not objects:
+            return self._load(paths)
+        if self._text is not None:
+            raise UsageError("manifests: the cluster was given as objects, too; write the manifests to a file")
+        return self._load([*paths, "-"], _list_of(objects))
 
-    def _load(self, manifests: Sequence[str]) -> Inventory:
-        stdin = sys.stdin.buffer if self._text is None and sys.stdin is not None else BytesIO(self._text or b"")
+    def _load(self, manifests: Sequence[str], text: bytes | None = None) -> Inventory:
+        text = text or self._text
+        stdin = sys.stdin.buffer if text is None and sys.stdin is not None else BytesIO(text or b"")
         paths = [*self._paths, *manifests]
         applied = self._applied + len(manifests)
         return load(paths, cluster=self._cluster, stdin=stdin, live=self._live, applied=applied, **self._how)
+
+
+def _list_of(objects: Sequence[Any]) -> bytes:
+    return msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": list(map(plain_object, objects))})
 
 
 def _live_objects(context: str | None, namespace: str) -> LiveObjects:

@@ -12,7 +12,7 @@ from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates, read_gates
 from topospread.config.versions import NEWEST
 from topospread.errors import UnknownVerdictError, UsageError
-from topospread.given_cluster import Given, GivenCluster
+from topospread.given_cluster import Given, GivenCluster, Manifest
 from topospread.parameter_names import naming
 from topospread.sources.inputs import Path, paths_of
 from topospread.sources.rendering import Rendering
@@ -52,12 +52,13 @@ def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
     An unknown verdict raises `UnknownVerdictError` if the session was created with ``unknown="raise"``.
     """
     counts = [name for name, of in ask.__annotations__.items() if of in ("int", "int | None")]
+    names = int("target" in ask.__annotations__) if "manifests" in ask.__annotations__ else None
 
     @wraps(ask)
     def asked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Told:
-        wrong = next((each for each in args[1:] if isinstance(each, int | float | Mapping)), None)
-        if isinstance(wrong, Mapping):
+        if any(isinstance(each, Mapping) for each in args[1:][:names]):
             raise UsageError("expected a name or a path, got a dict; give objects to Session([…])")
+        wrong = next((each for each in args[1:] if isinstance(each, int | float)), None)
         if wrong is not None:
             raise UsageError(f"{wrong!r}: expected a name or a path, got a number")
         for name in counts:
@@ -220,7 +221,7 @@ class Session:
         return other
 
     @naming(_SHARED)
-    def after(self, *steps: Step, manifests: Sequence[Path] = (), **placing: Unpack[Placing]) -> Session:
+    def after(self, *steps: Step, manifests: Sequence[Manifest] = (), **placing: Unpack[Placing]) -> Session:
         """Return a session on the cluster after a simulation, or after the given drill steps."""
         inventory, options = self._asked(manifests, placing)
         from topospread.drill.drill import drill
@@ -292,7 +293,7 @@ class Session:
     def why(
         self,
         target: None = None,
-        *manifests: Path,
+        *manifests: Manifest,
         namespace: str | None = ...,
         another: bool = ...,
         suggest: bool = ...,
@@ -303,7 +304,7 @@ class Session:
     def why(
         self,
         target: str,
-        *manifests: Path,
+        *manifests: Manifest,
         namespace: str | None = ...,
         another: bool = ...,
         suggest: bool = ...,
@@ -314,7 +315,7 @@ class Session:
     def why(
         self,
         target: str | None = None,
-        *manifests: Path,
+        *manifests: Manifest,
         namespace: str | None = None,
         another: bool = False,
         suggest: bool = True,
@@ -324,7 +325,7 @@ class Session:
 
         Args:
             target: ``web-0``, ``deploy/web``, ``shop/sts/db``; by default every pending pod.
-            manifests: files to apply first.
+            manifests: files or objects to apply first.
             namespace: namespace of the target; by default the only namespace with such an object.
             another: explain one more pod if the workload already has all its pods.
             suggest: simulate changes that would give the pod a node.
@@ -370,11 +371,11 @@ class Session:
         return _about(history_answer(found), self.inventory, self._options)
 
     @_question
-    def simulate(self, *manifests: Path, namespace: str | None = None, **placing: Unpack[Placing]) -> Simulation:
+    def simulate(self, *manifests: Manifest, namespace: str | None = None, **placing: Unpack[Placing]) -> Simulation:
         """Return whether all pods find nodes.
 
         Args:
-            manifests: files to apply first.
+            manifests: files or objects to apply first.
             namespace: show this namespace, which the verdict is about; all pods take part.
             placing: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
         """
@@ -393,7 +394,7 @@ class Session:
 
     @_question
     def orders(
-        self, *manifests: Path, number: int = 20, namespace: str | None = None, **placing: Unpack[Placing]
+        self, *manifests: Manifest, number: int = 20, namespace: str | None = None, **placing: Unpack[Placing]
     ) -> Orders:
         """Place the pods in several random orders, like ``topospread simulate --orders``."""
         from topospread.answers.orders import orders_answer
@@ -439,7 +440,7 @@ class Session:
     def drill(
         self,
         *steps: Step,
-        manifests: Sequence[Path] = (),
+        manifests: Sequence[Manifest] = (),
         namespace: str | None = None,
         runs: int | None = None,
         fallback: bool = False,
@@ -449,7 +450,7 @@ class Session:
 
         Args:
             steps: events in their order (`topospread.drill.steps`).
-            manifests: files to apply first.
+            manifests: files or objects to apply first.
             namespace: namespace that the answer is about, and of objects in `manifests` without
                 ``metadata.namespace``; by default all.
             runs: number of repetitions with different random choices; by default 8 with a rollout, else 1.
@@ -475,7 +476,7 @@ class Session:
 
     @_question
     def drill_each(
-        self, each: Literal["zone", "node", "deploy"], *manifests: Path, **placing: Unpack[Placing]
+        self, each: Literal["zone", "node", "deploy"], *manifests: Manifest, **placing: Unpack[Placing]
     ) -> DrillEach:
         """Simulate the failure of each zone or node, or the rollout of each Deployment, like ``drill --each``."""
         from topospread.answers.drill_many import each_answer
@@ -520,6 +521,7 @@ class Session:
         from topospread.capacity.capacity import capacity
 
         inventory, options = self._asked((), placing, "namespace")
+        pools = paths_of(placing.get("pools", ()))
         return self._told(
             lambda: capacity(
                 inventory,
@@ -535,7 +537,7 @@ class Session:
                 workers=self._given["workers"],
                 progress=self._progress,
             ),
-            lambda found: _about(capacity_answer(found, input_words(inventory)), inventory, options),
+            lambda found: _about(capacity_answer(found, input_words(inventory), pools), inventory, options),
         )
 
     @_question
@@ -622,12 +624,12 @@ class Session:
         return self._given["progress"]
 
     def _asked(
-        self, manifests: Sequence[Path], placing: Mapping[str, Any], *own: str
+        self, manifests: Sequence[Manifest], placing: Mapping[str, Any], *own: str
     ) -> tuple[Inventory, SimulationOptions]:
         """Return the cluster with manifests applied, and the simulation options.
 
         Args:
-            manifests: files to apply.
+            manifests: files or objects to apply.
             placing: options of the simulation.
             own: further parameters of the caller, for messages.
 
@@ -647,7 +649,7 @@ class Session:
             if type(replicas) is not int or replicas < 0:
                 raise UsageError(f"scale {target}={replicas!r}: use a whole number of at least 0")
         changed = {**placing, "pools": read_pools(paths_of(placing["pools"]))} if "pools" in placing else placing
-        return self._source.applied(paths_of(manifests)), replace(self._options, **changed)
+        return self._source.applied(manifests), replace(self._options, **changed)
 
     def _told(self, ask: Callable[[], Found], answer: Callable[[Found], Told]) -> Told:
         """Return the answer to a question.

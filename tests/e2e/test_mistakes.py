@@ -99,6 +99,7 @@ def command(in_process: Command, tmp_path: Path) -> Command:
             "drain noda-1: node noda-1 not found; did you mean node-1?",
         ),
         (("rebalance", "--dry-run"), "--dry-run: nothing is changed without --apply"),
+        (("lint", "-f", "web.yaml"), "-f: name files without -f, as arguments"),
         (("plan", "--from", "1.30"), "--from: no such option; topospread plan --help lists them"),
         (("simulate", "-f", "web.yaml", *ZONES, "-o", "jsn"), "-o jsn: did you mean json?"),
         (
@@ -118,7 +119,7 @@ def command(in_process: Command, tmp_path: Path) -> Command:
         (
             ("explain", "nonsense"),
             '"nonsense" is not a field, rule, cause or topic; list them with: '
-            "topospread explain fields|rules|causes|options|clusters",
+            "topospread explain fields|rules|causes|options|clusters|pools",
         ),
         (("status", "--cluster", "a.json"), "--cluster is gone: write --on a.json"),
         (("simulate", "--raw"), "--raw is gone: write --render never"),

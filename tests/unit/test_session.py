@@ -59,6 +59,25 @@ def test_objects_are_read_as_dictionaries() -> None:
         assert len(single.inventory.nodes) == 1
 
 
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web"},
+    "spec": {"containers": [{"name": "web", "image": "web"}]},
+}
+
+
+def test_manifests_are_paths_or_objects(tmp_path: Path) -> None:
+    (tmp_path / "pod.json").write_text(json.dumps(POD))
+    session = topospread.Session(CLUSTER)
+    other = {**POD, "metadata": {"name": "api"}}
+    for manifests in ([POD], POD, [tmp_path / "pod.json"]):
+        assert [each.name for each in session.after(manifests=manifests).inventory.pods] == ["web"]
+    assert len(session.simulate(POD, other).placements) == 2
+    both = session.after(manifests=[other, tmp_path / "pod.json"]).inventory.pods
+    assert sorted(each.name for each in both) == ["api", "web"]
+
+
 class V1ObjectMeta:
     """As the client kubernetes has its models: snake_case attributes and a map of them."""
 
@@ -128,7 +147,11 @@ def test_models_of_clients_are_recognised_by_their_shape() -> None:
         (lambda: topospread.Session(CLUSTER).capacity("web", more=None), "more=None: leave it out for its default"),
         (lambda: topospread.Session(CLUSTER).capacity("web", pools=5), "pools=5: use a path or a list of paths"),
         (lambda: topospread.Session(CLUSTER).simulate(scale=5), 'scale=5: use a dict, {"deploy/web": 3}'),
-        (lambda: topospread.Session(CLUSTER).simulate({"kind": "Pod"}), r"got a dict; give objects to Session\(\["),
+        (lambda: topospread.Session(CLUSTER).status({"kind": "Pod"}), r"got a dict; give objects to Session\(\["),
+        (lambda: topospread.Session(CLUSTER).why({"kind": "Pod"}), r"got a dict; give objects to Session\(\["),
+        (lambda: topospread.Session([node("a")]).simulate(POD), "manifests: the cluster was given as objects, too"),
+        (lambda: topospread.Session(CLUSTER).after(manifests=[5]), "int: expected a Kubernetes object"),
+        (lambda: topospread.Session(CLUSTER).after(manifests=5), "manifests=5: use a path, an object or a list"),
         (lambda: topospread.Session(CLUSTER).but(kube_verison="1.30"), "kube_verison: unknown parameter; known "),
         (lambda: topospread.Session(CLUSTER).with_patch(5), "int: expected a remedy of an answer"),
         (lambda: topospread.Session(CLUSTER).simulate(replicas=3), "replicas: unknown parameter; known are scale, "),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, field
@@ -186,8 +187,16 @@ class Capacity(Answer, frozen=True, kw_only=True):
     partial: Annotated[str, Meta(description="Where the work was interrupted; empty if it is complete.")] = ""
 
 
-def capacity_answer(report: result.CapacityReport, words: Sequence[str] | None = None) -> Capacity:
-    """Return the answer for an engine result. ``words``: words of a command line for the same input."""
+def capacity_answer(
+    report: result.CapacityReport, words: Sequence[str] | None = None, pools: Sequence[str] = ()
+) -> Capacity:
+    """Return the answer for an engine result.
+
+    Args:
+        report: the engine's result.
+        words: words of a command line for the same input.
+        pools: files with node pools.
+    """
     room = Room(**_room(report, report.capacity, report.assumed.capacity if report.assumed else None))
     losses = tuple(_losses(report))
     verdict = _verdict(report, [room, *losses])
@@ -207,7 +216,9 @@ def capacity_answer(report: result.CapacityReport, words: Sequence[str] | None =
         losses=losses,
         purchases=purchases,
         sizing=sized,
-        next=shell_line(["topospread", "drill", "--each", "zone", *(words or ()), "--pools", "FILE"])
+        next=shell_line(
+            ["topospread", "drill", "--each", "zone", *(words or ()), *chain(*(("--pools", each) for each in pools))]
+        )
         if sized is not None and sized.verdict == "yes" and not purchases
         else "",
     )

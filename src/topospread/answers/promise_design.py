@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from msgspec import Meta
+from msgspec import Meta, to_builtins
+from msgspec.json import encode
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.meta import Annotations
 from topospread.api.promises import PROMISE, Want, read_wants
+from topospread.api.workload import DeploymentSpec
 from topospread.base import Base, Word, worst
 from topospread.controllers.scale import short_target, the_workload
 from topospread.drill.placed_pods import without_pods_of
@@ -23,6 +25,7 @@ from topospread.lint.settings import DeclaredPromise
 from topospread.promise.asking import unjudged_classes, unjudged_parts
 from topospread.promise.design import Design, design
 from topospread.promise.fresh import LISTS, autoscaling_of, simulated_replicas, without_unjudged, workload_of
+from topospread.promise.in_place import replacements
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
 from topospread.promise.questions import LOSSES
@@ -67,6 +70,10 @@ class DesignedWorkload(Base, frozen=True, kw_only=True):
         Meta(description="The smallest set of wants that no tried design keeps together; empty if it is not known."),
     ] = ()
     tried: Annotated[int, Meta(description="Designs that were checked.")]
+    changes: Annotated[
+        tuple[str, ...],
+        Meta(description="Values of the manifest that the design replaces, each as `FIELD: OLD → NEW`."),
+    ] = ()
     declare: Annotated[
         str,
         Meta(description="The annotation that the manifest adds to declare the kept promises; empty if none."),
@@ -82,6 +89,10 @@ class PromiseDesign(Answer, frozen=True, kw_only=True):
     workloads: Annotated[tuple[DesignedWorkload, ...], Meta(description="Each workload with its design.")]
     edited: Annotated[tuple[str, ...], Meta(description="Files that were edited with `--in-place`.")] = ()
     folder: Annotated[str, Meta(description="Folder of `--out`; empty without it.")] = ""
+    unwritten: Annotated[
+        tuple[str, ...],
+        Meta(description="Workloads whose design `--in-place` and `--out` do not write, as it is not decided."),
+    ] = ()
     check: Annotated[tuple[str, ...], Meta(description="Words of the command that checks the written promises.")] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
@@ -95,7 +106,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     want: str = "",
     declared: Sequence[DeclaredPromise] = (),
     survive: Sequence[str] = (),
-    left: Sequence[int] = (),
+    left: Sequence[int | str] = (),
     replicas: int | None = None,
     unnoticed: bool = False,
     namespace: str | None = None,
@@ -115,7 +126,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             loss of one zone may take only its share of the pods.
         declared: promises in the project's settings (`topospread.find_settings`), which select workloads by labels.
         survive: topology keys, or ``zone`` or ``node``: the loss of any one domain must leave enough pods.
-        left: number of pods that must survive, one for each item of `survive`.
+        left: number or share (``50%``) of the pods that must survive, one for each item of `survive`.
         replicas: replicas of each workload; by default the manifest's.
         unnoticed: require that a node's loss takes at most one pod, which becomes ready elsewhere, and that any node
             can be drained.
@@ -146,8 +157,9 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         own = of_key[key] = wants_of_item(inventory, key, item, item.spec.template.metadata.labels or {}, declared)
         wants = tuple(dict.fromkeys((*asked_for, *(each for each in own if not _is_replaced(each, asked_for, number)))))
         losses, others = wanted_of(inventory, wants, number) if wants or not (survive or unnoticed) else ({}, ())
+        counts = [each if isinstance(each, int) else read_wants(f"zone-loss>={each}")[0].least(number) for each in left]
         least_of = [
-            max(least, losses.pop(LOSSES.get(each, each), 0)) for each, least in zip(survive, left, strict=False)
+            max(least, losses.pop(LOSSES.get(each, each), 0)) for each, least in zip(survive, counts, strict=False)
         ]
         asked = tuple(f"a loss leaves {least} of {number}" for least in losses.values() if least >= number)
         # The loss of a domain with a pod takes at least this pod.
@@ -156,7 +168,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         if asked or blocked:
             asked, unmet = (*asked, *blocked), unmet or (f"if all {number} pods have to stay, no node can be drained",)
             one = Design(*key, number, asked, False, (), (), (), unmet, 0, given, is_impossible=True)
-            designs.append((one, _designed(one, is_judged=True, is_open=False)))
+            designs.append((one, _designed(one, given, is_judged=True, is_open=False)))
             continue
         # Each design takes the previous designs into account.
         known = without_unjudged(given, key) if unjudged else given
@@ -165,7 +177,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             short_target(key),
             options,
             survive=(*survive, *losses),
-            left=(*least_of, *left[len(survive) :], *losses.values()),
+            left=(*least_of, *counts[len(survive) :], *losses.values()),
             others=others,
             replicas=replicas,
             unnoticed=unnoticed,
@@ -175,8 +187,9 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             known=None if unjudged else like,
         )
         is_open = bool(unjudged and _unjudged(known, options, key))
-        designs.append((one, _designed(one, is_judged=not unjudged, is_open=is_open)))
-        given = given if unjudged else one.inventory
+        designed = _designed(one, given, is_judged=not unjudged, is_open=is_open)
+        designs.append((one, designed))
+        given = one.inventory if designed.verdict == "yes" else given
     found = [each for _, each in designs]
     if len(found) > 1:
         found = [_beside_others(one, each, given, options, states) for one, each in designs]
@@ -310,11 +323,12 @@ def _unjudged(inventory: Inventory, options: SimulationOptions, key: ObjectKey) 
     return unjudged_parts(run, own, unjudged_classes(run, own))
 
 
-def _designed(one: Design, *, is_judged: bool, is_open: bool) -> DesignedWorkload:
+def _designed(one: Design, inventory: Inventory, *, is_judged: bool, is_open: bool) -> DesignedWorkload:
     """Return a design as data.
 
     Args:
         one: the design.
+        inventory: the input without the design.
         is_judged: whether topospread can judge all parts of the pods.
         is_open: whether a part that it cannot judge may be the reason for a failure.
     """
@@ -326,7 +340,31 @@ def _designed(one: Design, *, is_judged: bool, is_open: bool) -> DesignedWorkloa
         verdict=verdict,
         lines=tuple(DesignLine(line=each.line, reason=each.reason) for each in one.lines),
         file=f"{one.namespace}-{one.name}.yaml",
+        changes=tuple(_changes(one, inventory)),
     )
+
+
+def _changes(one: Design, inventory: Inventory) -> Iterator[str]:
+    """Yield the values that the design's objects replace in a workload and in its budget."""
+    spec = workload_of(inventory, key_of(one)).spec
+    pod = {
+        "topologySpreadConstraints": [each.to_dict() for each in spec.template.spec.topology_spread_constraints or ()]
+    }
+    strategy = {"strategy": to_builtins(spec.strategy)} if isinstance(spec, DeploymentSpec) and spec.strategy else {}
+    replicas = {} if spec.replicas is None else {"replicas": spec.replicas}
+    budgets = {each.metadata.name: each for each in inventory.pod_disruption_budgets if each.namespace == one.namespace}
+    for each in one.objects:
+        there: dict[str, Any] = {"spec": {**replicas, **strategy, "template": {"spec": pod}}}
+        if each["kind"] != one.kind:
+            budget = budgets.get(each["metadata"]["name"])
+            there = {"spec": to_builtins(budget.spec)} if budget else {}
+        for path, old, new in replacements(there, {"spec": each["spec"]} if there else {}):
+            field = path.removeprefix("spec.template.spec.")
+            yield f"{field}: {_in_one_line(old)} → {_in_one_line(new)}"
+
+
+def _in_one_line(value: Any) -> str:
+    return value if isinstance(value, str) else encode(value).decode()
 
 
 def _whole_name(one: DesignedWorkload) -> str:

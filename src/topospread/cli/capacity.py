@@ -79,6 +79,7 @@ def capacity(**given: Any) -> int:
     from topospread.capacity.capacity import capacity as ask
     from topospread.drill.interruption import Interrupted
 
+    code = 0
     try:
         with progress("placing") as bar:
             found = ask(
@@ -96,6 +97,8 @@ def capacity(**given: Any) -> int:
                 progress=bar,
             )
     except Interrupted as interrupted:
-        write_answer(about(capacity_answer(interrupted.finished, input_words(inventory)), inventory, options), given)
-        return INTERRUPTED
-    return write_answer(about(capacity_answer(found, input_words(inventory)), inventory, options), given)
+        found, code = interrupted.finished, INTERRUPTED
+    verdict = write_answer(
+        about(capacity_answer(found, input_words(inventory), given["pools"]), inventory, options), given
+    )
+    return code or verdict

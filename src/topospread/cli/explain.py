@@ -22,7 +22,7 @@ HELP = """\
 Explain a field of topologySpreadConstraints, a lint rule or a cause code. No cluster is read. To explain a pod, use
 `topospread why`.
 
-NAME is a field, rule or code, or one of these topics: fields, rules, causes, options, clusters.
+NAME is a field, rule or code, or one of these topics: fields, rules, causes, options, clusters, pools.
 
 \b
 Examples:
@@ -33,6 +33,7 @@ Examples:
   topospread explain spread-domain-full
   topospread explain options
   topospread explain clusters
+  topospread explain pools
 """
 
 
@@ -42,7 +43,7 @@ def _names_from(context: click.Context, parameter: click.Parameter, incomplete: 
     from topospread.api.fields import paths
     from topospread.lint.rules import BY_ID
 
-    names = ("fields", "rules", "causes", "options", "clusters", *paths(), *BY_ID, *CODES)
+    names = ("fields", "rules", "causes", "options", "clusters", "pools", *paths(), *BY_ID, *CODES)
     return [CompletionItem(each) for each in names if each.startswith(incomplete)]
 
 
@@ -76,6 +77,10 @@ def explain(name: str, output: str, color: str) -> int:
         from topospread.sources.synthetic_cluster import GRAMMAR
 
         click.echo(GRAMMAR, nl=False)
+    elif name == "pools":
+        from topospread.sources.pools import EXAMPLE
+
+        click.echo(EXAMPLE, nl=False)
     elif "/" in name:
         raise UsageError(f"explain is for fields and rules; for a pod: topospread why {shell_line([name])}")
     elif not (_is_cause(name) or _is_rule(name, color)):
@@ -86,7 +91,7 @@ def explain(name: str, output: str, color: str) -> int:
         except UsageError as error:
             if "did you mean" in str(error) or "." in name:
                 raise
-            listing = "topospread explain fields|rules|causes|options|clusters"
+            listing = "topospread explain fields|rules|causes|options|clusters|pools"
             raise UsageError(f'"{name}" is not a field, rule, cause or topic; list them with: {listing}') from None
         click.echo(found, nl=False)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,14 @@ Examples:
 """
 
 
+class _Left(click.types.IntParamType):
+    """A number of pods, or their share ``50%``, which stays text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number or the share."""
+        return value if re.fullmatch("[0-9]{1,3}%", str(value)) else super().convert(value, param, ctx)
+
+
 @click.command("design", cls=Explained, help=HELP)
 @target_argument(required=False)
 @input_options
@@ -50,7 +59,7 @@ Examples:
     "--survive", multiple=True, metavar="zone|node|KEY", help="Kind of domain whose loss pods survive; with --left."
 )
 @click.option(
-    "--left", multiple=True, type=int, metavar="COUNT", help="Pods that must remain; once for each --survive."
+    "--left", multiple=True, type=_Left(), metavar="N|PERCENT", help="Pods that must remain; once for each --survive."
 )
 @click.option(
     "--of", "replicas", type=click.IntRange(min=1), metavar="COUNT", help="Replicas; by default the workload's."
@@ -100,6 +109,9 @@ def design_promises(**given: Any) -> int:
             states=given["states"],
             progress=bar,
         )
+    if given["out"] or given["in_place"]:
+        left = [f"{each.namespace}/{each.name}" for each in found.workloads if each.manifest and each.verdict != "yes"]
+        found = msgspec.structs.replace(found, unwritten=tuple(left))
     if given["out"]:
         found = _write_files(found, given["out"], {each.source for each in inventory.places.values()})
     if given["in_place"]:
@@ -164,7 +176,7 @@ def _edit_files(found: PromiseDesign, files: Read) -> PromiseDesign:
     designs = {
         key_of(each): [document.value for document in read_documents(Text(each.file, each.manifest.encode()))]
         for each in found.workloads
-        if each.manifest
+        if each.manifest and each.verdict == "yes"
     }
     texts, left = edited(files, designs)
     for each in texts:
@@ -205,14 +217,14 @@ def _write_files(found: PromiseDesign, folder: str, read: Collection[str]) -> Pr
         InputError: if the folder or a file cannot be written, or if a file would replace one that was read.
     """
     inputs = set(map(os.path.realpath, read))
-    for path in (os.path.join(folder, each.file) for each in found.workloads if each.manifest):
+    designed = [each for each in found.workloads if each.manifest and each.verdict == "yes"]
+    for path in (os.path.join(folder, each.file) for each in designed):
         if os.path.realpath(path) in inputs:
             raise InputError("the design would replace a manifest; name another folder for --out", Place(path))
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from None
-    for each in found.workloads:
-        if each.manifest:
-            write_file(os.path.join(folder, each.file), escape_all(each.manifest))
-    return msgspec.structs.replace(found, folder=folder if any(each.manifest for each in found.workloads) else "")
+    for each in designed:
+        write_file(os.path.join(folder, each.file), escape_all(each.manifest))
+    return msgspec.structs.replace(found, folder=folder if designed else "")

@@ -30,10 +30,10 @@ def amendments(
         yield from _fewer_domains(rules, own)
     match failure.check:
         case "lost":
-            yield from _tighter(rules, key, intent)
+            yield from _tighter(rules, key, intent, own)
         case "after rollout":
             yield from _by_revision(rules, key, kind)
-            yield from _tighter(rules, key, intent)
+            yield from _tighter(rules, key, intent, own)
         case "rollout":
             yield from _rolling(rules, kind)
             yield from (
@@ -42,7 +42,7 @@ def amendments(
         case "drained" | "returned":
             yield from (rules.with_spread(replace(each, without_tainted=True)) for each in rules.spreads)
         case "skew":
-            yield from _within(rules, key, intent, kind)
+            yield from _within(rules, key, intent, kind, own)
         case "never-waits" if kind == "Deployment":
             yield from (rules.with_spread(replace(each, by_revision=True)) for each in rules.spreads)
             yield from _rolling(rules, kind)
@@ -51,13 +51,13 @@ def amendments(
                 yield replace(rules, available=intent.least("drain"))
 
 
-def _tighter(rules: DesignRules, key: str, intent: Intent) -> Iterator[DesignRules]:
+def _tighter(rules: DesignRules, key: str, intent: Intent, own: Sequence[SpreadRule]) -> Iterator[DesignRules]:
     """Yield designs with a tighter constraint over the key; for nodes, also with anti-affinity."""
     left = next(each.left for each in intent.of_domains if each.key == key)
     most = intent.replicas - left
     now = rules.over(key)
     if now is None:
-        yield rules.with_spread(SpreadRule(key, most))
+        yield rules.with_spread(SpreadRule(key, _least_skew(key, most, own)))
     elif now.max_skew > 1:
         yield rules.with_spread(replace(now, max_skew=now.max_skew - 1))
     elif not now.min_domains:
@@ -77,12 +77,21 @@ def _fewer_domains(rules: DesignRules, own: Sequence[SpreadRule]) -> Iterator[De
             yield rules.with_spread(replace(now, min_domains=most - 1))
 
 
-def _within(rules: DesignRules, key: str, intent: Intent, kind: str) -> Iterator[DesignRules]:
+def _least_skew(key: str, most: int, own: Sequence[SpreadRule]) -> int:
+    """Return a maxSkew of at most ``most`` that does not loosen the workload's own constraint."""
+    return min([most, *(each.max_skew for each in own if each.key == key)])
+
+
+def _within(
+    rules: DesignRules, key: str, intent: Intent, kind: str, own: Sequence[SpreadRule]
+) -> Iterator[DesignRules]:
     """Yield designs that limit the skew over the key to the wanted skew, and one that counts each revision alone."""
     most = max(next(each.number for each in intent.others if each.about == "skew"), 1)
     now = rules.over(key)
     if now is None or now.max_skew > most:
-        yield rules.with_spread(SpreadRule(key, most) if now is None else replace(now, max_skew=most))
+        yield rules.with_spread(
+            SpreadRule(key, _least_skew(key, most, own)) if now is None else replace(now, max_skew=most)
+        )
     yield from _by_revision(rules, key, kind)
 
 

@@ -11,7 +11,7 @@ from topospread.lint.fixing import FixedText, TextEditor
 from topospread.lint.lint_input import LintSubject, Manifest
 from topospread.lint.problem import FieldEdit
 from topospread.lint.reading import Read
-from topospread.sources.positions import Path, format_path
+from topospread.sources.positions import Path, format_path, parse_path
 from topospread.sources.text import Text
 
 _ATOMIC = ("labelSelector",)
@@ -115,6 +115,16 @@ def _edits(value: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> I
             yield from (FieldEdit("add", f"{format_path(way)}[-]", each) for each in new[len(old) :])
         elif old != new:
             yield FieldEdit("replace", format_path(way), new)
+
+
+def replacements(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the path, the old and the new value of each field of plain data that an apply replaces."""
+    for each in _edits(value, wanted, ()):
+        old: Any = value
+        if each.op == "replace":
+            for step in parse_path(each.path):
+                old = old[step]
+            yield each.path, old, each.value
 
 
 def _edits_of_constraints(old: Sequence[Any], new: Sequence[Mapping[str, Any]], path: Path) -> Iterator[FieldEdit]:

@@ -29,6 +29,19 @@ from .text import printable
 from .yaml import read_documents
 
 API_VERSION = "topospread.dev/v1alpha1"
+EXAMPLE = f"""\
+apiVersion: {API_VERSION}
+kind: Pools
+pools:
+- name: web-a              # a group of nodes in one zone
+  zone: zone-a
+  labels: {{pool: web}}      # labels of its nodes; taints: as on nodes
+  shape: {{cpu: 4, memory: 16Gi}}
+  min: 4                   # optional; nodes that it always has
+  max: 9                   # optional
+  price: 0.19              # optional; all pools have one, or none has
+"""
+"""A file with one pool."""
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _NODE_POOL = "karpenter.sh/nodepool"
 _TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
@@ -128,6 +141,7 @@ def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
                 given.append((place, _converted(value, _Pools, place)))
             else:
                 words = f"expected kind Pools of {API_VERSION}, or Karpenter's NodePool"
+                words += "; an example: topospread explain pools"
                 raise ConfigError(words, place)
     types = [each for _, file in given for each in file.instance_types]
     _check_number(given, karpenter, types)

@@ -128,3 +128,14 @@ def test_ctrl_c_before_anything_is_known_shows_nothing() -> None:
     press = "from topospread.capacity import capacity\ncapacity.place_all = lambda run, progress: press()\n"
     done = ended(press, "deploy/web", "-o", "json")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_the_command_to_run_next_names_the_file_of_pools() -> None:
+    pools = str(ROOT / "docs/how-to/capacity/pools.yaml")
+    done = run("deploy/web", "--more", "20", "--pools", pools)
+    assert f"run: topospread drill --each zone -f {SHOP} --on zones=3,nodes=6 --pools {pools}\n" in done.stdout
+
+
+def test_an_example_of_pools_is_explained() -> None:
+    done = forked("explain", "pools")
+    assert (done.returncode, done.stdout.splitlines()[1]) == (0, "kind: Pools")

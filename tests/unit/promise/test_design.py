@@ -525,3 +525,12 @@ def test_with_files_and_a_cluster_the_workloads_of_the_files_are_designed(tmp_pa
     assert names("--all") == {f"{space}/old", "other/web"}
     assert names("deploy/web", "-f") == {f"{space}/web"}
     assert names("deploy/old", "-f") == {f"{space}/old"}
+
+
+def test_the_pods_that_must_remain_may_be_a_share() -> None:
+    words = ("promise", "design", "deploy/web", "-f", WEB, "--on", "zones=3,nodes=6", "--survive", "zone", "-o", "json")
+    share, number = (CliRunner().invoke(command, [*words, "--left", left]) for left in ("50%", "3"))
+    assert share.exit_code == 0
+    assert share.stdout == number.stdout
+    refused = CliRunner().invoke(command, [*words, "--left", "half"])
+    assert "'half' is not a valid integer" in refused.output

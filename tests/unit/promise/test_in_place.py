@@ -144,7 +144,7 @@ def test_a_text_that_cannot_be_edited_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_workload_of_the_cluster_has_no_file_to_edit(tmp_path: Path) -> None:
-    objects: list[dict[str, Any]] = [workload("Deployment", "api", 3), budget("api", minAvailable=3)]
+    objects: list[dict[str, Any]] = [workload("Deployment", "api", 3), budget("api", minAvailable=1)]
     (tmp_path / "there.json").write_text("\n".join(map(json.dumps, objects)))
     (tmp_path / "web.yaml").write_text(WEB)
     (tmp_path / "nodes.json").write_text(
@@ -170,7 +170,7 @@ def test_a_workload_of_the_cluster_has_no_file_to_edit(tmp_path: Path) -> None:
             }
         )
     )
-    words = ["promise", "design", "--all", "--on", str(tmp_path / "nodes.json"), "--in-place"]
+    words = ["promise", "design", "--all", "--on", str(tmp_path / "nodes.json"), "--in-place", "-A"]
     done = CliRunner().invoke(command, [*words, "-f", str(tmp_path / "web.yaml")], standalone_mode=False)
     assert "not edited: shop/api: no manifest of -f holds the Deployment" in done.stderr
     assert "maxSkew: 5" not in (tmp_path / "web.yaml").read_text()
@@ -219,3 +219,44 @@ def test_a_target_in_a_chart_is_refused_before_the_search(tmp_path: Path, monkey
 def test_what_cannot_be_edited_is_said(words: list[str], said: str) -> None:
     done = designed(*words)
     assert said in str(done.exception)
+
+
+CART = (
+    WEB.replace("name: web ", "name: cart ")
+    .replace("io/name: web", "io/name: cart")
+    .replace("maxSkew: 5 ", "maxSkew: 1 ")
+)
+BY_NODE = """\
+      - maxSkew: 1
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector:
+          matchLabels:
+            app.kubernetes.io/name: cart
+      containers:
+"""
+
+
+@pytest.mark.parametrize("way", [["--in-place"], ["--out", "out"]])
+def test_an_undecided_design_is_not_written_and_every_replaced_value_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    selector = re.compile("        labelSelector:\n.*\n.*: web\n")
+    web = selector.sub("        labelSelector: {matchLabels: {app: wbe}}\n", WEB).replace("maxSkew: 5", "maxSkew: 2")
+    cart = CART.replace("      containers:\n", BY_NODE)
+    Path("web.yaml").write_text(web)
+    Path("cart.yaml").write_text(cart)
+    words = ["--all", "-f", "web.yaml", "-f", "cart.yaml", "--on", "zones=3,nodes=6,cpu=8", "--states", "1", *way]
+    words = ["promise", "design", *words, "--want", "zone-loss>=3"]
+    done = CliRunner().invoke(command, words, standalone_mode=False)
+    assert (done.return_value, done.stderr) == (4, "")
+    assert "not written: default/cart: the design is not decided\n" in done.stdout
+    lines = " ".join(done.stdout.split())
+    assert "default/cart not judged" in lines
+    assert "changes: default/web: topologySpreadConstraints[0].maxSkew: 2 → 1 changes: " in lines
+    labels = '{"matchLabels":{"app":"wbe"}} → {"matchLabels":{"app.kubernetes.io/name":"web"}}'
+    assert f"changes: default/web: topologySpreadConstraints[0].labelSelector: {labels}" in lines
+    assert Path("cart.yaml").read_text() == cart
+    assert (Path("web.yaml").read_text() == web) == ("--out" in way)
+    assert [each.name for each in Path("out").iterdir()] == ["default-web.yaml"] if "--out" in way else True

@@ -9,7 +9,7 @@ import pytest
 from topospread.api.pools import NodePool
 from topospread.api.well_known_labels import ZONE
 from topospread.errors import InputError
-from topospread.sources.pools import read_pools
+from topospread.sources.pools import EXAMPLE, read_pools
 
 HEAD = "apiVersion: topospread.dev/v1alpha1\nkind: Pools\n"
 KARPENTER = """
@@ -149,3 +149,10 @@ def test_a_name_has_one_line(tmp_path: Path, text: str) -> None:
 def test_an_annotation_may_have_lines(tmp_path: Path) -> None:
     name = '{name: web, annotations: {applied: "a\\n"}}'
     assert read(tmp_path, HEAD + TYPES + KARPENTER.replace("{name: web}", name))
+
+
+def test_the_example_is_a_file_of_pools_and_the_error_for_another_file_names_it(tmp_path: Path) -> None:
+    (pool,) = read(tmp_path, EXAMPLE)
+    assert (pool.name, pool.labels[ZONE], pool.least, pool.most) == ("web-a", "zone-a", 4, 9)
+    with pytest.raises(InputError, match="an example: topospread explain pools"):
+        read(tmp_path, "small: 4 cpu")

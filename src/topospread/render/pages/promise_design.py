@@ -23,15 +23,23 @@ def page(answer: PromiseDesign) -> Page:
         rows = tuple(map(_row, answer.workloads))
         parts.append(Section("", (Table(("WORKLOAD", "", "ADDED"), rows, more="workloads"),)))
         parts += [Section(f"{each.namespace}/{each.name}", tuple(_whole(each)), wide=True) for each in answer.workloads]
+    parts += [
+        Fact("changes", f"{each.namespace}/{each.name}: {change}")
+        for each in answer.workloads
+        for change in each.changes
+        if each.verdict == "yes"
+    ]
     if any(each.declare for each in answer.workloads):
         parts.append(Fact("declare", f"the annotation {PROMISE} makes plan and promise check test it"))
     if answer.edited:
         parts.append(Fact("edited", listed(answer.edited, 5)))
+    if answer.unwritten:
+        parts.append(Fact("not written", f"{listed(answer.unwritten, 5)}: the design is not decided"))
     if answer.check and (answer.edited or answer.folder):
         parts.append(Fact("check", "", shell_line(answer.check)))
     if answer.folder:
         parts.append(Fact("next", "", shell_line(("kubectl", "diff", "--server-side", "-f", answer.folder))))
-    elif not answer.edited and any(each.manifest for each in answer.workloads):
+    elif not (answer.edited or answer.unwritten) and any(each.manifest for each in answer.workloads):
         parts.append(Fact("next", "--out DIR writes the YAML for kubectl diff --server-side -f DIR"))
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.notes:
