@@ -45,7 +45,7 @@ def test_exit_code_0_when_every_pod_is_placed() -> None:
 def test_exit_code_1_when_pods_stay_pending() -> None:
     done = run("simulate", *MIN_DOMAINS)
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.startswith("no: 2 of 8 pods of default/web are pending\n")
+    assert done.stdout.startswith("no: 2 of 8 pods of default/web are pending (3 nodes)\n")
 
 
 @pytest.mark.parametrize(

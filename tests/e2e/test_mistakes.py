@@ -85,7 +85,7 @@ def command(in_process: Command, tmp_path: Path) -> Command:
             ("simulate", "-f", "web.yaml", *ZONES, "--taint", "x"),
             "--taint: no such option; a synthetic cluster is --on zones=3,nodes=6 (topospread explain clusters)",
         ),
-        (("drill", "--force"), "--force: no such option; topospread drill --help lists them"),
+        (("drill", "--force"), "--force: topospread drill has no such option; topospread drill --help lists its own"),
         (
             ("rebalance", "-f", "web.yaml", *ZONES, "deploy/wep"),
             "deploy/wep: Deployment wep not found; did you mean shop/deployment/web?",
@@ -99,8 +99,17 @@ def command(in_process: Command, tmp_path: Path) -> Command:
             "drain noda-1: node noda-1 not found; did you mean node-1?",
         ),
         (("rebalance", "--dry-run"), "--dry-run: nothing is changed without --apply"),
+        (("plan", "--from", "1.30"), "--from: topospread plan has no such option; dump has it"),
+        (
+            ("capacity", "--scale", "deploy/web=3"),
+            "--scale: topospread capacity has no such option; why, simulate, plan, drill have it",
+        ),
+        (("promise", "-f", "web.yaml"), "-f: write it after a command of topospread promise: show, check, design"),
+        (
+            ("promise", "check", "-f", "web.yaml", *ZONES, "--want", "zone-loss"),
+            'promise "zone-loss": write zone-loss>=N; in a shell, quote it, because ">" writes a file',
+        ),
         (("lint", "-f", "web.yaml"), "-f: name files without -f, as arguments"),
-        (("plan", "--from", "1.30"), "--from: no such option; topospread plan --help lists them"),
         (("simulate", "-f", "web.yaml", *ZONES, "-o", "jsn"), "-o jsn: did you mean json?"),
         (
             ("simulate", "-f", "web.yaml", "--on", "nowhere"),

@@ -450,8 +450,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     is_same = old is new or [*old.objects()] == [*new.objects()]
     made = [f"{kind} {name}" for kind, name, how in _differing(old, new, _WRITTEN_BY_NODES) if how != "removed"]
     deciding = [f"{kind} {name}" for kind, name, how in _differing(old, new, _DECIDING) if how == "new"]
-    told = [*_told(review, gone, [*made, *deciding])]
-    told += [*_told_of_input(old, new, ignored, changed or {}), *rollouts.told]
+    told = [*_told(review, gone, [*made, *deciding]), *_told_of_input(old, new, ignored, changed or {}), *rollouts.told]
     nodes = bool(made) and lines is not None  # without manifests, a session itself changed the nodes
     unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values())), *rollouts.unjudged]
     answer = plan_answer(
@@ -462,7 +461,11 @@ def plan(  # noqa: PLR0913 - keyword arguments
     if old is new and comparison.why and not _is_set(sides):
         plugins = {each.plugin for each in comparison.why.values()}
         answer = replace(answer, rules=tuple(deciding_changes(new, sides, plugins, seconds)))
-    assumed = ["every workload is rolled out once on both sides"] if rolled_out else []
+    has_open = comparison.before.open_pods or comparison.after.open_pods
+    assumed = [
+        *(["every workload is rolled out once on both sides"] if rolled_out else ()),
+        *(["in the table, pods that are not judged get no node"] if answer.workloads and has_open else ()),
+    ]
     if preview := sides[1].in_force[0].preview:
         assumed.append(f"{preview} is {PREVIEWS[preview]}")
         answer = replace(answer, says=f"{answer.says} ({preview})")
@@ -723,7 +726,15 @@ def _says(
         if each.what != "budget"
     ]
     parts = f"{joined(whats)} are not judged" if whats else ""
-    return "nothing is proved to get worse; " + " and ".join(each for each in (hangs, parts) if each)
+    before, after = comparison.before.bounds, comparison.after.bounds
+    fewer = [
+        f"at most {now.most} pods of {key.split('/')[0]}/{key.split('/')[2]} can find nodes, not {was.most}"
+        for key, was in before.items()
+        if (now := after.get(key)) is not None and now.most < was.most
+    ]
+    told = listed(fewer, _MOST_CAUSES)
+    open_parts = " and ".join(filter(None, (hangs, parts)))
+    return "; ".join(filter(None, ("nothing is proved to get worse", told, open_parts)))
 
 
 def _refusals(refused: Iterable[tuple[ObjectKey, str, ChangedLine]]) -> Iterator[Cause]:

@@ -73,6 +73,14 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
         Bounds | None,
         Meta(description="Fewest pods that it leaves after any rollout; null if rollouts do not matter."),
     ] = None
+    alone: Annotated[
+        int | None,
+        Meta(
+            description="Fewest pods that the loss leaves in any order if other workloads leave room; null unless it "
+            "is proved and `orders` or `rolled` is not known. Null for more than 10 workloads."
+        ),
+    ] = None
+    alone_rolled: Annotated[int | None, Meta(description="The same after any rollout.")] = None
     then: Annotated[str, Meta(description="Events that follow in the drills; empty without drills.")] = ""
     pending: Annotated[int, Meta(description="Pods that are pending afterwards.")] = 0
     missing: Annotated[int, Meta(description="Pods that are not ready afterwards.")] = 0

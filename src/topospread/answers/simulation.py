@@ -272,9 +272,10 @@ def _says(
         }.intersection((each.namespace, f"{each.kind}/{each.name}") for each in workloads)
         bounds, total = _sum(workloads, owners)
         parts += [f"{bounds} of {counted(total, 'pod')} of {_name(owners)} find nodes"] if owners else []
+    nodes = counted(result.nodes, "node")
     if parts:
-        return "; ".join(parts) + besides
-    nodes, placed = counted(result.nodes, "node"), sum(each.placed - each.existing for each in workloads)
+        return f"{'; '.join(parts)} ({nodes}){besides}"
+    placed = sum(each.placed - each.existing for each in workloads)
     if not placed:
         return f"no pod is to be placed on {nodes}{besides}"
     landed = [each for each in result.placements if each.node is not None]

@@ -81,7 +81,8 @@ def _want(word: str) -> Want:
         raise UsageError(f'promise "{word}" is unknown{did_you_mean(name, forms, f"write {GRAMMAR}")}')
     sign = _SIGNS.get(known, "")
     if (found["sign"] or "") != sign or (found["percent"] and known == "skew"):
-        raise UsageError(f'promise "{word}": write {known}{f"{sign}N" if sign else ""}')
+        quoted = '; in a shell, quote it, because ">" writes a file' if sign and not found["sign"] else ""
+        raise UsageError(f'promise "{word}": write {known}{f"{sign}N" if sign else ""}{quoted}')
     number = int(found["number"] or 0)
     if found["percent"] and number > 100:
         raise UsageError(f'promise "{word}": more than 100 % of the replicas')

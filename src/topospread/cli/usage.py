@@ -122,6 +122,8 @@ _MEANT = {
     "--replicas": ("--scale", "write --scale deploy/web=12"),
 }
 """Unknown option that users try → (option to use instead, message if the command has that option)."""
+_FEW = 5
+"""Largest number of commands that an error message names."""
 _NEAR = 0.7
 """Minimum similarity of an option to be suggested."""
 
@@ -229,6 +231,19 @@ class Explained(_Examples):
 
 class ExplainedGroup(_Examples, click.Group):
     """A group of commands with examples."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments before the command.
+
+        Raises:
+            UsageError: if an option is before the command.
+        """
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            names = self.list_commands(ctx)
+            few = f": {', '.join(names)}" if len(names) <= _FEW else f"; {ctx.command_path} --help lists them"
+            raise UsageError(f"{error.option_name}: write it after a command of {ctx.command_path}{few}") from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -393,12 +408,30 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
         elif near:
             known = f"no such option; did you mean {near[0]}?"
         else:
-            known = f"no such option; {error.ctx.command_path} --help lists them" if error.ctx else ""
+            known = _no_such_option(error.option_name, error.ctx) if error.ctx else ""
         return UsageError(f"{error.option_name}: {known}")
     given = next((each for each in args if each.split("=")[0] == error.option_name), error.option_name)
     _, equals, value = given.partition("=")
     after = args[args.index(given) + 1 :][:1] if not equals and given in args else []
     return UsageError(f"{error.option_name} is gone: write {instead.format(value=value or ''.join(after) or '…')}")
+
+
+def _no_such_option(option: str, ctx: click.Context) -> str:
+    """Return that a command lacks an option, and the commands that have the option."""
+    root = ctx.find_root()
+    names = list(_commands_with(option, root.command, root))
+    path = ctx.command_path
+    other = f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} it" if names else f"{path} --help lists its own"
+    return f"{path} has no such option; {other}"
+
+
+def _commands_with(option: str, group: click.Command, ctx: click.Context) -> Iterator[str]:
+    for name in group.list_commands(ctx) if isinstance(group, click.Group) else ():
+        command = group.get_command(ctx, name)  # type: ignore[attr-defined]
+        if isinstance(command, click.Group):
+            yield from (f"{name} {each}" for each in _commands_with(option, command, ctx))
+        elif command and any(option in each.opts for each in command.params):
+            yield name
 
 
 def _of_word(word: str, ctx: click.Context) -> UsageError:

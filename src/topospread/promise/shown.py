@@ -27,6 +27,7 @@ from topospread.status.status import status
 from topospread.text import agreeing, counted
 
 from .counted import CountedWorkloads
+from .fresh import only_workload
 from .grouped_pods import ORDERS
 from .kept import Fewest, WorkloadPromises
 from .orders import SearchBudget
@@ -43,7 +44,8 @@ _MANY, _MOST_ZONES = 10, 5
 """Above `_MANY` workloads, losses are only counted, and the loss of at most `_MOST_ZONES` zones is simulated once for
 all."""
 _LARGE, _MOST_REPEATED = 3_000, 300
-"""Above `_LARGE` pods, a workload is only counted. Above `_MOST_REPEATED` pods, each event is simulated only once."""
+"""Above `_LARGE` pods, a workload is only counted. Above `_MOST_REPEATED` pods, each event is simulated only
+once, and orders are not searched without other workloads."""
 _LOSSES: dict[When, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
 
 
@@ -57,6 +59,9 @@ class ShownEvent:
         now: pods that a loss or drain leaves in the current state; ``None`` if no pod has a node.
         orders: fewest pods that a loss or drain leaves in any order; ``None`` for other events.
         rolled: fewest pods that a loss or drain leaves after any rollout; ``None`` if rollouts do not matter.
+        alone: fewest pods that a loss leaves in any order in the cluster without other workloads; ``None`` unless it
+            is proved and ``orders`` is undecided.
+        alone_rolled: the same after any rollout.
         then: the events that follow, in words.
         pending: pods that are pending afterwards.
         missing: pods that are not ready afterwards, pending or not.
@@ -77,6 +82,8 @@ class ShownEvent:
     now: int | None = None
     orders: Bounds | None = None
     rolled: Bounds | None = None
+    alone: int | None = None
+    alone_rolled: int | None = None
     then: str = ""
     pending: int = 0
     missing: int = 0
@@ -195,7 +202,7 @@ def _counted(
             states.setdefault(key_of(each), []).append((name, each))
     for key in keys:
         with counted.judge(key) as judge:
-            showing = _Showing(judge, WorkloadDrills(inventory, options, key), settled[key], 1)
+            showing = _Showing(judge, WorkloadDrills(inventory, options, key), settled[key], 1, is_counted=True)
             yield showing.counted(ready.get(key, 0), states.get(key, []))
 
 
@@ -205,6 +212,7 @@ class _Showing:
     drills: WorkloadDrills
     settled: WorkloadStatus
     most: int
+    is_counted: bool = False
 
     def shown(self, ready: int) -> Shown:
         """Return the workload with its events."""
@@ -258,8 +266,15 @@ class _Showing:
 
     def _lost(self, when: When, key: str) -> ShownEvent:
         loss = "zone" if when == "zone-loss" else "node"
-        shared = self.judge.shared_domain(loss)
-        return replace(self._forced(when, key, self.judge.fewest(loss)), shared=shared)
+        event = self._forced(when, key, self.judge.fewest(loss))
+        event = replace(event, shared=self.judge.shared_domain(loss))
+        if event.basis != "none" or self.is_counted or event.of > _MOST_REPEATED:
+            return event
+        judge = self.judge
+        own = only_workload(judge.inventory, judge.key)
+        found = WorkloadPromises(own, judge.options, judge.key, judge.budget, {}).fewest(loss)
+        alone, rolled = (each.least if each.known else None for each in (found.orders, found.bounds))
+        return replace(event, alone=alone, alone_rolled=rolled)
 
     def _drained(self, losses: Sequence[ShownEvent], played: int = 0) -> ShownEvent | None:
         """Return a drain with the pods that filters and budgets guarantee; ``None`` if a node lacks a hostname.

@@ -368,3 +368,15 @@ def test_ready_pods_on_a_node_that_is_not_ready_do_not_count_as_ready() -> None:
     a1["spec"]["taints"] = [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]
     found = promise_show(inventory(a1, *others, *running(True, True, True)), ["deploy/web"])
     assert [(each.ready, each.replicas) for each in found.workloads] == [(2, 3)]
+
+
+def test_a_count_that_others_leave_open_is_shown_as_it_is_without_them() -> None:
+    """The other workload can fill a zone, so `web` may get no node there."""
+    room = [{**each, "status": {"allocatable": {"cpu": "4", "pods": "110"}}} for each in THREE]
+    one_cpu = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
+    crowd = workload("Deployment", "crowd", 8, one_cpu)
+    pods = {"topologySpreadConstraints": [spread(**BY_REVISION)], **one_cpu}
+    answer = of(*room, workload("Deployment", "web", 6, pods), crowd, states=10, seconds=0.1)
+    found = event(answer, "zone-loss")
+    assert (found.ground, found.alone, found.alone_rolled) == ("none", 4, 4)
+    assert "not decided; 4 if others leave room" in answer.text(width=120)

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from topospread.base import Bounds
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.errors import UsageError
 from topospread.simulation.options import SimulationOptions
-from topospread.simulation.orders import interleaved, simulate_orders
+from topospread.simulation.orders import SpreadBounds, WorkloadBounds, interleaved, simulate_orders
 from topospread.simulation.simulate import simulate
 
 NODES = "".join(
@@ -160,3 +161,15 @@ def test_a_simulation_says_that_the_order_may_decide_where_it_may(
 def test_pending_pods_of_another_namespace_are_not_asked_about(contested: topospread.Inventory) -> None:
     found = simulate_orders(contested, 20, SimulationOptions(), namespace="kube-system")
     assert (found.verdict, found.pending, found.all_placed) == ("yes", Bounds.exactly(0), 20)
+
+
+def test_a_workload_whose_nodes_alone_differ_is_the_same_by_zone(contested: topospread.Inventory) -> None:
+    def spread(key: str, most: int) -> SpreadBounds:
+        domains = {each: Bounds(least=1, most=most) for each in ("a", "b")}
+        return SpreadBounds(key, "DoNotSchedule", 1, "pod", Bounds.exactly(0), domains)
+
+    spreads = spread("topology.kubernetes.io/zone", 1), spread("kubernetes.io/hostname", 2)
+    web = WorkloadBounds("Deployment", "default", "web", 2, Bounds.exactly(0), same=False, spread=spreads)
+    found = simulate_orders(contested, 1, SimulationOptions()).answer()
+    text = msgspec.structs.replace(found, workloads=(web,)).text()
+    assert text.endswith("same by zone in every order: 1 workload: default/web\n")

@@ -98,7 +98,7 @@ def test_a_judged_pod_that_is_pending_in_both_simulations_is_a_no(tmp_path: Path
     assert simulated(path).verdict == "no"
     words = ["-f", str(path), "--on", CLUSTER]
     text = CliRunner().invoke(command, words, standalone_mode=False).stdout
-    assert text.startswith("no: default/web is pending; 0–1 of 1 pod of default/infer find nodes\n")
+    assert text.startswith("no: default/web is pending; 0–1 of 1 pod of default/infer find nodes (6 nodes)\n")
 
 
 def test_a_stateful_set_that_waits_for_an_unjudged_pod_is_open(tmp_path: Path) -> None:
@@ -314,7 +314,9 @@ def test_a_namespace_names_the_pods_of_others_on_which_it_depends(tmp_path: Path
     path = manifest(tmp_path, infer, deployment("web", 1, "3"))
     words = ["-f", str(path), "--on", CLUSTER, "-n", "default"]
     text = " ".join(CliRunner().invoke(command, words, standalone_mode=False).stdout.split())
-    assert text.startswith("unknown: 0–1 of 1 pod of default/web find nodes; in other namespaces 6 not judged")
+    assert text.startswith(
+        "unknown: 0–1 of 1 pod of default/web find nodes (6 nodes); in other namespaces 6 not judged"
+    )
     assert "not judged: resource claims" in text
 
 

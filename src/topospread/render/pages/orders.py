@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from topospread.answers.orders import Orders
-from topospread.answers.words import counted, listed
+from topospread.answers.words import counted, listed, noun_of
 from topospread.render.blocks import Fact, Page, Part, Section, Table, Verdict
 from topospread.simulation.orders import WorkloadBounds
 
@@ -19,22 +19,33 @@ def page(answer: Orders) -> Page:
     if answer.evicted.most:
         parts.append(Fact("evicted", f"{answer.evicted} pods for more important pods"))
     parts += [Fact("warning", each) for each in answer.warnings]
-    differ = [each for each in answer.workloads if not each.same or each.pending.most]
-    same = [each for each in answer.workloads if each.same and not each.pending.most]
-    if same:
-        names = [f"{each.namespace}/{each.name}" for each in same]
-        parts.append(Fact("same in every order", f"{counted(len(same), 'workload')}: {listed(names, 3)}"))
     key = matrix_key(each.spread for each in answer.workloads)
+    placed = [each for each in answer.workloads if not each.pending.most]
+    same = [each for each in placed if each.same]
+    same_by_key = [each for each in placed if not each.same and _is_same_by(key, each)]
+    differ = [each for each in answer.workloads if each not in same and each not in same_by_key]
+    for title, alike in (("same in every order", same), (f"same by {noun_of(key)} in every order", same_by_key)):
+        if alike:
+            names = [f"{each.namespace}/{each.name}" for each in alike]
+            parts.append(Fact(title, f"{counted(len(alike), 'workload')}: {listed(names, 3)}"))
+    same += same_by_key
     if differ:
         parts.append(Section("", (_matrix(differ, key),)))
     if same:
-        parts.append(Section("Workloads that are the same in every order", (_matrix(same, key),), wide=True))
+        where = f" by {noun_of(key)}" if same_by_key else ""
+        parts.append(Section(f"Workloads that are the same{where} in every order", (_matrix(same, key),), wide=True))
     for other in keys_of(each.spread for each in answer.workloads):
         if other != key:
             parts.append(Section(f"By {other}", (_matrix([*differ, *same], other),), wide=True))
     if answer.notes:
         parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page("Simulation in several orders", tuple(parts))
+
+
+def _is_same_by(key: str, one: WorkloadBounds) -> bool:
+    """Return whether every order places the workload's pods in the same domains of the key."""
+    spreads = [each for each in one.spread if each.topology_key == key]
+    return bool(spreads) and all(each.known for spread in spreads for each in spread.domains.values())
 
 
 def _matrix(workloads: Sequence[WorkloadBounds], key: str) -> Table:

@@ -134,10 +134,16 @@ def _accepted(answer: Plan) -> Iterator[Fact]:
         least = min((one.after.least for one in own if _ABOUT.get(one.event) == about), default=0)
         if about and least and not (about == "node-loss" and "zone-loss" in wants):
             wants[about] = f"{about}>={least}"
-    if any(each.verdict == "no" and _ABOUT.get(each.event) in wants for each in worse):
+    if not worse:
+        return
+    accepted = {*wants, *(["node-loss"] if "zone-loss" in wants else ())}
+    if all(_ABOUT.get(each.event) in accepted for each in own if each.verdict == "no"):
         where = f"metadata.annotations of {worse[0].kind} {_name(worse[0])}"
-        says = f"accepts the change, once OLD has it in {where}; or undo the change"
+        for_all = "the change" if {_name(each) for each in worse} == {_name(worse[0])} else f"it for {_name(worse[0])}"
+        says = f"accepts {for_all}, once OLD has it in {where}; or undo the change"
         yield Fact("fix", says, declaration(wants.values()))
+    else:
+        yield Fact("fix", f"undo the change: no declared promise can accept it for {_name(worse[0])}")
 
 
 def _declared_again(answer: Plan) -> Iterator[Fact]:

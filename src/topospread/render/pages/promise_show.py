@@ -52,6 +52,7 @@ def page(answer: PromiseShow) -> Page:
 _MARKS = {
     "*": "proved for every order of pods, but not after rollouts",
     "?": "between these numbers",
+    "alone": "proved, if other workloads leave room",
     "now": "while the pods are on their present nodes",
     "simulated": "in one simulation",
     "sampled": "in several simulations with random choices",
@@ -142,13 +143,21 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
         else:
             now = "" if each.now is None else f"{each.now} as placed now"
             now = f"{each.leaves.most} simulated" if each.ground == "played" and not now else now
-            known = _known(each.orders, each.needed)
+            known = _known(each.orders, each.needed, each.alone)
             # The fact comes first if the search of all orders only found bounds.
             ground = "; ".join(filter(None, (known, now) if each.orders.known else (now, known)))
             rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
         if each.rolled is not None and each.rolled != each.orders:
             rows.append(
-                (each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled, each.needed)))
+                (
+                    each,
+                    (
+                        "… after any rollout",
+                        _leaves(each.rolled, each),
+                        "",
+                        _known(each.rolled, each.needed, each.alone_rolled),
+                    ),
+                )
             )
     return rows
 
@@ -160,11 +169,13 @@ def _leaves(bounds: Bounds, each: PromisedEvent) -> str:
     return f"{bounds} of {each.of}{'?' if is_open else ''}"
 
 
-def _known(bounds: Bounds, needed: int | None) -> str:
-    """Return how bounds are known. Bounds that decide the requirement are proved as far as it needs."""
-    if not bounds.known and needed is not None and bounds.most < needed:
+def _known(bounds: Bounds, needed: int | None, alone: int | None = None) -> str:
+    """Return whether a count is proved, or proved to be too low; else its value without other workloads, if proved."""
+    if bounds.known:
+        return "proved"
+    if needed is not None and bounds.most < needed:
         return f"can be {bounds.most} or fewer, proved"
-    return "proved" if bounds.known else "not decided"
+    return "not decided" if alone is None else f"not decided; {alone} if others leave room"
 
 
 def _ground(each: PromisedEvent) -> str:
@@ -208,6 +219,8 @@ def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
         leaves = f"now {each.now}, {leaves}"
     else:
         leaves += f" {_GROUNDS.get(each.ground, '')}".rstrip()
+    if each.ground == "none" and each.alone_rolled is not None:
+        leaves += f", alone {each.alone_rolled}"
     role = {"yes": "", "no": "bad", "unknown": "unsure"}[
         each.leaves.at_least(one.needed if each.needed is None else each.needed)
     ]

@@ -54,7 +54,7 @@ def checkout() -> Simulation:
 
 def test_the_verdict_its_cause_and_one_table() -> None:
     assert checkout().answer().text() == snapshot("""\
-no: 2 of 10 pods of shop/checkout are pending
+no: 2 of 10 pods of shop/checkout are pending (9 nodes)
 why: maxSkew 1 over zones admits only zone-c, where node-6, node-7 and node-8
      lack cpu
 
@@ -65,7 +65,7 @@ shop/checkout    8/10       3       3       2     1    1
 
 def test_wide_adds_the_sums_nodes_and_domains() -> None:
     assert checkout().answer().text(wide=True) == snapshot("""\
-no: 2 of 10 pods of shop/checkout are pending
+no: 2 of 10 pods of shop/checkout are pending (9 nodes)
 why: maxSkew 1 over zones admits only zone-c, where node-6, node-7 and node-8
      lack cpu
 
@@ -95,7 +95,7 @@ zone-c       0      2  ██   3 nodes, all lack cpu
 def test_the_picture_has_a_bar_for_each_domain() -> None:
     drawn = svg(checkout().answer().page())
     assert drawn.count('<rect class="bar"') == 3
-    assert "no: 2 of 10 pods of shop/checkout are pending" in drawn
+    assert "no: 2 of 10 pods of shop/checkout are pending (9 nodes)" in drawn
 
 
 def test_many_domains_are_summed_up() -> None:
@@ -176,7 +176,7 @@ def test_bare_pods_with_the_same_result_are_one_row() -> None:
     other = workload("api", kind="Pod", pending=1)
     shown = simulation([*pods, other], [waiting(1, "no room", name="api", kind="Pod")], placements=landed)
     assert shown.answer().text() == snapshot("""\
-no: shop/api is pending
+no: shop/api is pending (9 nodes)
 why: no room
 
 WORKLOAD       PLACED  zone-a  zone-b  SKEW  MAX
@@ -190,7 +190,7 @@ def test_causes_with_the_most_pods_come_first_and_others_are_counted() -> None:
     shown = simulation([workload(f"svc-{i}", pending=i + 1) for i in range(4)], groups).answer().text()
     assert shown.splitlines()[:4] == snapshot(
         [
-            "no: 10 of 10 pods of 4 workloads are pending",
+            "no: 10 of 10 pods of 4 workloads are pending (9 nodes)",
             "why: shop/svc-3 (4 pods): waits for its scheduling gates: g3",
             "why: shop/svc-2 (3 pods): waits for its scheduling gates: g2",
             "more: 3 pods pending for 2 other causes: -o wide",
@@ -223,7 +223,7 @@ def many() -> Simulation:
 
 def test_of_many_workloads_those_in_trouble_come_first() -> None:
     assert many().answer().text() == snapshot("""\
-no: 1 of 3 pods of shop/waiting is pending
+no: 1 of 3 pods of shop/waiting is pending (9 nodes)
 why: no room
 warning: a warning
 note: a note
