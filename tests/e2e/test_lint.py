@@ -202,7 +202,7 @@ def test_diff_shows_what_fix_does(tmp_path: Path) -> None:
     assert "+    topologyKey: topology.kubernetes.io/zone\n" in shown.stdout
     assert app.read_text() == WARNED
     done = run("lint", "app.yaml", "--fix", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "fixed: app.yaml\n")
+    assert (done.returncode, done.stderr) == (0, "fixed: app.yaml: beta-topology-key\n")
     assert app.read_text() == GOOD
     assert run("lint", "app.yaml", "--diff", folder=tmp_path).stdout == ""
 

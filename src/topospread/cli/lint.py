@@ -106,7 +106,9 @@ def lint(**given: Any) -> int:
         return 2 if outcome.read.broken else int(bool(mended))
     for each in mended:
         each.write()
-        click.echo(f"fixed: {one_line(each.source.name)}", err=True)
+        # A message says after "--fix" what is added, and why.
+        rules = dict.fromkeys(f"{rule}{says.partition('; --fix')[2]}" for rule, says in each.rules)
+        click.echo(f"fixed: {one_line(each.source.name)}: {one_line('; '.join(rules))}", err=True)
     code = _written(outcome.limited(), given)
     return 2 if outcome.read.broken else code
 

@@ -99,11 +99,13 @@ class FixedText(msgspec.Struct, frozen=True):
         source: file it was read from.
         before: the old text.
         after: the text with the fixes.
+        rules: the fixed findings, each as rule and message.
     """
 
     source: Source
     before: str
     after: str
+    rules: tuple[tuple[str, str], ...] = ()
 
     def diff(self) -> str:
         """Return a unified diff in the format of ``patch -p0``."""
@@ -158,14 +160,23 @@ def mend(
     outcome = run(question, stdin, cluster=cluster).at_least(level)
     before = {source.path: (source, text) for source, text in outcome.read.texts}
     texts = {path: text for path, (_, text) in before.items()}
+    found: dict[tuple[str, str, str], None] = {}
     for _ in range(_ROUNDS):
         mended = dict(_mended_texts(outcome, unsafe=unsafe))
         if not mended:
             break
         texts |= mended
+        found |= {(each.finding.place.source, each.finding.rule, each.finding.message): None for each in outcome.judged}
         outcome = run(question, instead=texts, cluster=outcome.given.cluster).at_least(level)
+    left = {(each.finding.place.source, each.finding.rule, each.finding.message) for each in outcome.judged}
+    fixed = [each for each in found if each not in left]
     return outcome, [
-        FixedText(source, text.data.decode(), texts[path].data.decode())
+        FixedText(
+            source,
+            text.data.decode(),
+            texts[path].data.decode(),
+            tuple((rule, says) for file, rule, says in fixed if file == source.name),
+        )
         for path, (source, text) in before.items()
         if texts[path].data != text.data
     ]

@@ -99,7 +99,20 @@ def _not_spread(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         if spec.topology_spread_constraints or apart or listed_defaults(given, pods):
             continue
         message = f"{replicas} replicas and nothing that spreads them: one node or zone may hold all of them"
-        yield manifest, Problem("", message, _spreading(given, pods, hard=len(zones) > 1 and None not in zones))
+        # Without nodeTaintsPolicy: Honor, a hard constraint keeps the pods of a lost zone pending.
+        honors = given.gates.enabled("NodeInclusionPolicyInPodTopologySpread")
+        hard = len(zones) > 1 and None not in zones and honors
+        fix = _spreading(given, pods, hard=hard)
+        if fix:
+            why = f"the nodes of --on are in {len(zones)} zones" if hard else _why_soft(given, honors=honors)
+            message += f"; --fix adds a {'hard' if hard else 'soft'} constraint over zones, because {why}"
+        yield manifest, Problem("", message, fix)
+
+
+def _why_soft(given: LintInput, *, honors: bool) -> str:
+    if not given.nodes:
+        return "no nodes are given"
+    return "not every node is in one of several zones" if honors else "nodeTaintsPolicy is off in this version"
 
 
 def _spreading(given: LintInput, pods: PodSource, *, hard: bool) -> tuple[FieldEdit, ...]:
@@ -112,6 +125,7 @@ def _spreading(given: LintInput, pods: PodSource, *, hard: bool) -> tuple[FieldE
         "maxSkew": 1,
         "topologyKey": ZONE,
         "whenUnsatisfiable": "DoNotSchedule" if hard else "ScheduleAnyway",
+        **({"nodeTaintsPolicy": "Honor"} if hard else {}),
         "labelSelector": {"matchLabels": dict(labels)},
     }
     if isinstance(pods.item, Deployment) and given.gates.enabled("MatchLabelKeysInPodTopologySpread"):
@@ -133,7 +147,10 @@ RULES = (
         wrong=Example(deployment("", replicas=3)),
         right=Example(deployment(constraint(_OWN, when="ScheduleAnyway"), replicas=3)),
         needs="manifests",
-        fix="Adds a constraint over zones: hard if nodes are given and each is in one of several zones, else soft.",
+        fix=(
+            "Adds a constraint over zones: hard with `nodeTaintsPolicy: Honor` if nodes are given and each is in one "
+            "of several zones, else soft."
+        ),
     ),
     Rule(
         id="one-replica-to-spread",

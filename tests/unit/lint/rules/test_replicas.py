@@ -108,12 +108,21 @@ profiles:
 
 
 @pytest.mark.parametrize(
-    ("cluster", "when"), [("", "ScheduleAnyway"), ("nodes=3", "ScheduleAnyway"), ("zones=3,nodes=3", "DoNotSchedule")]
+    ("cluster", "when", "word", "why"),
+    [
+        ("", "ScheduleAnyway", "soft", "no nodes are given"),
+        ("nodes=3", "ScheduleAnyway", "soft", "not every node is in one of several zones"),
+        ("zones=3,nodes=3", "DoNotSchedule", "hard", "the nodes of --on are in 3 zones"),
+    ],
 )
-def test_the_fix_is_hard_where_every_node_is_in_one_of_several_zones(cluster: str, when: str) -> None:
-    ((edit,),) = (each.fix for each in findings(deployment("", replicas=3), "no-spread", cluster=cluster))
-    (made,) = edit.value
+def test_the_fix_is_hard_where_every_node_is_in_one_of_several_zones(
+    cluster: str, when: str, word: str, why: str
+) -> None:
+    (found,) = findings(deployment("", replicas=3), "no-spread", cluster=cluster)
+    ((made,),) = (each.value for each in found.fix)
     assert made["whenUnsatisfiable"] == when
+    assert made.get("nodeTaintsPolicy") == ("Honor" if when == "DoNotSchedule" else None)
+    assert f"; --fix adds a {word} constraint over zones, because {why}" in found.message
     assert made["labelSelector"] == {"matchLabels": {"app": "web"}}
     assert made["matchLabelKeys"] == ["pod-template-hash"]
 
