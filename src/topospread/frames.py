@@ -13,6 +13,9 @@ import msgspec
 
 from topospread.errors import UsageError
 
+_FIRST = {"causes": "first_cause", "remedies": "first_remedy"}
+"""List → column with the text of its first item."""
+
 
 class _Field(NamedTuple):
     """A field of a struct: its name, the struct in it or in its list, and whether it holds several values."""
@@ -65,7 +68,7 @@ def _rows(kind: Any, owner: Any, path: str, known: dict[str, Any]) -> Iterator[d
 def _cells(kind: Any, struct: Any, before: str = "") -> Iterator[tuple[str, Any, bool]]:
     """Yield (column, value, is_many); ``is_many``: the value is a list or mapping.
 
-    A nested struct has its own columns: ``placed_least``.
+    A nested struct has its own columns: ``placed_least``. The cause of an item that is not judged is its sentence.
     """
     for each in _fields(kind):
         value = getattr(struct, each.name, None)
@@ -74,6 +77,10 @@ def _cells(kind: Any, struct: Any, before: str = "") -> Iterator[tuple[str, Any,
         elif each.struct is not None and not each.is_list:
             yield from _cells(each.struct, None, f"{before}{each.name}_")
         else:
+            if each.name in _FIRST and each.is_list:
+                says = getattr(struct, "says", "") if getattr(struct, "verdict", "") == "unknown" else ""
+                first = value[0].says if value else says if each.name == "causes" else ""
+                yield f"{before}{_FIRST[each.name]}", first, False
             yield f"{before}{each.name}", None if value is msgspec.UNSET else _cell(value), each.is_many
 
 

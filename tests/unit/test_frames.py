@@ -29,7 +29,7 @@ def test_a_list_is_a_frame_and_a_list_in_it_has_the_columns_of_its_owner() -> No
     assert domains["name"].tolist() == ["eu-west-1a", "eu-west-1b", "eu-west-1c"]
     assert set(domains["constraints_max_skew"]) == {1}
     assert why.frame("remedies")["tried_places"].tolist()[0] == 6
-    assert ONCALL.status().frame("pending.workloads").shape == (1, 4)
+    assert ONCALL.status().frame("pending.workloads").shape == (1, 6)
 
 
 def test_every_cell_is_a_scalar() -> None:
@@ -40,6 +40,25 @@ def test_every_cell_is_a_scalar() -> None:
     assert "eu-west-1a=2, eu-west-1b=2, eu-west-1c=1" in set(spread["domains"])
     for frame in (pending, spread):
         assert not any(isinstance(cell, dict | list | tuple) for row in frame.itertuples() for cell in row)
+
+
+def test_the_first_cause_and_remedy_are_columns_of_text() -> None:
+    status = ONCALL.status()
+    (group,) = status.pending
+    pending = status.frame("pending")
+    assert pending["first_cause"].tolist() == [group.causes[0].says]
+    assert pending["first_remedy"].tolist() == [group.remedies[0].says]
+    pods = status.frame("pending.pods").groupby("pending_first_cause").size()
+    assert pods.to_dict() == {group.causes[0].says: len(group.pods)}
+
+
+def test_a_group_that_is_not_judged_has_its_sentence_as_the_first_cause() -> None:
+    claim = {"name": "gpu", "resourceClaimName": "gpu"}
+    pod = {"containers": [{"name": "a", "image": "a"}], "resourceClaims": [claim]}
+    web = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": pod}
+    status = ONCALL.but(on="zones=3,nodes=3").after(manifests=[web]).status()
+    assert [each.verdict for each in status.pending] == ["unknown"]
+    assert status.frame("pending")["first_cause"].tolist() == [status.pending[0].says]
 
 
 def test_a_mapping_has_a_row_for_each_key() -> None:

@@ -21,8 +21,9 @@ from topospread.simulation.unknown import is_unjudged, merged
 from topospread.text import shell_line
 
 from .causes import causes_of
+from .reasons import on_it
 from .spread import limit_words, refusal_words
-from .words import agreeing, counted, listed
+from .words import agreeing, counted, joined, listed
 
 _NAMES = 4
 """Maximum number of names in one sentence."""
@@ -112,6 +113,7 @@ class SizedPool(Base, frozen=True, kw_only=True):
     why_not: Annotated[
         str, Meta(description="Why the set has no node of it: rejected, not needed or not enough; empty if it has.")
     ]
+    takes: Annotated[str, Meta(description="Pods that one new node takes, and why no more; empty if not known.")] = ""
 
 
 class SizedZone(Base, frozen=True, kw_only=True):
@@ -280,12 +282,22 @@ def _sized(pool: result.SizedPool, verdict: Word) -> SizedPool:
         why = f"with only +{pool.alone[0]} of it, {pool.alone[1]} more {agreeing('fit', pool.alone[1])}"
     elif not pool.add and not why:
         why = "not needed" if verdict == "yes" else "not decided"
+        why = f"as good as {pool.replaces}" if pool.replaces else why
     return SizedPool.like(
         pool,
         zone=pool.zone or None,
         nodes=pool.there,
         price=None if pool.price is None else float(pool.price),
         why_not=why,
+        takes=_takes(*pool.full) if pool.full is not None else "",
+    )
+
+
+def _takes(pods: int, reasons: Sequence[str], keys: Sequence[str]) -> str:
+    """Return the number of pods that one new node takes, and why it takes no more."""
+    why = f"required podAntiAffinity over {joined(keys)}" if keys else ""
+    return f"1 new node takes {counted(pods, 'pod')}, then it {on_it(dict.fromkeys(reasons, 1))}" + (
+        f": {why}" if why else ""
     )
 
 

@@ -26,10 +26,11 @@ from topospread.promise.asking import unjudged_classes, unjudged_parts
 from topospread.promise.design import Design, design
 from topospread.promise.fresh import LISTS, autoscaling_of, simulated_replicas, without_unjudged, workload_of
 from topospread.promise.in_place import replacements
-from topospread.promise.kept import WorkloadPromises
+from topospread.promise.kept import WorkloadPromises, budgets_over
 from topospread.promise.orders import SearchBudget
 from topospread.promise.questions import LOSSES
 from topospread.promise.wants import wanted_of
+from topospread.simulation.budgets import desired_healthy
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.run import prepare
 from topospread.text import did_you_mean
@@ -219,6 +220,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             *inventory.warnings,
             *_fewer_replicas(found, inventory),
             *_without_design(inventory, found, targets, among),
+            *_blocked_drains(inventory, designs),
             *(
                 f"promise check does not check the loss of {each}: only the loss of zones and nodes can be declared"
                 for each in survive
@@ -270,6 +272,22 @@ def _fewer_replicas(found: Iterable[DesignedWorkload], inventory: Inventory) -> 
             yield (
                 f"{each.namespace}/{each.name} is designed for {each.replicas} replicas, and HorizontalPodAutoscaler "
                 f"{scaling.name} allows {scaling.least}: see what --of {scaling.least} gives"
+            )
+
+
+def _blocked_drains(inventory: Inventory, designs: Sequence[tuple[Design, DesignedWorkload]]) -> Iterator[str]:
+    """Yield a warning for each budget that still lets no pod of a workload be evicted."""
+    for one, designed in designs:
+        labels = workload_of(inventory, key_of(one)).spec.template.metadata.labels or {}
+        budgets = [each for each, _ in budgets_over(one.inventory, one.namespace, labels)]
+        if (
+            len(budgets) == 1
+            and designed.replicas
+            and desired_healthy(budgets[0], designed.replicas) >= designed.replicas
+        ):
+            yield (
+                f"PodDisruptionBudget {one.namespace}/{budgets[0].metadata.name} blocks every drain of a node with a "
+                f'pod of {one.namespace}/{one.name}; --want "drain>={designed.replicas - 1}" lowers it'
             )
 
 

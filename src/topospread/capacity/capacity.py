@@ -9,6 +9,8 @@ from fractions import Fraction
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, key_of
+from topospread.api.pools import NodePool
+from topospread.api.well_known_labels import ZONE
 from topospread.controllers.planned import is_refusal
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.each import targets_of
@@ -25,6 +27,7 @@ from topospread.simulation.placing import place_all
 from topospread.simulation.run import prepare
 from topospread.simulation.unknown import merged, unjudged_parts
 from topospread.sources.load import load
+from topospread.text import listed
 
 from .filling import CapacityQuestion, ParallelRun, Progress, SomeAnswers, capacity_of
 from .honoring import honoring_taints
@@ -88,6 +91,8 @@ def _waiting(outcome: StepOutcome) -> int:
 
 LIMIT = 10_000
 """Default maximum number of rounds."""
+_ZONES = 6
+"""Maximum number of zones in one sentence."""
 SECONDS = 10.0
 """Default time limit of the search for a set of nodes, in seconds."""
 
@@ -245,10 +250,23 @@ def answer(
             # If a quota denies the pods, no set of nodes helps.
             if pools and (found.created is None or found.created >= number):
                 wider = replace(question, options=replace(question.options, pools=pools))
+                unknown = tuple(_unknown_zones(settled, pools))
+                report = replace(report, warnings=(*warnings, *unknown))
                 report = replace(report, sizing=sizing(settled, wider, number, besides.seconds))
     except KeyboardInterrupt as ended:
         raise Interrupted(_as_far(report, besides, ended, pools=bool(question.options.pools))) from None
     return report
+
+
+def _unknown_zones(settled: Inventory, pools: Sequence[NodePool]) -> Iterator[str]:
+    """Yield a warning if pools are in zones that no node has."""
+    zones = {each.labels[ZONE] for each in settled.nodes if ZONE in each.labels}
+    new = sorted({each.zone for each in pools if each.zone} - zones)
+    if zones and new:
+        yield (
+            f"--pools: no node is in {listed(new, _ZONES)}; new nodes there are new zones, which constraints count, "
+            f"too. The cluster's zones are {listed(sorted(zones), _ZONES)}"
+        )
 
 
 def _of_end(found: Capacity) -> tuple[Unjudged, ...]:

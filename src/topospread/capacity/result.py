@@ -153,6 +153,9 @@ class SizedPool:
         may_grow: whether the limit allows one more node, and its domain is not lost.
         alone: if no set suffices: (new nodes of this pool alone, complete rounds that fit with them).
         lost: the lost domain of its nodes; "" if there is none.
+        full: if nodes are added: (pods that one new node takes, reasons against one more, topology keys of the
+            required anti-affinity that rejects it); None if not known.
+        replaces: pool whose added nodes as many nodes of this pool could replace, at the same price; "" if none.
     """
 
     name: str
@@ -165,6 +168,8 @@ class SizedPool:
     may_grow: bool
     alone: tuple[int, int] | None = None
     lost: str = ""
+    full: tuple[int, tuple[str, ...], tuple[str, ...]] | None = None
+    replaces: str = ""
 
 
 @dataclass(frozen=True, slots=True)

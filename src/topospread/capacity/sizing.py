@@ -21,9 +21,11 @@ from topospread.api.node import Node
 from topospread.api.pools import NodePool, new_names
 from topospread.api.well_known_labels import REGION, ZONE
 from topospread.base import Word
+from topospread.cluster.cluster import pod_key
 from topospread.controllers.fallback import Domain, lost_domains
 from topospread.controllers.planned import QueuedPod
 from topospread.errors import UsageError
+from topospread.plugins.inter_pod_affinity import REASON_ANTI_AFFINITY
 from topospread.simulation.scaling import PoolScaler, lost_of, refusal_of, with_node
 from topospread.simulation.unknown import unjudged_parts
 
@@ -180,7 +182,7 @@ class _Search:
         free = [0 if lost_of(each, self.lost) else self.pods for each in self.pools]
         return Sizing(
             verdict,
-            tuple(self._sized(at, number, verdict) for at, number in enumerate(added)),
+            tuple(self._sized(at, added, verdict) for at in range(len(added))),
             found if verdict == "yes" else None,
             is_cheapest=is_whole and verdict == "yes",
             simulated=self.simulated,
@@ -198,7 +200,8 @@ class _Search:
         pairs = zip(self.pools, self.prices, strict=True)
         return next((pool.price / number for pool, number in pairs if pool.price), Fraction(1))
 
-    def _sized(self, at: int, number: int, verdict: Word) -> SizedPool:
+    def _sized(self, at: int, added: Counts, verdict: Word) -> SizedPool:
+        number, full, replaces = added[at], None, ""
         pool, run, nodes, refused, alone = self.pools[at], self.filled.run, self.settled.nodes, None, None
         if self.filled.last is not None:
             node = pool.node(next(new_names(pool, nodes)), nodes)
@@ -211,7 +214,57 @@ class _Search:
                 counts[at] += 1
             found = capacity_of(replace(self.settled, nodes=self._nodes(tuple(counts))), self.question)
             alone = counts[at], found.rounds
-        return SizedPool(pool.name, pool.zone, there, number, pool.most, pool.price, refused, grows, alone, lost)
+        if number:
+            full = self._full(pool)
+        elif verdict == "yes" and grows and refused is None:
+            replaces = next((self.pools[other].name for other in self._replaceable(at, added)), "")
+        pool_words = pool.name, pool.zone, there, number, pool.most, pool.price
+        return SizedPool(*pool_words, refused, grows, alone, lost, full, replaces)
+
+    def _replaceable(self, at: int, added: Counts) -> Iterator[int]:
+        """Yield the pools of a set whose nodes as many nodes of the pool ``at`` can replace at the same price."""
+        for other, number in enumerate(added):
+            if not number or self.prices[other] != self.prices[at] or number > self.most[at]:
+                continue
+            counts = [*added]
+            counts[at], counts[other] = number, 0
+            if not self.pools[at].may_grow(self._nodes((*counts[:at], number - 1, *counts[at + 1 :]))):
+                continue
+            if time.monotonic() < self.until and self._suffices(tuple(counts)):
+                yield other
+
+    def _suffices(self, counts: Counts) -> bool:
+        found = capacity_of(replace(self.settled, nodes=self._nodes(counts)), self.question)
+        return found.rounds >= self.question.limit
+
+    def _full(self, pool: NodePool) -> tuple[int, tuple[str, ...], tuple[str, ...]] | None:
+        """Return the number of pods that a new node takes, the reasons against one more, and their topology keys.
+
+        None for pods of several workloads, for pods that are not judged, and if a spread constraint ends the room.
+        """
+        if self.filled.last is None or len(self.filled.wanted) > 1:
+            return None
+        queued, run = self.filled.last[0], self.filled.run
+        scheduler, cluster = run.scheduler, run.cluster
+        node, pods = pool.node(next(new_names(pool, self.settled.nodes)), self.settled.nodes), 0
+        with cluster.savepoint():
+            with_node(scheduler, run.plan.workloads, node)
+            cluster.withdraw(pod_key(queued.namespace, queued.name))
+            row = cluster.nodes.row_of[node.name]
+            while pods < self.pods:
+                verdict = scheduler.verdict(queued.pod, name := f"{queued.name}-{pods}")
+                if node.name not in verdict.feasible or verdict.unjudged:
+                    why = verdict.rejected.get(node.name)
+                    known = pods and why is not None and why.plugin != "PodTopologySpread" and not verdict.unjudged
+                    if not known or why is None:
+                        return None
+                    apart = queued.pod.spec.affinity.pod_anti_affinity if queued.pod.spec.affinity else None
+                    terms = apart.required_during_scheduling_ignored_during_execution if apart is not None else None
+                    keys = {each.topology_key for each in terms or () if REASON_ANTI_AFFINITY in why.reasons}
+                    return pods, why.reasons, tuple(sorted(keys))
+                scheduler.bind(pod_key(queued.namespace, name), cluster.shared_class(queued.pod), row)
+                pods += 1
+        return None
 
 
 def _prices(pools: Sequence[NodePool]) -> list[int]:

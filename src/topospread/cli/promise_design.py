@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -178,13 +179,43 @@ def _edit_files(found: PromiseDesign, files: Read) -> PromiseDesign:
         for each in found.workloads
         if each.manifest and each.verdict == "yes"
     }
+    paths = {(each.kind, each.item.namespace, each.item.name): each.location.text.name for each in files.manifests}
+    twice = []
+    for key, objects in tuple(designs.items()):
+        new = {each["metadata"]["name"] for each in objects if each["kind"] == "PodDisruptionBudget"}
+        others = _unread_budgets(paths[key], paths.values(), key[1]) if new and key in paths else ()
+        for name, path in others:
+            if name in new and key in designs:
+                del designs[key]
+                twice.append(f"{key[1]}/{key[2]}: {path} has PodDisruptionBudget {name}; add -f {path}")
     texts, left = edited(files, designs)
+    left = [*twice, *left]
     for each in texts:
         each.write()
     if left and not texts:
         raise InputError(f"no file was edited: {left[0]}")
     warn([f"not edited: {each}" for each in left])
     return msgspec.structs.replace(found, edited=tuple(each.source.name for each in texts))
+
+
+def _unread_budgets(path: str, read: Collection[str], namespace: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and file of each of the namespace's PodDisruptionBudgets in a file's folder that was not read."""
+    from topospread.sources.files import Source, read_text
+    from topospread.sources.yaml import read_documents
+
+    folder, known = os.path.dirname(path), set(map(os.path.realpath, read))
+    for name in sorted(os.listdir(folder or ".")) if os.path.isfile(path) else ():
+        other = os.path.join(folder, name)
+        if not name.endswith((".yaml", ".yml")) or os.path.realpath(other) in known or not os.path.isfile(other):
+            continue
+        with suppress(InputError):
+            for document in read_documents(read_text(Source(other, None))):
+                found: Any = document.value
+                metadata = found.get("metadata") if isinstance(found, dict) else None
+                if not isinstance(metadata, dict) or found.get("kind") != "PodDisruptionBudget":
+                    continue
+                if metadata.get("namespace", namespace) == namespace:
+                    yield str(metadata.get("name")), other
 
 
 def _check_words(given: dict[str, Any]) -> list[str]:

@@ -42,11 +42,12 @@ def remarks(
     yield from _not_counted(_terminating(state))
     yield from _pinned(pending)
     yield from _staying(state)
-    skewed = [
-        f"{each.namespace}/{each.name}"
-        for each in changed
-        if not each.pending and any(spread.hard and spread.is_exceeded for spread in each.spread)
-    ]
+    skewed = []
+    for each in changed:
+        exceeded = [spread for spread in each.spread if spread.hard and spread.is_exceeded]
+        if exceeded and not each.pending:
+            worst = max(exceeded, key=lambda spread: spread.skew - spread.max_skew)
+            skewed.append(f"{each.namespace}/{each.name} (skew {worst.skew}, maxSkew {worst.max_skew})")
     if skewed:
         yield f"{_listed(skewed)} {agreeing('stay', len(skewed))} skewed: nothing moves pods that are placed"
 

@@ -461,7 +461,10 @@ class WorkloadPromises:
         states = math.prod(1 + each for each in coming.values())
         deep = not self.only_whole or rollout is not None or states <= self.budget.states
         found = asking.answer(lambda run: ask(_of(run, self.key)), deep=deep)
-        why = f"counting does not decide, and {len(asking.queue)} pods have too many orders to search; raise --states"
+        orders = f"counting does not decide, and {len(asking.queue)} pods have too many orders to search"
+        why = f"{orders}; raise --states"
+        if len(coming) > 1:
+            why = f"{orders}, because {len(coming)} workloads are to be placed: apply only this workload's file"
         return found if deep or found.lacks != "budget" else replace(found, why=why)
 
     def _asking(self, rollout: str | None) -> Asking:

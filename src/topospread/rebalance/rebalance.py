@@ -14,6 +14,7 @@ import msgspec
 from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.labels import Selector
 from topospread.api.selector_text import nothing_selected
+from topospread.controllers.node_lifecycle import is_silent
 from topospread.controllers.planned import Workload
 from topospread.controllers.scale import the_workload
 from topospread.drill.drill_state import DrillState
@@ -25,7 +26,7 @@ from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
 from topospread.simulation.unknown import merged, unjudged_of
-from topospread.text import agreeing, listed, not_in_namespace
+from topospread.text import agreeing, counted, listed, not_in_namespace
 
 from .bounds import Bound, bound_by_counts, bound_of, groups
 from .exhaustive_search import deepen, without_needless
@@ -270,10 +271,22 @@ def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: Rebala
         impossible=plan.bound.impossible,
         soft=_soft_beyond(state, wished) if wished.max_skew is None else 0,
         pending=begun.waiting - len({pod for _, pod in begun.unjudged}),
-        warnings=(*state.warnings, *_without_budget(state, done.moves)),
+        warnings=(*state.warnings, *_not_ready(state), *_without_budget(state, done.moves)),
         notes=(*state.notes, *([] if _chosen(state, wished) else [_NOBODY])),
         unjudged=merged(unjudged_of(begun.unjudged), *(each.unjudged for each in plan.unmet)),
     )
+
+
+def _not_ready(state: DrillState) -> Iterator[str]:
+    """Yield a warning about nodes that are not ready: the node lifecycle controller may evict their pods first."""
+    found = [name for name in state.cluster.nodes.names if is_silent(state.node(name))]
+    pods = sum(each.node in found for each in state.pods.by_key.values())
+    if found and pods:
+        yield (
+            f"{counted(len(found), 'node')} {agreeing('are', len(found))} not ready: {listed(found, 3)}. "
+            f"The controllers may replace {counted(pods, 'pod')} there, which count in the present domains. "
+            "To plan for the state after that: topospread drill --wait 10m --save FILE, then rebalance --on FILE"
+        )
 
 
 def _without_budget(state: DrillState, moves: Sequence[PodMove]) -> Iterator[str]:

@@ -270,3 +270,46 @@ def test_no_pool_grows_in_a_lost_zone(seconds: float) -> None:
     assert (found.verdict, added(found)) == ("yes", {"pb": 1})
     assert [each.why_not for each in found.pools] == ["a is lost", ""]
     assert sizing(objects, pool("pa", "a"), more=9).verdict == "no"
+
+
+def apart(key: str) -> Json:
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "web"}}}
+    return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+
+def test_the_filter_that_ends_the_room_of_a_new_node_is_named() -> None:
+    hostname = "kubernetes.io/hostname"
+    found = sized([*nodes("a"), workload("Deployment", spec=apart(hostname))], pool("small", "a"), more=3)
+    assert found.sizing is not None
+    assert [each.takes for each in found.sizing.pools] == [
+        f"1 new node takes 1 pod, then it is ruled out by pod anti-affinity: required podAntiAffinity over {hostname}"
+    ]
+    assert "small: 1 new node takes 1 pod" in found.text()
+    room = sizing([*nodes("a"), workload("Deployment")], pool("large", cpu=8), more=25)
+    assert [each.takes for each in room.pools] == ["1 new node takes 8 pods, then it lacks cpu"]
+
+
+def test_a_pool_of_the_same_price_that_would_do_is_as_good() -> None:
+    both = [pool(zone, zone, price=Fraction("0.1")) for zone in ("a", "b")]
+    free = sized([*nodes("a", "b"), workload("Deployment")], *both, more=25)
+    assert free.sizing is not None
+    assert {(each.add, each.why_not) for each in free.sizing.pools} == {(1, ""), (0, "as good as b")}
+    sizes = [pool(str(cpu), cpu=cpu, price=Fraction("0.1")) for cpu in (8, 2)]
+    larger = sizing([*nodes("a", "b"), workload("Deployment")], *sizes, more=25)
+    assert [(each.add, each.why_not) for each in larger.pools] == [(1, ""), (0, "not needed")]
+
+
+def test_new_pods_in_one_zone_of_several_are_told() -> None:
+    found = sized(
+        [*nodes("a", "b"), workload("Deployment", spec=apart("kubernetes.io/hostname"))], pool("p", "b"), more=4
+    )
+    assert "new pods are placed in b\n" in found.text()
+
+
+def test_a_pool_in_a_zone_that_no_node_has_warns_with_the_zones_of_the_cluster() -> None:
+    objects = [*nodes("a", "b"), workload("Deployment")]
+    (warning,) = sized(objects, pool("small", "zone-c"), pool("other", "a"), more=25).warnings
+    assert "no node is in zone-c;" in warning
+    assert "The cluster's zones are a, b" in warning
+    assert not sized(objects, pool("small", "b"), more=25).warnings
+    assert not sized(objects, pool("small"), more=25).warnings

@@ -497,3 +497,13 @@ def test_a_step_lists_a_workload_whose_counted_nodes_it_changes_although_it_move
     found = told([*nodes("a", "b", "c"), *objects], *steps)
     assert [one.skew for step in found.steps for one in state(step).spread] == skews
     assert "shop/web" in found.answer().text()
+
+
+def test_a_remark_on_skew_says_how_large_it_is_and_comes_again_when_it_grows() -> None:
+    objects = running(True, True)
+    for each in objects:
+        spec = each["spec"].get("template", each)["spec"]
+        spec |= HONOR | ({"nodeName": "a1"} if each["kind"] == "Pod" else {})
+    found = told([*nodes("a", "b"), *objects], Cordon(at("node=b1")), Uncordon(at("node=b1")))
+    skewed = "shop/web (skew 2, maxSkew 1) stays skewed: nothing moves pods that are placed"
+    assert [skewed in each.remarks for each in found.steps] == [False, False, True]

@@ -501,7 +501,8 @@ def test_orders_are_not_searched_if_the_states_cannot_suffice() -> None:
     found = promise_design(inventory(*objects), want="zone-loss>=2", states=500, tries=30)
     assert found.verdict == "unknown"
     assert found.unjudged[0].because.endswith(
-        "counting does not decide, and 15 pods have too many orders to search; raise --states"
+        "counting does not decide, and 15 pods have too many orders to search, because 5 workloads are to be placed: "
+        "apply only this workload's file"
     )
     assert all(each.lines for each in found.workloads)
 
@@ -534,3 +535,36 @@ def test_the_pods_that_must_remain_may_be_a_share() -> None:
     assert share.stdout == number.stdout
     refused = CliRunner().invoke(command, [*words, "--left", "half"])
     assert "'half' is not a valid integer" in refused.output
+
+
+def budget(available: int) -> Json:
+    spec = {"minAvailable": available, "selector": {"matchLabels": {"app": "web"}}}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": spec,
+    }
+
+
+def test_a_budget_that_blocks_every_drain_is_told_with_the_promise_that_lowers_it() -> None:
+    objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=3)]
+    (warning,) = promise_design(inventory(*objects, budget(3)), want="zone-loss>=1").warnings
+    assert warning.startswith("PodDisruptionBudget shop/web blocks every drain of a node with a pod of shop/web")
+    assert '--want "drain>=2" lowers it' in warning
+    assert not promise_design(inventory(*objects, budget(3)), want="drain>=2").warnings
+    assert not promise_design(inventory(*objects, budget(2)), want="zone-loss>=1").warnings
+
+
+def test_no_second_budget_is_written_beside_one_in_a_file_that_was_not_read(tmp_path: Path) -> None:
+    web, other = tmp_path / "web.yaml", tmp_path / "pdb.yaml"
+    web.write_text(yaml.safe_dump(workload("Deployment", replicas=3)))
+    words = ["promise", "design", "-f", str(web), "--on", "zones=3,nodes=6", "--want", "drain>=2", "--in-place"]
+    other.write_text(yaml.safe_dump(budget(3)))
+    before = web.read_text()
+    done = CliRunner().invoke(command, words)
+    assert web.read_text() == before
+    assert f"shop/web: {other} has PodDisruptionBudget web; add -f {other}" in str(done.exception)
+    other.write_text(yaml.safe_dump(budget(3) | {"metadata": {"name": "web", "namespace": "other"}}))
+    assert CliRunner().invoke(command, words).exit_code == 0
+    assert "PodDisruptionBudget" in web.read_text()

@@ -20,6 +20,15 @@ def test_what_holds_needs_no_eviction() -> None:
     assert (found.moves, found.constraints, found.is_met, found.bound) == ((), (), True, 0)
 
 
+def test_nodes_that_are_not_ready_are_named() -> None:
+    silent = node("a2", "a", taints=[{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}])
+    others = [each for each in THREE if each["metadata"]["name"] != "a2"]
+    objects = [silent, *others, *standing({"a1": 1, "a2": 1, "b1": 1, "c1": 1}, spread())]
+    (warning,) = rebalance_of(objects).warnings
+    assert warning.startswith("1 node is not ready: a2. The controllers may replace 1 pod there, ")
+    assert rebalance_of([*THREE, *standing({"a2": 1, "b1": 1, "c1": 1}, spread())]).warnings == ()
+
+
 def test_pods_of_the_fullest_domain_go_until_the_skew_is_allowed() -> None:
     found = rebalance_of([*THREE, *standing({"a1": 3, "a2": 2, "b1": 1}, spread())])
     assert len(found.moves) == 3

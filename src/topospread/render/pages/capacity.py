@@ -79,6 +79,10 @@ def _sizing(sizing: Sizing, command: str) -> Iterator[Fact]:
         if not sizing.cheapest:
             ground = f"not proved: {sizing.seconds:g} s (--seconds) ended after {simulated}{sizing.least_words}"
         yield Fact("cheapest", f"{rule} ({ground})")
+        yield from (Fact("nodes", f"{each.name}: {each.takes}") for each in sizing.pools if each.takes)
+        filled = [each for each in sizing.zones if each.more]
+        if len(filled) == 1 and filled[0].more > 1 and len([each for each in sizing.zones if each.name]) > 1:
+            yield Fact("note", f"all {filled[0].more} new pods are placed in {filled[0].name}")
         kept = listed([f"{each.nodes + each.add} for {each.name}" for each in sizing.pools if each.add], 3)
         if command:
             says = (
