@@ -152,7 +152,7 @@ def test_pending_pods_are_grouped_by_cause_most_pods_first_with_the_first_fix(tm
     assert (first["command"], first["tried"]["verdict"]) == (["kubectl", "uncordon", "node-c1"], "yes")
     assert [each["what"] for each in found["unjudged"]] == ["podGroups"]
     lines = run(*words).stdout.splitlines()
-    assert lines[0] == "no: 3 pods are pending for 2 causes; 3 pods are not judged (6 nodes, 5"
+    assert lines[0] == "no: 3 pods are pending for 2 causes; 3 more are not judged (6 nodes, 5"
     assert "fix: kubectl uncordon node-c1" in lines
     assert max(map(len, lines)) <= 80
 

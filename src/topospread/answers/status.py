@@ -7,13 +7,15 @@ from dataclasses import replace as with_fields
 from itertools import islice
 from typing import Annotated, ClassVar
 
-from msgspec import Meta
+from msgspec import Meta, field
 from msgspec.structs import replace
 
 from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory, key_of
 from topospread.api.labels import Selector
 from topospread.base import Word
+from topospread.controllers.node_lifecycle import is_silent
+from topospread.controllers.planned import Workload
 from topospread.rebalance.at_once import moves_at_once
 from topospread.rebalance.result import Rebalance
 from topospread.simulation.options import PLAIN, SimulationOptions
@@ -29,7 +31,7 @@ from .asked import asked_of, input_words
 from .causes import all_tainted
 from .pending_pods import Pending, pending_groups, workload_key
 from .spread import missed_selectors
-from .words import counted, in_order, listed, noun_of
+from .words import agreeing, counted, in_order, listed, noun_of
 
 _MOST_CAUSES = 3
 _MOST_LOOKED_AT = 100
@@ -55,6 +57,10 @@ class Status(Answer, frozen=True, kw_only=True):
         tuple[WorkloadStatus, ...],
         Meta(description="Worst first, by hard constraints, refused pods, soft constraints and the loss of a domain."),
     ] = ()
+    not_ready: Annotated[
+        dict[str, tuple[str, ...]],
+        Meta(description="Name of each node that is not Ready → its pods of these workloads, as NAMESPACE/NAME."),
+    ] = field(default_factory=dict)
     domains: Annotated[
         tuple[DomainRisk, ...], Meta(description="Domains that hold pods, for each topology key the worst first.")
     ] = ()
@@ -141,11 +147,13 @@ def status(  # noqa: PLR0913 - keyword arguments
         *(() if explained is None else _unjudged_parts(explained, pending)),
         *(() if waiting else _unjudged_workloads(workloads)),
     )
+    not_ready = {} if waiting else _not_ready(run, chosen)
     no = any(each.verdict == "no" for each in pending) or bool(exceeded)
     verdict: Word = "no" if no else "unknown" if unjudged else "yes"
     return Status(
         verdict=verdict,
         says=_says(verdict, pending, unjudged, None if waiting else exceeded, to_create)
+        + (f"; {counted(len(not_ready), 'node')} {agreeing('are', len(not_ready))} not Ready" if not_ready else "")
         + f" ({counted(spread.nodes, 'node')}, {counted(len(spread.workloads), 'workload')})",
         causes=(
             *[each.causes[0] for each in pending if each.causes][:_MOST_CAUSES],
@@ -160,6 +168,7 @@ def status(  # noqa: PLR0913 - keyword arguments
         exceeded=len(exceeded),
         waiting=waiting,
         workloads=workloads,
+        not_ready=not_ready,
         domains=() if waiting else spread.domains,
         warnings=(
             *spread.warnings,
@@ -174,6 +183,17 @@ def status(  # noqa: PLR0913 - keyword arguments
         ),
         notes=spread.notes,
     )
+
+
+def _not_ready(run: Run, chosen: Iterable[Workload]) -> dict[str, tuple[str, ...]]:
+    """Return the name of each node that is not Ready → its pods of the chosen workloads."""
+    found: dict[str, list[str]] = {
+        each.name: [] for each in run.cluster.nodes.nodes if each is not None and is_silent(each)
+    }
+    for pod in (pod for each in chosen for pod in each.existing) if found else ():
+        if (pods := found.get(pod.spec.node_name or "")) is not None:
+            pods.append(f"{pod.namespace}/{pod.name}")
+    return {name: tuple(pods) for name, pods in found.items()}
 
 
 def _unjudged_parts(waiting: Waiting, pending: Iterable[Pending]) -> Iterator[Unjudged]:
@@ -270,12 +290,13 @@ def _says(
     if pods:
         reasons = f" for {len(no)} causes" if len(no) > 1 else ""
         parts.append(f"{counted(pods, 'pod')} {'is' if pods == 1 else 'are'} pending{reasons}")
-    if exceeded:
-        parts.append(_exceeded_words(exceeded))
     if unknown:
-        parts.append(f"{counted(len(unknown), 'pod')} {'is' if len(unknown) == 1 else 'are'} not judged")
+        number = f"{len(unknown)} more" if pods else counted(len(unknown), "pod")
+        parts.append(f"{number} {agreeing('are', len(unknown))} not judged")
     elif verdict == "unknown":
         parts.append("constraints cannot be judged")
+    if exceeded:
+        parts.append(_exceeded_words(exceeded))
     if not parts:
         node = "every pod has a node"
         if to_create:

@@ -486,6 +486,14 @@ class WorkloadPromises:
         return KeptPart("in a rollout", "no", says, "proved", GuaranteeAnswer("", "never", 0, 0, (), says, write))
 
     @cached_property
+    def own_budgets(self) -> frozenset[str]:
+        """``NAMESPACE/NAME`` of the PodDisruptionBudgets that select the workload's pods."""
+        own = self.workload
+        labels = own.template.labels if own.template is not None else {}
+        found = budgets_over(self.inventory, own.namespace, labels)
+        return frozenset(f"{own.namespace}/{budget.metadata.name}" for budget, _ in found)
+
+    @cached_property
     def budget_least(self) -> int:
         """Number of pods that PodDisruptionBudgets keep ready, even if all nodes are drained at once."""
         own, least = self.workload, 0

@@ -168,7 +168,7 @@ def shown(
         most: number of domains or nodes for which each event is simulated, most pods first.
     """
     by = options.answered_by
-    ready = {key_of(each): each.existing for each in status(inventory, by).workloads}
+    ready = {key_of(each): each.ready for each in status(inventory, by).workloads}
     after = drill(inventory, [Wait(0)], by, keep_after=True).steps[0].after
     assert after is not None, "the drill was to keep it"
     settled = {key_of(each): each for each in status(after, by).workloads}
@@ -321,16 +321,19 @@ class _Showing:
             event = replace(event, leaves=leaves, basis="played")
         if not played:
             return replace(event, then="no pod has a node")
-        name, worst_one = max(played, key=lambda each: (each[1].left, len(each[1].broken), *_short(each[1])))
+        own = self.judge.own_budgets
+        broken = {name: [each for each in trial.broken if each in own] for name, trial in played}
+        name, worst_one = max(played, key=lambda each: (each[1].own_left, len(broken[each[0]]), *_short(each[1])))
         pending, missing = _short(worst_one)
-        if worst_one.left:
+        if worst_one.own_left:
             stay = f"{worst_one.fewest} of {event.of} stay ready"
-            then = f"does not end: {counted(worst_one.left, 'pod')} of {name} cannot be evicted, {stay}"
-        elif worst_one.broken:
-            budgets = "budget" if len(worst_one.broken) == 1 else "budgets"
-            then = f"breaks the {budgets} {', '.join(worst_one.broken)}; {_ended(pending, missing)}"
+            then = f"does not end: {counted(worst_one.own_left, 'pod')} of {name} cannot be evicted, {stay}"
+        elif broken[name]:
+            budgets = "budget" if len(broken[name]) == 1 else "budgets"
+            then = f"breaks the {budgets} {', '.join(broken[name])}; {_ended(pending, missing)}"
         else:
-            then = _ended(pending, missing)
+            waits = f"; the drain waits for {counted(worst_one.left, 'pod')} of other workloads"
+            then = _ended(pending, missing) + (waits if worst_one.left else "")
         return replace(
             event, then=then, pending=pending, missing=missing, worst=name, why=worst_one.why, steps=worst_one.steps,
             runs=len(played),

@@ -30,6 +30,7 @@ class Trial:
         skews: topology key and whether the constraint is DoNotSchedule → its greatest skew at the end.
         broken: violated budgets over any pods.
         left: pods that a drain could not evict.
+        own_left: those of them that are the workload's.
         stuck: whether a rollout was unfinished at the end.
         runs: number of drills.
         on: node → pods that the (first) drill placed and that are on it at the end.
@@ -45,6 +46,7 @@ class Trial:
     skews: dict[tuple[str, bool], int]
     broken: tuple[str, ...]
     left: int
+    own_left: int
     stuck: bool
     runs: int
     on: Counter[str]
@@ -160,6 +162,11 @@ def _of_one(found: Drill, key: ObjectKey, steps: tuple[Step, ...]) -> Trial:
         skews=skews,
         broken=tuple(each.budget for each in found.breaches),
         left=sum(len(each.not_evicted) for each in found.steps),
+        own_left=sum(
+            (each.namespace, each.workload) == (key[1], f"{key[0]}/{key[2]}")
+            for step in found.steps
+            for each in step.not_evicted
+        ),
         stuck=bool(found.stuck),
         runs=1,
         on=_nodes(found, key),
@@ -190,6 +197,7 @@ def _worst(trials: Sequence[Trial]) -> Trial:
         skews={key: max(each.skews.get(key, 0) for each in trials) for key in keys},
         broken=tuple(dict.fromkeys(name for each in trials for name in each.broken)),
         left=max(each.left for each in trials),
+        own_left=max(each.own_left for each in trials),
         stuck=any(each.stuck for each in trials),
         runs=len(trials),
         on=trials[0].on,

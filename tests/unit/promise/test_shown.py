@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.parted import parted
-from tests.unit.drill.builders import ZONE, budget, inventory, nodes, rolling, spread, workload
+from tests.unit.drill.builders import ZONE, budget, inventory, nodes, rolling, running, spread, workload
 from topospread.answers.promise_check import promise_check
 from topospread.answers.promise_show import PromisedEvent, PromiseShow, promise_show
 from topospread.base import Bounds
@@ -332,6 +332,42 @@ def test_pods_of_a_workload_whose_name_begins_alike_are_other_pods() -> None:
 def test_simulations_are_repeated_only_within_the_limit_of_seconds() -> None:
     objects = *THREE, web(spread(**BY_REVISION))
     assert [event(of(*objects, seconds=limit), "rollout").runs for limit in (60.0, 0.0)] == [8, 1]
+
+
+def test_budgets_of_other_workloads_are_not_those_of_a_workload() -> None:
+    """A zone's loss violates the budget of `web`, and a drain waits for its pods; `other` has no budget."""
+    other = workload("Deployment", "other", 3, {"topologySpreadConstraints": [spread()]})
+    found = promise_show(
+        inventory(*THREE, web(spread()), other, budget(maxUnavailable=0)), ["deploy/web", "deploy/other"]
+    )
+    ends = {(one.name, each.when): each.then for one in found.workloads for each in one.events}
+    assert ends["web", "zone-loss"].startswith("breaks the budget shop/web; ")
+    assert "shop/web" not in ends["other", "zone-loss"]
+    assert ends["web", "drain"].startswith("does not end: ")
+    assert ends["other", "drain"] == "all ready again; the drain waits for 1 pod of other workloads"
+    (row,) = [each for each in found.text().splitlines() if each.startswith("shop/other ")]
+    assert "budget" not in row
+    assert "blocked" not in row
+
+
+def test_a_broken_quorum_is_not_called_undecided_and_the_present_pods_come_first() -> None:
+    """Bounds below the requirement decide it, and the pods that are left as placed now may still be enough."""
+    loss = PromisedEvent.like(
+        event(of(*THREE, web(spread())), "zone-loss"),
+        needed=3, now=4, orders=Bounds(least=0, most=1), rolled=None, leaves=Bounds(least=0, most=1), ground="none",
+    )  # fmt: skip
+    found = of(*THREE, web(spread()))
+    one = replace(found.workloads[0], verdict="no", ground="proved", needed=3, events=(loss,))
+    text = " ".join(replace(found, workloads=(one,)).text().split())
+    assert "4 as placed now; can be 1 or fewer, proved" in text
+    assert "not kept, proved for other orders of pods; kept as placed now" in text
+
+
+def test_ready_pods_on_a_node_that_is_not_ready_do_not_count_as_ready() -> None:
+    a1, *others = nodes("a", "b", "c")
+    a1["spec"]["taints"] = [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]
+    found = promise_show(inventory(a1, *others, *running(True, True, True)), ["deploy/web"])
+    assert [(each.ready, each.replicas) for each in found.workloads] == [(2, 3)]
 
 
 def test_a_count_that_others_leave_open_is_shown_as_it_is_without_them() -> None:

@@ -286,3 +286,12 @@ def test_zone_columns_have_the_places_of_the_pods_and_a_remark_has_other_counts_
     found = status_of(inventory(*NODES[:2], *replica_set(nowhere, ["a1", "b1"])))
     (row,) = [" ".join(line.split()) for line in found.text().splitlines() if line.startswith("shop/web")]
     assert row == "shop/web 2/2 1 1 0 2 counts no node"
+
+
+def test_the_first_line_counts_nodes_that_are_not_ready_and_the_page_names_them_with_their_pods() -> None:
+    dead = node("a1", "a", taints=[{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}])
+    found = status_of(inventory(dead, *NODES[1:], *running(True, True)))
+    assert found.says.startswith("every pod has a node, and every hard constraint holds; 1 node is not Ready (3 nodes")
+    assert found.not_ready == {"a1": ("shop/web-a",)}
+    assert "not ready: node a1 has 1 pod: shop/web-a\n" in found.text()
+    assert "not Ready" not in status_of(inventory(*NODES, *running(True, True))).says

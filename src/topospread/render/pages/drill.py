@@ -160,7 +160,7 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
         judged, new = last.pending - last.unjudged, _new_of(answer, last)
         number = f"{judged or ''}"
         if answer.pending_before and new:
-            number = f"+{new}" if new == judged else f"+{new} to {judged}"
+            number = f"+{new}" if new == judged else f"+{new}, {judged} in all"
         pending = f"{number}{f' ? {last.unjudged}' if last.unjudged else ''}".strip()
         counts: tuple[Cell, ...] = (
             _ready(states[0][1].ready_before, told[0][1].replicas, begin.unjudged if begin is not None else 0),
@@ -215,20 +215,31 @@ def _before(answer: DrillResult) -> Iterator[Fact]:
     begin = answer.steps[0]
     unjudged = sum(each.unjudged for each in begin.workloads)
     before = answer.pending_before - unjudged
-    uncounted = f"; the verdict does not count {'it' if before == 1 else 'them'}" if before else ""
     evicted = [each for each in begin.events if each.kind == "evicted"]
     if evicted:
         pods = [node for each in evicted for group in each.pods for node in group.nodes.values()]
-        read, first = "", begin.events[0]
-        if first is evicted[0] and answer.namespace is None:  # events count the pods of all namespaces
-            read = f"{counted(first.pending - unjudged, 'pod')} pending as read; "
         why = listed([*dict.fromkeys(each.detail for each in evicted)], 1)
         are = "is" if len(pods) == 1 else "are"
-        words = f"{counted(len(pods), 'pod')} of {listed(in_order({*pods}), 1)} {are} evicted first ({why})"
-        now = f"BEFORE is at {clock(begin.ends)}, with {counted(before, 'pod')} pending"
-        yield Fact("before", f"{read}{words}; {now}{uncounted}")
-    elif before:
-        yield Fact("before", f"{before} {'pod was' if before == 1 else 'pods were'} already pending{uncounted}")
+        words = f"{counted(len(pods), 'pod')} of {listed(in_order({*pods}), 1)} {are} evicted ({why})"
+        yield Fact("before", f"{words} before the first step, which is at {clock(begin.ends)}")
+    if before:
+        was, them = ("pod was", "it") if before == 1 else ("pods were", "them")
+        yield Fact("before", f"{before} {was} already pending; the verdict does not count {them}")
+
+
+def _quorums(answer: DrillResult) -> Iterator[Fact]:
+    """Yield which StatefulSets with fewer ready pods keep their quorum at every moment, and which lose it."""
+    found: dict[str, list[str]] = {}
+    for last in _last(answer):
+        states = [one for step in answer.steps[1:] for one in step.workloads if key_of(one) == key_of(last)]
+        least = min((one.fewest for one in states), default=last.replicas)
+        if last.kind == "StatefulSet" and last.replicas > 2 and least < last.replicas:
+            most = least + max(one.unjudged for one in states)
+            said = Bounds(least=2 * least, most=2 * most).at_least(last.replicas + 1)
+            name = f"{last.namespace}/{last.name} ({least} of {last.replicas})"
+            found.setdefault({"yes": "kept by", "no": "lost by", "unknown": "not decided for"}[said], []).append(name)
+    for words, names in sorted(found.items(), reverse=True):
+        yield Fact("quorum", f"{words} {listed(names, _NAMES)}")
 
 
 def _facts(answer: DrillResult) -> Iterator[Fact]:
@@ -236,6 +247,7 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
         yield Fact("elsewhere", f"{answer.elsewhere}; the verdict is about -n {answer.namespace}")
     yield from _before(answer)
     yield from _balance(answer)
+    yield from _quorums(answer)
     if answer.fallback is not None:
         best = max(answer.fallback, key=lambda each: each.pending - each.pending_soft, default=None)
         gain = "no workload would gain from soft constraints while a domain is lost"

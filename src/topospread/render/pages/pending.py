@@ -111,7 +111,9 @@ def _tried(remedy: Remedy, workload: str = "") -> str:
         if remedy.not_evicted:
             pending += f"; {counted(remedy.not_evicted, 'pod')} still not evicted"
         return pending + skew_words(remedy.tried)
-    return tried_words(remedy.tried, workload)
+    replaced = remedy.tried.replaces - remedy.tried.evicts
+    replaces = f"; replaces {counted(replaced, 'running pod')}" if replaced > 0 else ""
+    return tried_words(remedy.tried, workload) + replaces
 
 
 def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), rest: str = "") -> Iterator[Fact]:

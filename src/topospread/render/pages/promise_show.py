@@ -71,6 +71,9 @@ def _needed(answer: PromiseShow) -> Iterator[Fact]:
         (one,) = answer.workloads
         ground = _GROUNDS.get(one.ground, one.ground)
         at = f" with {counted(one.replicas, 'replica')}" if one.sizes is not None else ""
+        asked = [each for each in one.events if each.needed is not None]
+        if one.verdict == "no" and all((each.now or 0) >= (each.needed or 0) for each in asked):
+            ground = f"{ground} for other orders of pods; kept as placed now"
         kept = {"yes": f"kept{at}, {ground}", "no": f"not kept{at}, {ground}", "unknown": f"not decided{at}"}[
             one.verdict
         ]
@@ -135,16 +138,26 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
             rows.append((each, (when, _leaves(each.leaves, each), each.then, _ground(each))))
             continue
         if each.now is not None and each.now < each.orders.least:  # the worst case is the current state
-            ground = f"as placed now; with new pods {each.orders}, {_known(each.orders)}"
+            ground = f"as placed now; with new pods {each.orders}, {_known(each.orders, each.needed)}"
             rows.append((each, (_WHEN[each.when], _leaves(Bounds.exactly(each.now), each), each.then, ground)))
         else:
-            now = "" if each.now is None else f"; {each.now} as placed now"
-            now = f"; {each.leaves.most} simulated" if each.ground == "played" and not now else now
-            ground = _known(each.orders, each.alone) + now
+            now = "" if each.now is None else f"{each.now} as placed now"
+            now = f"{each.leaves.most} simulated" if each.ground == "played" and not now else now
+            known = _known(each.orders, each.needed, each.alone)
+            # The fact comes first if the search of all orders only found bounds.
+            ground = "; ".join(filter(None, (known, now) if each.orders.known else (now, known)))
             rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
         if each.rolled is not None and each.rolled != each.orders:
             rows.append(
-                (each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled, each.alone_rolled)))
+                (
+                    each,
+                    (
+                        "… after any rollout",
+                        _leaves(each.rolled, each),
+                        "",
+                        _known(each.rolled, each.needed, each.alone_rolled),
+                    ),
+                )
             )
     return rows
 
@@ -156,10 +169,12 @@ def _leaves(bounds: Bounds, each: PromisedEvent) -> str:
     return f"{bounds} of {each.of}{'?' if is_open else ''}"
 
 
-def _known(bounds: Bounds, alone: int | None = None) -> str:
-    """Return whether a count is proved; else its value without other workloads, if that is proved."""
+def _known(bounds: Bounds, needed: int | None, alone: int | None = None) -> str:
+    """Return whether a count is proved, or proved to be too low; else its value without other workloads, if proved."""
     if bounds.known:
         return "proved"
+    if needed is not None and bounds.most < needed:
+        return f"can be {bounds.most} or fewer, proved"
     return "not decided" if alone is None else f"not decided; {alone} if others leave room"
 
 

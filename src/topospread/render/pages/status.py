@@ -36,6 +36,7 @@ def page(answer: Status) -> Page:
     parts += fix_facts(answer.remedies, whose=whose)
     parts += [Fact("next", "evictions may restore the spread", shell_line(answer.next))] if answer.next else []
     parts += unjudged_facts(answer.unjudged[:2])
+    parts += list(_not_ready(answer))
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.pending:
         parts.append(Section("", (_pending(answer.pending),)))
@@ -56,6 +57,16 @@ def page(answer: Status) -> Page:
     notes += [Fact("note", f"{each.namespace}/{each.name}: {note}") for each in answer.workloads for note in each.notes]
     parts.append(Section("", tuple(notes), wide=True))
     return Page("Status", tuple(part for part in parts if not isinstance(part, Section) or _has_lines(part)))
+
+
+def _not_ready(answer: Status) -> Iterator[Fact]:
+    """Yield the nodes that are not Ready, with their pods."""
+    nodes = sorted(answer.not_ready.items(), key=lambda each: (-len(each[1]), each[0]))
+    for name, pods in nodes[:_NAMES]:
+        on_it = f" has {counted(len(pods), 'pod')}" + (f": {listed(in_order(pods), _NAMES)}" if pods else "")
+        yield Fact("not ready", f"node {name}{on_it}")
+    if len(nodes) > _NAMES:
+        yield Fact("not ready", f"{counted(len(nodes) - _NAMES, 'more node')}")
 
 
 def _section(title: str, table: Table) -> Section:

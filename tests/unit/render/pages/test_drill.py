@@ -231,7 +231,7 @@ def test_newly_pending_pods_are_counted_apart_from_pods_that_were_pending() -> N
     assert "why: shop/second (2 pods; 1 more was already pending): " in text
     assert "before: 1 pod was already pending; the verdict does not count it" in text
     assert " 3/6 +3 " in text
-    assert " 0/3 +2 to 3 " in text
+    assert " 0/3 +2, 3 in all " in text
 
 
 def test_before_says_what_happens_between_the_input_and_the_first_step() -> None:
@@ -245,10 +245,10 @@ def test_before_says_what_happens_between_the_input_and_the_first_step() -> None
         [node("a1", "a", taints=taints), *nodes("b", "c"), *running(True, True, True), waits], Cordon(at("node=b1"))
     )
     text = " ".join(found.answer().text().split())
-    assert "before: 1 pod pending as read; 1 pod of a1 is evicted first (unreachable); BEFORE is at 5:0" in text
-    assert ", with 1 pod pending; the verdict does not count it" in text
+    assert "before: 1 pod of a1 is evicted (unreachable) before the first step, which is at 5:0" in text
+    assert "before: 1 pod was already pending; the verdict does not count it" in text
     shop = " ".join(drill_answer(found, namespace="shop").text().split())
-    assert "before: 1 pod of a1 is evicted first (unreachable); BEFORE is at 5:0" in shop
+    assert "before: 1 pod of a1 is evicted (unreachable) before the first step, which is at 5:0" in shop
 
 
 def test_pods_that_are_not_judged_are_not_among_those_that_were_pending() -> None:
@@ -292,3 +292,17 @@ def test_domain_columns_are_explained_if_the_constraint_counts_fewer_pods_than_r
     (row,) = [" ".join(line.split()) for line in shown.splitlines() if line.startswith("shop/web")]
     assert row == "shop/web 3/3 2/3 3/3 1 1 0 2"
     assert "domains: pods that the constraint counts; more may run there" in shown
+
+
+def test_a_failure_says_which_stateful_sets_keep_their_quorum() -> None:
+    hosts = spread(topologyKey="kubernetes.io/hostname")
+    sets = [
+        workload("StatefulSet", name, 3, {"nodeSelector": {ZONE: zone}, "topologySpreadConstraints": [own]})
+        for name, zone in (("ledger", "a"), ("index", "b"))
+        for own in [hosts | {"labelSelector": {"matchLabels": {"app": name}}}]
+    ]
+    objects = [*nodes("a", "a", "a", "b", "b", "b"), *sets]
+    text = " ".join(told(objects, Fail(at("node=a1"))).answer().text().split())
+    assert "quorum: kept by shop/ledger (2 of 3) " in text
+    text = " ".join(told(objects, Fail(at("node=a1")), Fail(at("zone=b"))).answer().text().split())
+    assert "quorum: lost by shop/index (0 of 3) quorum: kept by shop/ledger (2 of 3) " in text
