@@ -36,6 +36,8 @@ from .result import Capacity, SizedPool, Sizing
 Counts = tuple[int, ...]
 """New nodes of each pool."""
 _ROUNDING = 1e-6
+_MOST_ALIKE = 6
+"""Number of sets with another pool at the same price that are simulated."""
 _MOST_ALONE = 100
 """Number of new nodes of a single pool that is simulated to show why no set suffices."""
 
@@ -78,6 +80,7 @@ class _Search:
         pods: maximum number of new pods.
         lost: zones and regions without a live node, in which no node is added.
         unjudged: unmodelled parts of the pod that stayed pending in a simulation.
+        exchanged: number of simulated sets with another pool at the same price.
         bound: lower bound on the price, as a whole number, of the sets that were not examined before time ran out.
     """
 
@@ -95,6 +98,7 @@ class _Search:
     simulated: int = 0
     unjudged: tuple[Unjudged, ...] = ()
     bound: int = 0
+    exchanged: int = 0
 
     @classmethod
     def of(cls, settled: Inventory, question: CapacityQuestion, seconds: float) -> _Search:
@@ -230,10 +234,11 @@ class _Search:
             counts[at], counts[other] = number, 0
             if not self.pools[at].may_grow(self._nodes((*counts[:at], number - 1, *counts[at + 1 :]))):
                 continue
-            if time.monotonic() < self.until and self._suffices(tuple(counts)):
+            if self.exchanged < _MOST_ALIKE and time.monotonic() < self.until and self._suffices(tuple(counts)):
                 yield other
 
     def _suffices(self, counts: Counts) -> bool:
+        self.exchanged += 1
         found = capacity_of(replace(self.settled, nodes=self._nodes(counts)), self.question)
         return found.rounds >= self.question.limit
 

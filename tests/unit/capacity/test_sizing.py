@@ -299,6 +299,12 @@ def test_a_pool_of_the_same_price_that_would_do_is_as_good() -> None:
     assert [(each.add, each.why_not) for each in larger.pools] == [(1, ""), (0, "not needed")]
 
 
+def test_of_many_pools_at_one_price_a_few_are_tried_as_replacements() -> None:
+    pools = [pool(f"p{at}", "a", price=Fraction("0.1")) for at in range(12)]
+    found = sizing([*nodes("a"), workload("Deployment")], *pools, more=15)
+    assert sum(each.why_not.startswith("as good as") for each in found.pools) == 6
+
+
 def test_new_pods_in_one_zone_of_several_are_told() -> None:
     found = sized(
         [*nodes("a", "b"), workload("Deployment", spec=apart("kubernetes.io/hostname"))], pool("p", "b"), more=4
