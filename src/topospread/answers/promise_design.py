@@ -47,6 +47,9 @@ class DesignLine(Base, frozen=True, kw_only=True):
 
     line: Annotated[str, Meta(description="The part, for example `nodeTaintsPolicy: Honor`.")]
     reason: Annotated[str, Meta(description="The failure without this line.")]
+    wanted: Annotated[
+        bool, Meta(description="Whether a wanted promise fails without it; otherwise the failure is a side effect.")
+    ] = True
 
 
 class DesignedWorkload(Base, frozen=True, kw_only=True):
@@ -356,7 +359,7 @@ def _designed(one: Design, inventory: Inventory, *, is_judged: bool, is_open: bo
     return DesignedWorkload.like(
         one,
         verdict=verdict,
-        lines=tuple(DesignLine(line=each.line, reason=each.reason) for each in one.lines),
+        lines=tuple(DesignLine(line=each.line, reason=each.reason, wanted=each.is_wanted) for each in one.lines),
         file=f"{one.namespace}-{one.name}.yaml",
         changes=tuple(_changes(one, inventory)),
     )

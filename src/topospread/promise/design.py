@@ -43,10 +43,12 @@ class ReasonedLine:
     Attributes:
         line: ``topologySpreadConstraints: topology.kubernetes.io/zone, maxSkew 2``.
         reason: the failure that a check finds without it.
+        is_wanted: whether this failure breaks a wanted promise; otherwise it is a side effect.
     """
 
     line: str
     reason: str
+    is_wanted: bool = True
 
 
 @dataclass(frozen=True)
@@ -363,7 +365,7 @@ class _Search:
             if next(there, False):
                 continue
             lacks = self.first_failure(without)
-            yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "")
+            yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "", lacks is None or lacks.is_wanted)
 
 
 def _comment(each: ReasonedLine) -> list[str]:

@@ -67,6 +67,7 @@ def test_comments_and_layout_stay_and_a_budget_is_added(tmp_path: Path) -> None:
     path.write_text(WEB)
     done = designed("-f", str(path), "--want", "zone-loss>=4")
     assert (done.return_value, done.stderr) == (0, "")
+    assert "choice: default/web: no wanted promise needs nodeTaintsPolicy: Honor." in " ".join(done.stdout.split())
     before, after = WEB.splitlines(), path.read_text().splitlines()
     assert [line for line in before if line not in after] == ["      - maxSkew: 5   # loose"]
     new = [line for line in after[: after.index("---")] if line not in before]
@@ -111,6 +112,21 @@ def test_the_printed_check_asks_for_what_was_designed_and_nothing_else(
         assert [(each["workload"], each["want"]) for each in json.loads(check.stdout)["promises"]] == [
             ("default/Deployment/web", "zone-loss>=4")
         ]
+
+
+def test_each_line_says_whether_a_wanted_promise_needs_it(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text(WEB)
+    words = ["promise", "design", "-f", str(path), "--on", "zones=3,nodes=3,cpu=8", "--want", "zone-loss>=4"]
+    (found,) = json.loads(CliRunner().invoke(command, [*words, "-o", "json"], standalone_mode=False).stdout)[
+        "workloads"
+    ]
+    assert {each["line"]: each["wanted"] for each in found["lines"]} == {
+        "topologySpreadConstraints: topology.kubernetes.io/zone, maxSkew 1": True,
+        "nodeTaintsPolicy: Honor": False,
+        "matchLabelKeys: [pod-template-hash]": True,
+        "PodDisruptionBudget: minAvailable 4": True,
+    }
 
 
 def test_a_workloads_own_budget_is_changed_and_no_second_one_added(tmp_path: Path) -> None:

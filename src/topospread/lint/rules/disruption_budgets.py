@@ -148,6 +148,9 @@ def _blocks_drains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         if everything if replicas is None else replicas and allowed(budget, replicas) == 0:
             of = "" if replicas is None else f" of {replicas} replica{'' if replicas == 1 else 's'}"
             message = f"{field} {value}{of} allows no eviction: a node with such a pod cannot be drained"
+            if replicas is not None and replicas > 1:
+                one = "maxUnavailable 1" if field == "maxUnavailable" else f"minAvailable {replicas - 1}"
+                message += f"; {one} allows one eviction"
             yield manifest, Problem(f"spec.{field}", message)
 
 

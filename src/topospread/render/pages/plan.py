@@ -17,7 +17,7 @@ from .promise_check import tried_fixes
 
 if TYPE_CHECKING:
     from topospread.answers.lint import LintFinding
-    from topospread.answers.plan import Plan, PromiseSides, SkewSides, WorkloadSides
+    from topospread.answers.plan import MoveCause, MovedPod, Plan, PromiseSides, SkewSides, WorkloadSides
     from topospread.answers.undeclared import UndeclaredPromise
     from topospread.base import Bounds
 
@@ -158,12 +158,22 @@ def _declared_again(answer: Plan) -> Iterator[Fact]:
 def _rows(each: WorkloadSides) -> Iterator[tuple[Cell, ...]]:
     was, now = map(str, each.placed)
     moved = sum(None not in pod.nodes for pod in each.moved)
-    why = next((pod.why.says for pod in each.moved if pod.why is not None), "")
+    why = next((_short(pod, pod.why) for pod in each.moved if pod.why is not None), "")
     differing = [one for one in each.skews if one.skew[0] != one.skew[1]]
     skews = [_skew(one, each.placed) for one in differing or each.skews] or [Span("")]
     placed = now if was == now else f"{was} → {now}"
     yield (_name(each), placed, moved or "", skews[0], why)
     yield from (("", "", "", one, "") for one in skews[1:])
+
+
+def _short(pod: MovedPod, why: MoveCause) -> str:
+    """Return a cause for a table's cell: nodes without their domains, and without the pods that moved earlier."""
+    if why.points is not None:
+        return f"{why.plugin}: new node {why.points[0]:+d} → {why.points[1]:+d} points"
+    says = why.says.partition("; ")[0]
+    for node in filter(None, pod.nodes):
+        says = says.replace(node, node.partition(".")[0])
+    return says
 
 
 def _skew(each: SkewSides, placed: tuple[Bounds, Bounds]) -> Span:

@@ -10,6 +10,11 @@ from topospread.text import shell_line
 
 from .pending import unjudged_facts
 
+_HONOR = (
+    "no wanted promise needs nodeTaintsPolicy: Honor. With it, pods of a lost zone find nodes elsewhere and stay there "
+    "when the zone recovers, so the next loss may leave fewer. Without it, they may be pending until then"
+)
+
 
 def page(answer: PromiseDesign) -> Page:
     """Return the page: lines and YAML of a single workload, or a row for each workload."""
@@ -29,6 +34,13 @@ def page(answer: PromiseDesign) -> Page:
         for change in each.changes
         if each.verdict == "yes"
     ]
+    optional = [
+        f"{each.namespace}/{each.name}"
+        for each in answer.workloads
+        if any(line.line == "nodeTaintsPolicy: Honor" and not line.wanted for line in each.lines)
+    ]
+    if optional:
+        parts.append(Fact("choice", f"{listed(optional, 5)}: {_HONOR}"))
     if any(each.declare for each in answer.workloads):
         parts.append(Fact("declare", f"the annotation {PROMISE} makes plan and promise check test it"))
     if answer.edited:

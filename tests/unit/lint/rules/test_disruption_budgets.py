@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.unit.lint.manifests import autoscaler, findings, messages
+from topospread.answers.lint import lint_answer
 from topospread.lint.examples import constraint, deployment
+from topospread.lint.run import lint
 
 ZONES = constraint("labelSelector:\n  matchLabels: {app: web}")
 OPEN = deployment("").replace("  replicas: 6\n", "")
@@ -98,6 +102,17 @@ def of(kind: str, manifest: str) -> str:
 def test_a_budget_that_lets_nobody_drain_a_node(manifest: str, spec: str, said: list[str]) -> None:
     found = messages(manifest + budget(spec), "budget-blocks-drain")
     assert [each[: len(text)] for each, text in zip(found, said, strict=True)] == said
+
+
+def test_one_budget_that_two_rules_reject_is_printed_once(tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(deployment(ZONES, replicas=3) + budget("minAvailable: 3"))
+    text = " ".join(lint_answer(lint([str(tmp_path / "web.yaml")])).text().split())
+    assert text.count("minAvailable 3 of 3 replicas allows no eviction") == 1
+    assert (
+        "warning: budget-blocks-drain and budget-blocks-rebalance (PodDisruptionBudget default/web): "
+        "minAvailable 3 of 3 replicas allows no eviction: a node with such a pod cannot be drained; "
+        "minAvailable 2 allows one eviction; rebalancing cannot move a pod"
+    ) in text
 
 
 ELSEWHERE = budget("maxUnavailable: 1").replace("name: web", "name: web, namespace: other")
