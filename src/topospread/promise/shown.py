@@ -27,7 +27,7 @@ from topospread.status.status import status
 from topospread.text import agreeing, counted
 
 from .counted import CountedWorkloads
-from .fresh import only_workload
+from .fresh import LISTS, only_workload
 from .grouped_pods import ORDERS
 from .kept import Fewest, WorkloadPromises
 from .orders import SearchBudget
@@ -268,9 +268,10 @@ class _Showing:
         loss = "zone" if when == "zone-loss" else "node"
         event = self._forced(when, key, self.judge.fewest(loss))
         event = replace(event, shared=self.judge.shared_domain(loss))
-        if event.basis != "none" or self.is_counted or event.of > _MOST_REPEATED:
-            return event
         judge = self.judge
+        is_large = self.is_counted or event.of > _MOST_REPEATED
+        if event.basis != "none" or is_large or judge.key[0] not in LISTS:
+            return event
         own = only_workload(judge.inventory, judge.key)
         found = WorkloadPromises(own, judge.options, judge.key, judge.budget, {}).fewest(loss)
         alone, rolled = (each.least if each.known else None for each in (found.orders, found.bounds))
