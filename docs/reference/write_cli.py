@@ -73,7 +73,7 @@ FORMATS = re.compile(
     r"\n  -o, --output FORMAT\[=FILE\]\s+text, wide, json, yaml, md, html, svg((?:,\s+\w+)*)"
     r";\s+=FILE\s+writes\s+to\s+a\s+file;\s+repeatable\."
 )
-"""The option -o of a help text, with the formats that not all commands have."""
+"""Pattern of the option -o in a help text; group 1 has the formats that only some commands have."""
 
 
 def shortened(text: str) -> str:

@@ -283,6 +283,17 @@ POD = """\
 """
 
 
+def test_a_hover_text_has_no_invisible_characters(tmp_path: Path) -> None:
+    (tmp_path / "topospread.toml").write_text('on = "zones=3,nodes=6"\n')
+    (tmp_path / "web.yaml").write_text(FINE.replace("  replicas: 6", '  "repl\\u202eicas": 6\n  replicas: 6'))
+
+    async def flow(it: Editor) -> None:
+        await it.open("web.yaml")
+        assert "\u202e" not in await hover(it, "web.yaml", "kind", 1)
+
+    play(tmp_path, flow)
+
+
 MANY = FINE.replace("name: web}", "name: many}").replace("replicas: 6", "replicas: 101")
 
 

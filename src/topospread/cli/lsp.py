@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .absolute_environment import restart_without_relative_paths
 from .usage import EXITS_WORKED, Explained
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def lsp() -> int:
     from topospread.extras import require
 
     require("lsp")
+    restart_without_relative_paths()
     from topospread.lsp.server import Server
 
     # pygls closes its output file, but the command writes to standard output at its end: use a duplicate.

@@ -16,6 +16,7 @@ from topospread.errors import UsageError
 from topospread.extras import require
 from topospread.version import __version__
 
+from .absolute_environment import absolute_environment
 from .inputs import PATH
 from .mcp_tools import LIVE, TOOLS, Call, Reply, Started
 from .usage import EXITS_WORKED, Explained
@@ -140,16 +141,15 @@ async def _serve(server: Server[Any]) -> None:
 async def _answered(call: Call) -> Reply:
     """Answer a call in a new process, which is killed if the client cancels.
 
-    ``-P`` and a PYTHONPATH of absolute paths keep Python from importing modules from the folder that is read.
+    ``-P`` and `absolute_environment` keep Python from importing modules and libraries from the folder that is read.
     """
-    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",
         "-m",
         "topospread.cli.mcp_tools",
         cwd=call.started.roots[0],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(os.path.isabs, paths))},
+        env=absolute_environment(),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,  # a drill forks; the fork ends with its process group

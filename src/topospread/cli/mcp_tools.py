@@ -244,7 +244,7 @@ class Allowed:
             raise UsageError(f"{given or 'an empty path'}: this server reads only files in {', '.join(roots)}")
         for below in _links(path):
             if not is_within(below, root):
-                raise UsageError(f"{below}: this symbolic link leaves {root}, where alone this server reads")
+                raise UsageError(f"{below}: this symbolic link leaves {root}; this server reads only files in it")
         return given if given not in ("-", LIVE) else path
 
     def paths(self, given: Sequence[str]) -> list[str]:

@@ -122,6 +122,9 @@ def _checked(key: str, value: object, place: Place) -> Setting:
         raise ConfigError(f'unknown: expected "fail" or "allow", got "{value}"', place)
     if key == "output" and "=" in value:
         raise ConfigError("output: a project file names a format only; give the file on the command line", place)
+    if key == "output" and value == "github":
+        words = "output: a project file cannot say github, whose lines are commands; give -o github on the command line"
+        raise ConfigError(words, place)
     if key == "on" and value == "live":
         raise ConfigError("on: a project file cannot say live; give --on live or --context", place)
     if key in _PATHS and not (key == "on" and is_synthetic(value)):

@@ -57,7 +57,7 @@ class _Left(click.types.IntParamType):
 @access_options
 @click.option("--want", default="", metavar="PROMISES", help="Wanted promises: zone-loss>=4 drain>=66% skew<=1 …")
 @click.option(
-    "--survive", multiple=True, metavar="zone|node|KEY", help="Kind of domain whose loss pods survive; with --left."
+    "--survive", multiple=True, metavar="zone|node|KEY", help="Kind of domain that may be lost; --left says what stays."
 )
 @click.option(
     "--left", multiple=True, type=_Left(), metavar="N|PERCENT", help="Pods that must remain; once for each --survive."

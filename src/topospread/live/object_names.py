@@ -91,7 +91,9 @@ def _kept(context: str | None) -> Path:
     named = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
     known = [(each, os.path.getmtime(each)) for each in named.split(os.pathsep) if os.path.exists(each)]
     key = hashlib.sha256(repr((known, context)).encode()).hexdigest()[:32]
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "topospread" / f"names-{key}.json"
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    folder = Path(cache) if os.path.isabs(cache) else Path.home() / ".cache"
+    return folder / "topospread" / f"names-{key}.json"
 
 
 async def _read(access: Access) -> ObjectNames:

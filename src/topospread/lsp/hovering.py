@@ -13,6 +13,7 @@ from topospread.render.blocks import Code, Fact, Page
 from topospread.render.markdown import markdown
 from topospread.render.text import text
 from topospread.session import Session
+from topospread.text import escape_all
 
 _CONSTRAINTS = "topologySpreadConstraints"
 _NO_NODES = 'no nodes are known: set on = "CLUSTER" in topospread.toml'
@@ -36,10 +37,10 @@ def explained(report: LintReport, offset: int) -> Iterator[str]:
     subject, path, on_key = found
     if _CONSTRAINTS in path:
         names = [str(step) for step in path[path.index(_CONSTRAINTS) :] if isinstance(step, str)]
-        yield _documentation(names)
+        yield escape_all(_documentation(names))
     on_workload = path in (["kind"], ["metadata", "name"]) or (on_key and path[-1] == _CONSTRAINTS)
     if on_workload and isinstance(subject, Manifest) and subject.pods is not None and subject.kind != "Pod":
-        yield _promise(report, subject)
+        yield escape_all(_promise(report, subject))
 
 
 def _documentation(names: list[str]) -> str:

@@ -584,7 +584,7 @@ def _lost(
     replicas: tuple[int, int],
     scaled: WorkloadPromises | None = None,
 ) -> Iterator[PromiseChange]:
-    """Yield the count of pods that a loss leaves in every order, and after any rollout if it differs.
+    """Yield how the pods that a loss surely leaves change: in every order, and after any rollout if that differs.
 
     Args:
         judges: before and after.

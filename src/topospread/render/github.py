@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from topospread.answers.finding import Finding
 from topospread.errors import Place
+from topospread.text import escape_commands
 
 _LEVELS = {"error": "error", "warning": "warning", "hint": "notice"}
 
@@ -40,7 +41,7 @@ def workflow_command(level: str, place: Place, title: str, message: str) -> str:
     elif "\\" in place.source:  # GitHub would take an escaped name for another file's
         properties, message = {"title": title}, f"{place.source}: {message}"
     shown = ",".join(f"{name}={_escaped(value, property=True)}" for name, value in properties.items())
-    return f"::{level} {shown}::{_escaped(message)}\n"
+    return f"::{level} {escape_commands(shown)}::{escape_commands(_escaped(message))}\n"
 
 
 def _escaped(text: str, *, property: bool = False) -> str:  # noqa: A002 - GitHub's own word

@@ -333,7 +333,7 @@ class BatchedUnschedulablePods:
             self._queue.backoff.add(info)
 
     def let_all_go(self) -> None:
-        """Apply `let_go` to all pods."""
+        """Put all pods of the batch back into the queue (`let_go`)."""
         if self._row:
             for key in list(self._row):
                 self.let_go(key)

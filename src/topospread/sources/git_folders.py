@@ -67,8 +67,9 @@ def _worktree_folder(own: str, repository: str) -> str:
     if os.path.realpath(_pointer(os.path.join(folder, "gitdir"))) == own:
         return folder
     above, modules, _ = folder.rpartition(os.path.join(os.sep, GIT, "modules", ""))
-    if modules and lies_in(repository, above):
-        with open(os.path.join(folder, "config"), encoding="utf-8") as file:
+    settings = os.path.join(folder, "config")
+    if modules and lies_in(repository, above) and _is_ordinary(settings):
+        with open(settings, encoding="utf-8") as file:
             named = _WORKTREE.findall(file.read(_LONGEST_POINTER))
         if [os.path.realpath(os.path.join(folder, each)) for each in named] == [repository]:
             return folder

@@ -30,6 +30,9 @@ _PATCH_FIELDS: Final = ("patches", "patchesStrategicMerge", "patchesJson6902")
 _CHARTS: Final = (("helmCharts", "name", "version"), ("helmChartInflationGenerator", "chartName", "chartVersion"))
 """Fields of charts, with their fields of the name and the version."""
 _CHART_HOME: Final = "charts"
+_VALUES: Final = "values.yaml"
+_MOST_CHARTS: Final = 5_000
+"""Maximum number of paths that the charts of a kustomization, or of a configuration of its plugins, may have."""
 _MOST_SLASHES: Final = 50_000
 """Maximum number of slashes in the texts of a kustomization, or of a configuration of its plugins.
 
@@ -189,6 +192,14 @@ def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
                 yield given
 
 
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield all objects of a kustomization, at any depth."""
+    if isinstance(value, dict):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _objects(each)
+
+
 def _texts(value: Any) -> Iterator[str]:
     """Yield all texts of a kustomization, and also FILE of a text ``KEY=FILE``."""
     if isinstance(value, dict | list):
@@ -336,6 +347,7 @@ class _ReachCheck:
             return
         self._check_slashes(value)
         self._check_texts(value)
+        self._check_charts(value)
         if len({key.casefold() for key in value}) < len(value):
             raise InputError("a field is given twice: kustomize ignores upper and lower case; keep one", self._place)
         # Go ignores case in JSON field names.
@@ -379,6 +391,7 @@ class _ReachCheck:
         for document in read_documents(Text(self._place.source, data)):
             self._check_slashes(document.value)
             self._check_texts(document.value, may_be_path=field != "configurations")
+            self._check_charts(document.value)
             if is_inline and not (isinstance(document.value, dict) and isinstance(document.value.get("kind"), str)):
                 raise InputError("a configuration of kustomize has no kind; add it", self._place)
         _check_syntax(data, self._place, merges=False)
@@ -444,6 +457,25 @@ class _ReachCheck:
 
     def _is_of_git(self, path: str) -> bool:
         return is_of_git(os.path.realpath(path).removeprefix(self._root))
+
+    def _check_charts(self, value: Any) -> None:
+        """Reject charts and their values files outside the root.
+
+        kustomize looks for them before it runs Helm, and its errors would tell whether a link's target exists.
+        """
+        objects = [*_objects(value)]
+        homes = {_CHART_HOME, *(each for found in objects for each in _given(found, "charthome") if each)}
+        names = {
+            os.path.join(f"{name}-{version}", str(name)) if version else str(name)
+            for found in objects
+            for name in (*_given(found, "name"), *_given(found, "chartname"))
+            for version in ("", *_given(found, "version"))
+        }
+        if len(homes) * len(names) > _MOST_CHARTS:
+            raise InputError(f"it has more than {_MOST_CHARTS:,} names of charts; split it", self._place)
+        for chart in (f"{home}/{name}" for home in homes for name in names):
+            for path in (chart, f"{chart}/{_VALUES}"):
+                self._check_inside(path_of(self._folder, path), path)
 
     def _check_inside(self, path: str, given: str) -> None:
         if not is_within(path, self._root):

@@ -127,7 +127,7 @@ class Pseudonyms:
         return text if _RANDOM_UID.fullmatch(text) else self.whole("uid", text)
 
     def api_version(self, text: str) -> str:
-        """Return a group and version with the group's private words replaced."""
+        """Return an apiVersion with the private words of its API group replaced."""
         group, slash, version = text.rpartition("/")
         return self._domain(group) + slash + version
 

@@ -80,7 +80,7 @@ class _Sum(msgspec.Struct):
 def domains_at_risk(
     workloads: Iterable[WorkloadStatus], keys: Sequence[str], cluster: Cluster
 ) -> tuple[DomainRisk, ...]:
-    """Return domains with pods by key, domains that affect the most workloads first."""
+    """Return the risk of each domain with pods, by topology key, then by the workloads that lose most pods."""
     sums: dict[tuple[str, str], _Sum] = {}
     for workload in workloads:
         for loss in workload.losses:

@@ -124,6 +124,7 @@ def test_unknown_may_be_allowed(folder: Path) -> None:
         ('on = "../secret.json"', "this path leaves the repository"),
         ('config = "/etc/passwd"', "this path leaves the repository"),
         ('output = "json=x.json"', "give the file on the command line"),
+        ('output = "github"', "a project file cannot say github, whose lines are commands"),
         ('unknown = "yes"', 'expected "fail" or "allow"'),
         ("namespace = 3", "expected text in quotes"),
         ("on =", "not TOML"),

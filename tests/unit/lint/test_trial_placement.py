@@ -18,6 +18,7 @@ from topospread.lint.run import run
 from topospread.lint.settings import Settings
 from topospread.lint.template_on_nodes import templates_on_nodes
 from topospread.lint.trial_placement import TrialPlacements, simulated
+from topospread.scheduling.node_local import Work
 from topospread.sources.collection import Collection
 from topospread.sources.load import load
 from topospread.sources.objects import ReadObject
@@ -48,6 +49,19 @@ def test_pods_with_storage_take_a_closer_look() -> None:
     everything = given(deployment(claim + ZONES, replicas=1))
     (template,) = templates_on_nodes(everything)
     assert not TrialPlacements(everything).fit(template)
+
+
+def test_thousands_of_terms_for_thousands_of_pods_are_left_out() -> None:
+    term = "{topologyKey: none, labelSelector: {matchLabels: {app: web}}}"
+    terms = f"[{', '.join([term] * 5000)}]"
+    affinity = f"affinity: {{podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {terms}}}}}\n"
+    everything = given(deployment(affinity + ZONES, replicas=15_000), "zones=3,nodes=12,pods=900,cpu=900")
+    (template,) = templates_on_nodes(everything)
+    trials = TrialPlacements(everything)
+    assert not trials.fit(template)
+    assert trials.work == Work()
+    assert not trials.look_closer(template)
+    assert [*everything.effort.left_out] == [template.manifest.label]
 
 
 def test_closer_looks_have_an_end() -> None:

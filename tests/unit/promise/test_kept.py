@@ -19,7 +19,7 @@ from topospread.api.promises import Want, read_wants
 from topospread.base import Bounds
 from topospread.drill.patching import apply_patch
 from topospread.drill.steps import Wait
-from topospread.errors import InputError, UsageError
+from topospread.errors import InputError, InvalidError, UsageError
 from topospread.lint.settings import read_settings
 from topospread.promise.fresh import REVISION
 from topospread.promise.kept import Kept, WorkloadPromises
@@ -97,6 +97,12 @@ def test_sizes_between_that_the_time_does_not_suffice_for_are_not_decided() -> N
     answer = promise_check(given, want="zone-loss>=50%", states=3000, seconds=0.0)
     assert answer.verdict == "unknown"
     assert "HorizontalPodAutoscaler web allows 3 to 6 replicas, too many to judge in 0 s" in answer.unjudged[0].because
+
+
+def test_an_autoscaler_may_allow_two_thousand_million_replicas() -> None:
+    given = inventory(*THREE, web(spread(matchLabelKeys=["pod-template-hash"])), scaler(3, 2**31 - 1))
+    with pytest.raises(InvalidError, match="2147483647 pods are more than can be simulated"):
+        promise_check(given, want="zone-loss>=1%", states=100, seconds=0.0)
 
 
 def test_promises_are_shown_with_one_number_of_replicas() -> None:

@@ -282,3 +282,10 @@ def test_what_no_rule_looks_at_is_named(tmp_path: Path) -> None:
     answer = lint_answer(run(Question(paths=[str(file)])))
     assert (answer.verdict, [each.what for each in answer.unjudged]) == ("yes", ["resourceClaims"])
     assert "not judged: no rule looks at the devices of resource claims (Pod default/b)\n" in answer.text()
+
+
+def test_annotations_contain_no_commands_of_other_pipelines() -> None:
+    says = "##vso[task.setvariable variable=PATH]/evil ##[error]a"
+    line = github([Finding(level="error", rule="r", says=says, file="a.yaml", object="Pod ##vso[b]")])
+    assert line.startswith("::error file=a.yaml,")
+    assert "##" not in line

@@ -76,6 +76,31 @@ def test_kinds_of_repositories(
     assert read(change(repository), "HEAD", monkeypatch) == "kind: List\n"
 
 
+def test_a_folder_in_a_repository_is_not_one_of_its_submodules(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = submodule(repository).parent / "unpacked"
+    folder.mkdir()
+    (folder / ".git").write_text("gitdir: ../.git/modules/inner\n")
+    with pytest.raises(InputError, match=NOT_WRITTEN):
+        read(folder, "HEAD", monkeypatch)
+
+
+def test_a_pipe_beside_a_git_folder_is_not_read(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder := repository / "unpacked").mkdir()
+    (module := repository / ".git" / "modules" / "x").mkdir(parents=True)
+    os.mkfifo(module / "config")
+    (folder / ".git").write_text("gitdir: ../.git/modules/x\n")
+    with pytest.raises(InputError, match=NOT_WRITTEN):
+        read(folder, "HEAD", monkeypatch)
+
+
+def test_deep_folders(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (repository / ".git" / "refs" / "/".join(["a"] * 250)).mkdir(parents=True)
+    with pytest.raises(InputError, match="more than 200 parts"):
+        read(repository, "main", monkeypatch)
+
+
 def test_names_that_settings_and_logs_resolve(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(repository.parent, "clone", "repository", "clone")
     clone = repository.parent / "clone"

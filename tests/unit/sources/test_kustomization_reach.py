@@ -291,3 +291,45 @@ def test_a_release_name_reads_no_environment(tmp_path: Path) -> None:
     text = "helmCharts: [{name: a, NameTemplate: '{{ env \"A\" }}'}]"
     with pytest.raises(InputError, match="NameTemplate: a release's name cannot be a template"):
         check(write(tmp_path, {"kustomization.yaml": text}), network=True)
+
+
+CHARTS = {
+    "own field": "helmCharts:\n- {name: web, version: 1.0.0}\n",
+    "lower case": "helmcharts:\n- {name: web}\n",
+    "old field": "helmChartInflationGenerator:\n- {chartName: web}\n",
+    "another home": "helmGlobals: {chartHome: charts}\nhelmCharts:\n- {name: web}\n",
+    "generator": "generators:\n- |-\n  {apiVersion: builtin, kind: HelmChartInflationGenerator, name: web}\n",
+}
+
+
+@pytest.mark.parametrize("target", ["outside", "missing"])
+@pytest.mark.parametrize("link", ["web", "web/values.yaml"])
+@pytest.mark.parametrize("text", CHARTS.values(), ids=CHARTS)
+def test_a_chart_by_a_link_shows_nothing_of_the_links_target(tmp_path: Path, text: str, link: str, target: str) -> None:
+    """kustomize looks for a chart and its values before it runs Helm."""
+    (tmp_path / "outside").mkdir()
+    folder = write(tmp_path / "root", {"kustomization.yaml": text, "charts/other/Chart.yaml": "name: other\n"})
+    path = folder / "charts" / link
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(tmp_path / target)
+    with pytest.raises(InputError, match="leaves"):
+        check(folder)
+
+
+def test_a_chart_below_a_link_shows_nothing_of_the_links_target(tmp_path: Path) -> None:
+    text = "helmCharts:\n- {name: a/ssl}\n"
+    folder = write(tmp_path / "root", {"kustomization.yaml": text, "charts/web/Chart.yaml": "name: web\n"})
+    (folder / "charts" / "a").symlink_to("/etc")
+    with pytest.raises(InputError, match="leaves"):
+        check(folder)
+
+
+def test_names_of_other_objects_are_no_charts(tmp_path: Path) -> None:
+    text = "images: [{name: registry/web, newTag: '2'}]\nconfigMapGenerator: [{name: a, literals: [b=c]}]\n"
+    check(write(tmp_path, {"kustomization.yaml": text}))
+
+
+def test_many_charts_are_refused(tmp_path: Path) -> None:
+    charts = ", ".join(f"{{name: c{number}, chartHome: h{number}}}" for number in range(100))
+    with pytest.raises(InputError, match="more than 5,000 names of charts"):
+        check(write(tmp_path, {"kustomization.yaml": f"helmCharts: [{charts}]\n"}))

@@ -90,7 +90,7 @@ def topology_keys(given: LintInput) -> list[str]:
 
 
 def _labelled_in_part(given: LintInput, key: str) -> dict[str, str]:
-    """Return node without a key → its pool, if other nodes of the pool have the key."""
+    """Return the nodes that lack a key which other nodes of their pool have, each with its pool."""
     pools = {
         node.name: {
             f"{key}={value}"

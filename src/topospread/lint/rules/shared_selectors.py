@@ -413,7 +413,8 @@ RULES = (
     Rule(
         id="own-constraints-drop-defaults",
         sentence="A pod's own constraints drop a hard default constraint.",
-        why="Default constraints apply only to pods without constraints. A soft constraint or another key drops them.",
+        why="Default constraints apply only to pods without constraints. One own constraint switches off all of them, "
+        "even if it is soft or has another key.",
         link=_DEFAULTS,
         severity="hint",
         check=_replaces_defaults,
