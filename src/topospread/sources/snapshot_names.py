@@ -91,8 +91,8 @@ KEPT: Final = words(
     """apiVersions operations scope validationActions failurePolicy patchType reinvocationPolicy
     resource allocationMode allocationTimestamp skipNodeOperations
     resourceVersion creationTimestamp deletionTimestamp operator effect phase status
-    lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
-    bindMountOptions preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
+    lastHeartbeatTime lastTransitionTime startTime timeAdded declaredFeatures restartPolicy restartPolicyRules action
+    protocol bindMountOptions preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
     accessModes volumeMode volumeBindingMode persistentVolumeReclaimPolicy reclaimPolicy podManagementPolicy
     completionMode completedIndexes failedIndexes completionTime podReplacementPolicy minAvailable
     maxUnavailable maxSurge unhealthyPodEvictionPolicy

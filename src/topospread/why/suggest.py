@@ -102,12 +102,14 @@ def suggestions(
         kept[:0] = _together(search, owner, found, [*items, *single], some=not kept)
     elif not by_spec:
         kept += _together(search, owner, found, items, some=False)
-    # A new node deletes no pod, and is still no smaller change than a rollout.
+    # A new node deletes no pod, and is still no smaller change than a rollout. Nor is the deletion of one pod, because
+    # the rollout has to replace the others, too.
     most_replaced = max((tried.replaces for _, tried in kept), default=0)
 
     def order(worked: Worked) -> tuple[object, ...]:
         change, tried = worked
-        replaces = most_replaced if any(each.nodes for each in change.each) else tried.replaces
+        is_smaller = tried.kind != "deletePod" and not any(each.nodes for each in change.each)
+        replaces = tried.replaces if is_smaller else most_replaced
         return tried.worse[0], replaces, tried.worse[1], change.size, tried.title
 
     return tuple(each for _, each in sorted(kept, key=order)), search.untried
