@@ -56,9 +56,7 @@ class _Left(click.types.IntParamType):
 @input_options
 @access_options
 @click.option("--want", default="", metavar="PROMISES", help="Wanted promises: zone-loss>=4 drain>=66% skew<=1 …")
-@click.option(
-    "--survive", multiple=True, metavar="zone|node|KEY", help="Kind of domain that may be lost; --left says what stays."
-)
+@click.option("--survive", multiple=True, metavar="zone|node|KEY", help="Kind of domain that may be lost; with --left.")
 @click.option(
     "--left", multiple=True, type=_Left(), metavar="N|PERCENT", help="Pods that must remain; once for each --survive."
 )
