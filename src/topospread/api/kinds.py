@@ -91,6 +91,17 @@ KINDS: dict[str, Kind] = {
 }
 """Kind name → its struct and its list in the inventory. A kind of that name in another group (a CRD) is ignored."""
 
+OWNER_LISTS = (
+    "replication_controllers",
+    "replica_sets",
+    "deployments",
+    "stateful_sets",
+    "daemon_sets",
+    "jobs",
+    "cron_jobs",
+)
+"""Lists in the inventory whose objects create pods."""
+
 _NOT_MODELLED = """
 CompositePodGroup
 EC2NodeClass NodeClaim NodeClass NodeOverlay NodePool Provisioner ProvisioningRequest

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace as replace_fields
 
 from topospread.api.inventory import Inventory
-from topospread.api.kinds import KINDS
+from topospread.api.kinds import KINDS, OWNER_LISTS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Container, PodSpec
 from topospread.cluster.cluster import pod_key
@@ -42,15 +42,6 @@ _POD = 5
 """Cost of one pod in a quick trial."""
 _LARGE_SPEC = 20_000
 """Bytes of a pod's spec beyond which each pod costs more, for example for thousands of affinity terms."""
-_OWNERS = (
-    "replication_controllers",
-    "replica_sets",
-    "deployments",
-    "stateful_sets",
-    "daemon_sets",
-    "jobs",
-    "cron_jobs",
-)
 
 
 class TrialPlacements:
@@ -207,7 +198,7 @@ def _size(given: LintInput) -> int:
     """Return the cost of the objects that every simulation reads."""
     inventory = given.inventory
     of_kind = {each.attribute: len(getattr(inventory, each.attribute)) for each in KINDS.values()}
-    others = sum(count for name, count in of_kind.items() if name not in ("nodes", "pods", *_OWNERS))
+    others = sum(count for name, count in of_kind.items() if name not in ("nodes", "pods", *OWNER_LISTS))
     return 2 * of_kind["pods"] + of_kind["nodes"] + _OTHER * others
 
 
@@ -240,7 +231,7 @@ def with_only(inventory: Inventory, item: KubeObject) -> Inventory:
         if _is_of(replica_set, owners):
             owners.add(("ReplicaSet", replica_set.namespace, replica_set.name))
     placed = [pod for pod in inventory.pods if pod.spec.node_name and not _is_of(pod, owners)]
-    lists: dict[str, list[KubeObject]] = {attribute: [] for attribute in _OWNERS}
+    lists: dict[str, list[KubeObject]] = {attribute: [] for attribute in OWNER_LISTS}
     lists["pods"] = list(placed)
     lists[KINDS[type(item).__name__].attribute].append(item)
     return replace(inventory, **lists)  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.kinds import OWNER_LISTS
 from topospread.api.pod import Volume
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME
@@ -53,10 +54,7 @@ def without_placed_pods(inventory: Inventory) -> Inventory:
     return replace(inventory, pods=pods)
 
 
-POD_LISTS = (
-    *("pods", "replication_controllers", "replica_sets", "daemon_sets", "jobs", "cron_jobs"),
-    *LISTS.values(),
-)
+POD_LISTS = ("pods", *OWNER_LISTS)
 """Attributes of an inventory whose objects are or create pods."""
 
 
