@@ -7,14 +7,16 @@ import sys
 from typing import Final
 
 _PATHS: Final = {"PYTHONPATH", "PYTHONPYCACHEPREFIX", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}
-"""Environment variables by which they find modules and libraries. An empty entry is the working directory."""
+"""Environment variables by which they find modules and libraries."""
 
 
 def absolute_environment() -> dict[str, str]:
     """Return the environment without relative paths to modules and libraries."""
+    from topospread.sources.renderers import absolute_entries
+
     found = dict(os.environ)
     for name in _PATHS & found.keys():
-        found[name] = os.pathsep.join(filter(os.path.isabs, found[name].split(os.pathsep)))
+        found[name] = absolute_entries(found[name])
         if not found[name]:
             del found[name]
     return found

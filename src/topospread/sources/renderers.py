@@ -184,8 +184,12 @@ def _without_password(proxy: str) -> str:
 
 def search_path(environment: Mapping[str, str] = os.environ) -> str:
     """Return the PATH without relative folders, so that programs in the working directory are not run."""
-    given = str(environment.get("PATH", os.defpath)).split(os.pathsep)
-    return os.pathsep.join(each for each in given if os.path.isabs(each))
+    return absolute_entries(environment.get("PATH", os.defpath))
+
+
+def absolute_entries(paths: str) -> str:
+    """Return a list of paths without the relative ones. An empty one is the working directory."""
+    return os.pathsep.join(filter(os.path.isabs, paths.split(os.pathsep)))
 
 
 def find_renderer(known: tuple[tuple[str, str], ...], place: Place) -> Renderer:
