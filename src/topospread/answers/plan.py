@@ -447,24 +447,34 @@ def plan(  # noqa: PLR0913 - keyword arguments
     )
     rollouts = _Rollouts((), (), ()) if old is new else _rollouts(old, new, shown.before, unscaled[1], seconds)
     changes = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
-    is_same = old is new or [*old.objects()] == [*new.objects()]
-    made = [f"{kind} {name}" for kind, name, how in _differing(old, new, _WRITTEN_BY_NODES) if how != "removed"]
-    deciding = [f"{kind} {name}" for kind, name, how in _differing(old, new, _DECIDING) if how == "new"]
-    told = [*_told(review, gone, [*made, *deciding]), *_told_of_input(old, new, ignored, changed or {}), *rollouts.told]
+    differing = [*_differing(old, new)]
+    made = [f"{kind} {name}" for kind, name, how in differing if kind in _WRITTEN_BY_NODES and how != "removed"]
+    deciding = [f"{kind} {name}" for kind, name, how in differing if kind in _DECIDING and how == "new"]
+    told = [*_told(review, gone, [*made, *deciding])]
+    told += [*_told_of_input(old, new, differing, ignored, changed or {}), *rollouts.told]
     nodes = bool(made) and lines is not None  # without manifests, a session itself changed the nodes
     unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values())), *rollouts.unjudged]
     answer = plan_answer(
-        review, changes, lines=lines, is_same_input=is_same, told=told, dropped=dropped, unjudged=unjudged
+        review,
+        changes,
+        lines=lines,
+        is_same_input=old is new or [*old.objects()] == [*new.objects()],
+        told=told,
+        dropped=dropped,
+        unjudged=unjudged,
     )
     remedies, untried = ((), ()) if old is new else _remedies(new, changes, unscaled[1], seconds)
     answer = replace(answer, notes=(*unreadable, *untried, *answer.notes), remedies=remedies)
     if old is new and comparison.why and not _is_set(sides):
         plugins = {each.plugin for each in comparison.why.values()}
         answer = replace(answer, rules=tuple(deciding_changes(new, sides, plugins, seconds)))
-    has_open = comparison.before.open_pods or comparison.after.open_pods
     assumed = [
         *(["every workload is rolled out once on both sides"] if rolled_out else ()),
-        *(["in the table, pods that are not judged get no node"] if answer.workloads and has_open else ()),
+        *(
+            ["in the table, pods that are not judged get no node"]
+            if answer.workloads and (comparison.before.open_pods or comparison.after.open_pods)
+            else ()
+        ),
     ]
     if preview := sides[1].in_force[0].preview:
         assumed.append(f"{preview} is {PREVIEWS[preview]}")
@@ -504,12 +514,13 @@ def _rollouts(
     return _Rollouts(changes, told, [left] if untried else [])
 
 
-def _differing(
-    old: Inventory, new: Inventory, kinds: Iterable[str] = KINDS
-) -> Iterator[tuple[str, str, Literal["new", "removed", "changed"]]]:
-    """Yield (kind, name, how it differs) of the objects that differ, without those of controllers."""
-    for kind in kinds:
-        how = KINDS[kind]
+_Differing = tuple[str, str, Literal["new", "removed", "changed"]]
+"""Kind and name of an object that differs between the states, and how."""
+
+
+def _differing(old: Inventory, new: Inventory) -> Iterator[_Differing]:
+    """Yield the objects that differ, without those of controllers."""
+    for kind, how in KINDS.items():
         before, after = (
             {(each.namespace, each.name): each for each in getattr(side, how.attribute) if not each.metadata.controller}
             for side in (old, new)
@@ -570,14 +581,17 @@ def _told(review: Review, gone: Collection[ObjectKey], made: Sequence[str]) -> I
         yield f"counts what only NEW has: {listed(made, _MOST_CAUSES)}"
 
 
-def _told_of_input(old: Inventory, new: Inventory, ignored: int, changed: Collection[str]) -> Iterator[str]:
+def _told_of_input(
+    old: Inventory, new: Inventory, differing: Iterable[_Differing], ignored: int, changed: Collection[str]
+) -> Iterator[str]:
     """Yield sentences on differing objects and files that do not count, and on findings that only NEW ignores."""
     both = {**new.unmodelled, **old.unmodelled}
     if unmodelled := [each for each in both if old.unmodelled.get(each) != new.unmodelled.get(each)]:
         yield f"not modelled, and other than in OLD: {listed(unmodelled, _MOST_CAUSES)}"
     placed = [
         f"{kind} {name}{'' if how == 'changed' else f' ({how})'}"
-        for kind, name, how in _differing(old, new, [each for each in KINDS if each not in {"Node", *_COMPARED}])
+        for kind, name, how in differing
+        if kind != "Node" and kind not in _COMPARED
         # Workloads without pods, new workloads and what only NEW has are told elsewhere.
         if how == "changed" or not (KINDS[kind].attribute in POD_LISTS or (how == "new" and kind in _DECIDING))
     ]
