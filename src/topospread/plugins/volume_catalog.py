@@ -86,7 +86,7 @@ class VolumeCatalog:
     def cluster(self) -> Cluster:
         """The cluster of these volumes."""
         cluster = self._cluster()
-        assert cluster is not None, "a catalog is asked while its cluster is there"
+        assert cluster is not None, "the catalog has outlived its cluster"
         return cluster
 
     def free(self, class_name: str, least: Quantity) -> Iterator[CatalogEntry]:

@@ -325,7 +325,7 @@ class _Comparison:
         judges, replicas = self._judges, (self._judges[0].workload.replicas, self._judges[1].workload.replicas)
         if not replicas[0]:
             return
-        # Only promises that OLD declares count: otherwise a change could weaken its own promise.
+        # Promises of NEW do not count: a change could lower the promise by which it is judged.
         wants = self.wants_of(judges[0].workload, self.before.inventory)
         if not replicas[1]:
             yield from _broken_without_pods(judges[0], wants, self._differ)

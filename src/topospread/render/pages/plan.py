@@ -147,7 +147,7 @@ def _accepted(answer: Plan) -> Iterator[Fact]:
 
 
 def _declared_again(answer: Plan) -> Iterator[Fact]:
-    """Yield, for the first workload whose annotation is gone, the annotation that declares its promises again."""
+    """Yield the lost annotation of the first workload that no longer declares its promises."""
     own = [each for each in answer.undeclared if not each.weaker]
     wants = [each.promise for each in own if each.name == own[0].name and each.namespace == own[0].namespace]
     if wants:
