@@ -728,6 +728,13 @@ def _says(
     if verdict == "no":
         return "; ".join(reasons) or "fewer pods that are not judged can find nodes"
     if verdict == "yes":
+        less = [
+            f"{each.key[1]}/{each.key[2]} {each.after} of {each.replicas[1]}, not {each.before}"
+            for each in changes
+            if each.is_outweighed and each.after.most < each.before.least
+        ]
+        if less:
+            return f"losses leave more pods, but fewer are ready afterwards: {listed(less, _MOST_CAUSES)}"
         return "nothing gets worse"
     names = dict.fromkeys(f"{each.key[1]}/{each.key[2]}" for each in changes if each.verdict == "unknown")
     hangs = f"the pods that losses leave of {joined(names)} are undecided" if names else ""

@@ -243,7 +243,8 @@ def _says(found: Explanation, verdict: Word, placed: list[int]) -> str:
         case "bound":
             return f"{pod} runs on {found.node}{_again(found)}"
         case "placed":
-            return f"{pod} goes to {found.node}"
+            first = f", the first of {found.wanted} pods," if found.situations and found.wanted > 1 else ""
+            return f"{pod}{first} goes to {found.node}"
         case "waiting":
             said = f"{pod} is not tried: it {found.message}".replace("it not created", "it is not created")
             said = f"{pod} is not created: the API server refuses it" if is_refusal(found.message) else said

@@ -108,7 +108,7 @@ def _word(each: PromiseSides) -> Span:
         return Span("better", "good")
     was, now = each.replicas
     is_less = each.after.least * was < each.before.least * now
-    return Span(f"keeps {each.declared}" if is_less and each.declared else "less" if is_less else "")
+    return Span(f"keeps {each.declared}" if is_less and each.declared else "fewer" if is_less else "")
 
 
 def _ground(each: PromiseSides) -> str:

@@ -364,7 +364,10 @@ def _scores(scores: NodeScores) -> Iterator[Section]:
     table = Table(("PLUGIN", "WEIGHT", *letters), (*rows, total), most=len(rows) + 1)
     yield Section(f"Weighted points of {counted(scores.feasible, 'feasible node')}", (*names, table), wide=True)
     if scores.spread and scores.feasible > 1:
-        title = "PodTopologySpread: pods × ln(domains + 2) + maxSkew − 1, added up and rounded; fewer is better"
+        title = (
+            "PodTopologySpread: pods × ln(domains with feasible nodes + 2) + maxSkew − 1, added up and rounded; fewer "
+            "is better"
+        )
         sums = tuple(Fact(letter, _sum(each)) for letter, each in zip(letters, scores.spread, strict=False))
         yield Section(title, sums, wide=True)
 

@@ -1,4 +1,8 @@
-// Elements made of plain text: names come from a cluster, and none of them is ever read as HTML here.
+// Elements made of plain text: names come from a cluster, and none of them is ever read as HTML here. Characters that
+// nobody sees or that change the text's direction are shown as escapes, so that no name looks like another.
+
+const HIDDEN = /[^\P{Cc}\t\n]|\p{Default_Ignorable_Code_Point}|\p{Bidi_Control}/gu;
+const visible = (child) => (typeof child === "string" ? child.replace(HIDDEN, (each) => `\\u${each.codePointAt(0).toString(16).padStart(4, "0")}`) : child);
 
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
@@ -7,7 +11,7 @@ export function element(name, properties = {}, ...children) {
     else if (key in made && !key.includes("-")) made[key] = value;
     else made.setAttribute(key, value);
   }
-  made.append(...children);
+  made.append(...children.map(visible));
   return made;
 }
 
@@ -44,4 +48,4 @@ export async function reported(button, work, done) {
 }
 
 // A path or a key that may be broken behind its slashes, dots and equals signs.
-export const breakable = (text) => text.split(/(?<=[/.=])/).flatMap((part) => [part, element("wbr")]);
+export const breakable = (text) => visible(text).split(/(?<=[/.=])/).flatMap((part) => [part, element("wbr")]);
