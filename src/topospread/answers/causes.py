@@ -490,10 +490,10 @@ def _of_scores(table: NodeScores, *, from_batch: bool) -> Cause:
         says = f"{of}, {best.node} scores highest now: {best.total}{rest}"
         return Cause(code="lower-score", says=says, objects=(best.node,))
     if len(table.best) > 1:
-        best = [table.chosen, *(each for each in in_order(table.best) if each != table.chosen)]
+        names = [table.chosen, *(each for each in in_order(table.best) if each != table.chosen)]
         takes = "draws one of them" if table.draws else "may take any of them"
-        says = f"{of}, {listed(best, 3)} score highest: {first.total}; kube-scheduler {takes}"
-        return Cause(code="tie", says=says, nodes=len(best), objects=tuple(best) if len(best) <= _NAMES else ())
+        says = f"{of}, {listed(names, 3)} score highest: {first.total}; kube-scheduler {takes}"
+        return Cause(code="tie", says=says, nodes=len(names), objects=tuple(names) if len(names) <= _NAMES else ())
     rival = table.nodes[1]
     leads = {plugin: first.points.get(plugin, 0) - rival.points.get(plugin, 0) for plugin in table.weights}
     plugin = max(leads, key=leads.__getitem__, default="")

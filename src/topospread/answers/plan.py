@@ -54,6 +54,7 @@ from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
+from topospread.sources.folders import OTHER_AT_INSTALLATION
 
 from .asked import about
 from .finding import Finding as Problem
@@ -406,7 +407,8 @@ def plan(  # noqa: PLR0913 - keyword arguments
         with_fields(shown, counts_new=old is not new),
         only_in(findings[1], findings[0]),
         only_in(findings[0], findings[1]),
-        notes=tuple(each for each in new.notes if each not in old.notes),
+        # An equal note may be about changed templates.
+        notes=tuple(each for each in new.notes if each not in old.notes or OTHER_AT_INSTALLATION in each),
         left_out=left_out,
     )
 

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from topospread.errors import InputError, Place
 
-from .roots import check_inside_repository, is_of_git
+from .roots import check_inside_repository, is_within
 
 _PRIVATE = 0o600
 _SHARED = 0o666
@@ -77,26 +77,21 @@ def _target(path: str) -> str:
             working directory or the repository.
     """
     folder, name = os.path.split(path)
-    real_folder = os.path.realpath(folder or ".")
-    here = os.path.realpath(".")
-    if _is_inside(os.path.abspath(folder or "."), here):
-        _check(path, real_folder, here)
-    check_inside_repository(folder or ".")
+    folder, here = folder or ".", os.path.realpath(".")
+    if os.path.commonpath([os.path.abspath(folder), here]) == here:
+        _check(path, folder, here)
+    check_inside_repository(folder)
+    real_folder = os.path.realpath(folder)
     named = os.path.join(real_folder, name)
-    target = os.path.realpath(named)
     if os.path.islink(named):
-        _check(path, target, real_folder)
-    return target
+        _check(path, named, real_folder)
+    return os.path.realpath(named)
 
 
 def _check(path: str, target: str, folder: str) -> None:
-    if not _is_inside(target, folder) or is_of_git(target.removeprefix(folder)):
+    if not is_within(target, folder):
         words = "cannot be written: a symbolic link leads out of the folder, or to git's files; remove it"
         raise InputError(words, Place(path))
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return os.path.commonpath([path, folder]) == folder
 
 
 def _is_special(path: str) -> bool:

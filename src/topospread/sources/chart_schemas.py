@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
-from .roots import is_of_git, is_within
+from .roots import is_of_git, is_within, lies_in
 
 PACKED: Final = ".tgz"
 """File name ending of a packed chart."""
@@ -100,7 +100,7 @@ def _files(chart: str) -> Iterator[str]:
     visited = {root}
     for folder, below, names in os.walk(chart, followlinks=True):
         inside = {name: os.path.realpath(os.path.join(folder, name)) for name in below}
-        if any(real != root and not real.startswith(os.path.join(root, "")) for real in inside.values()):
+        if not all(lies_in(os.path.join(folder, name), root) for name in below):
             raise ValueError("a link leaves the chart")
         # Many links may lead to one folder, which is listed once.
         below[:] = {real: name for name, real in inside.items() if real not in visited}.values()

@@ -518,6 +518,8 @@ class _Tree:
         return [*listed, *_notes_on_charts(kept), *_notes_on_installation(charts)]
 
 
+OTHER_AT_INSTALLATION: Final = "Helm may render other manifests at installation"
+"""Begin of the note on a chart that reads random values, the time or the cluster."""
 _NO_TEMPLATE: Final = "not read, it is not a template of its chart"
 _LOCAL: Final = "local-config"
 """The annotation config.kubernetes.io/local-config, in a JSON Patch or a resource."""
@@ -751,7 +753,7 @@ def _notes_on_charts(sources: Sequence[Source]) -> list[str]:
 def _notes_on_installation(charts: Sequence[tuple[str, str, str]]) -> list[str]:
     """Return notes on charts and values files, given as (shown name, path, root), that use unstable values."""
     return [
-        f"{name}: Helm may render other manifests at installation, because of {listed_paths(found)}"
+        f"{name}: {OTHER_AT_INSTALLATION}, because of {listed_paths(found)}"
         for name, path, root in charts
         if (found := unstable_in(path, root))
     ]

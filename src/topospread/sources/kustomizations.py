@@ -456,7 +456,11 @@ class _ReachCheck:
             below[:] = [name for name in below if not is_of_git(name)]
 
     def _is_of_git(self, path: str) -> bool:
-        return is_of_git(os.path.realpath(path).removeprefix(self._root))
+        try:
+            real = os.path.realpath(path, strict=True)
+        except OSError:
+            return os.path.exists(path)  # the system can follow a link to a path that is too long to be resolved
+        return is_of_git(real.removeprefix(self._root))
 
     def _check_charts(self, value: Any) -> None:
         """Reject charts and their values files outside the root.

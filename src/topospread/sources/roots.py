@@ -5,6 +5,7 @@ The root is the git repository of the path, or without one the named folder.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from typing import Final
@@ -15,8 +16,10 @@ from .text import shown_path
 
 GIT: Final = ".git"
 """The folder that marks a repository. Its files are never read, because its configuration may contain a token."""
-_MAX_PATH: Final = 4096
-"""Bytes of the longest path in Linux (``PATH_MAX``)."""
+_MAX_LINKS: Final = 100
+"""More links than any system follows in one path; Linux follows 40 (``MAXSYMLINKS``)."""
+_NO_LINK: Final = (errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EACCES)
+"""Errors of a path that is no link: a file or folder, or nothing that the system opens."""
 
 
 def repository_of(path: str) -> str | None:
@@ -56,16 +59,61 @@ def is_within(path: str, root: str) -> bool:
         path: a path that need not exist.
         root: a real path.
     """
-    return lies_in(path, root) and not is_of_git(os.path.realpath(path).removeprefix(root))
+    real = real_path_in(path, root)
+    return real is not None and not is_of_git(real.removeprefix(root))
 
 
 def lies_in(path: str, root: str) -> bool:
-    """Return whether a path, with links resolved, is inside a root, perhaps in ``.git``.
+    """Return whether a path, with links resolved, is inside a root, perhaps in ``.git``."""
+    return real_path_in(path, root) is not None
 
-    Return False for a path longer than `_MAX_PATH`: no file has one, and resolving it takes seconds.
+
+def real_path_in(path: str, root: str) -> str | None:
+    """Return a path with links resolved, or None if it is not inside a root.
+
+    ``os.path.realpath`` would take a link for a file where it cannot read the link, for example where the path of the
+    link's folder is longer than the system's limit; the system would follow that link. Here such a path is outside.
+
+    A path that has been inside and leaves the root is outside, even if it comes back: whether it can be followed would
+    show which folders outside exist. On its way it may pass the folders above the root, because these exist.
+
+    Args:
+        path: a path that need not exist.
+        root: a real path.
     """
-    real = "" if "\0" in path or len(os.fsencode(path)) > _MAX_PATH else os.path.realpath(path)
-    return real == root or real.startswith(os.path.join(root, ""))
+    if "\0" in path:
+        return None
+    current, rest = os.sep, [*reversed(os.path.join(os.getcwd(), path).split(os.sep))]
+    links, has_been_inside, is_missing = 0, False, False
+    while rest:
+        name = rest.pop()
+        if name in ("", os.curdir):
+            continue
+        if is_missing and name == os.pardir:
+            return None
+        following = os.path.dirname(current) if name == os.pardir else os.path.join(current, name)
+        if has_been_inside and not (_has(root, following) or _has(following, root)):
+            return None
+        try:
+            target = os.readlink(following)
+        except OSError as error:
+            if error.errno not in _NO_LINK:
+                return None
+            is_missing = error.errno != errno.EINVAL
+        else:
+            links += 1
+            is_missing = links > _MAX_LINKS
+            if not is_missing:
+                current = os.sep if os.path.isabs(target) else current
+                rest += reversed(target.split(os.sep))
+                continue
+        current = following
+        has_been_inside = has_been_inside or _has(root, current)
+    return current if _has(root, current) else None
+
+
+def _has(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
 
 
 def is_of_git(path: str) -> bool:
@@ -79,7 +127,7 @@ def check_inside_repository(path: str) -> None:
     Raises:
         InputError: if it does.
     """
-    if os.path.realpath(path) == os.path.abspath(path):
+    if os.path.realpath(path) == os.path.abspath(path) and os.pardir not in path.split(os.sep):
         return
     repository = repository_of(os.path.dirname(os.path.abspath(path)))
     if repository is not None and not is_within(path, repository):
@@ -167,7 +215,7 @@ def links_below(folder: str, visited: set[str]) -> Iterator[str]:
     while waiting:
         current = waiting.pop()
         real = os.path.realpath(current)
-        if real in visited or not os.path.isdir(real):
+        if real in visited or not os.path.isdir(current):
             continue
         visited.add(real)
         try:

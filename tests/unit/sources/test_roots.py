@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -82,10 +83,55 @@ def test_a_link_to_itself_leads_nowhere(repository: Path) -> None:
     check_links(str(repository / "deploy"), str(repository))
 
 
-def test_no_file_has_so_long_a_path(repository: Path) -> None:
+def test_more_links_than_a_system_follows_take_no_time(repository: Path) -> None:
     (repository / "l").symlink_to(".")
-    assert is_within(str(repository / ("l/" * 1_500)), str(repository))
-    assert not is_within(str(repository / ("l/" * 2_100)), str(repository))
+    assert is_within(str(repository / ("l/" * 40)), str(repository))
+    with pytest.raises(OSError, match="symbolic links"):
+        os.stat(repository / ("l/" * 2_000))
+    assert not is_within(str(repository / ("l/" * 20_000)), str(repository)), "no path is so long"
+
+
+def unresolvable(repository: Path, target: Path) -> str:
+    """Make a link to `target` whose real path is too long for any call, and return a short path of it by a link."""
+    deep = ["d" * 250] * 17
+    begin = os.getcwd()
+    os.chdir(repository)
+    try:
+        for each in deep:
+            os.mkdir(each)
+            os.chdir(each)
+        Path("x").symlink_to(target)
+    finally:
+        os.chdir(begin)
+    (repository / "l").symlink_to("/".join(deep[:8]))
+    return "/".join(["l", *deep[8:], "x"])
+
+
+def test_a_link_that_is_too_deep_to_be_resolved_is_outside_where_it_is_followed(repository: Path) -> None:
+    """``os.path.realpath`` takes this link for a file, but the system reads its target."""
+    path = repository / unresolvable(repository, repository.parent / "outside" / "a.yaml")
+    assert path.read_text() == ""
+    assert os.path.realpath(path).startswith(str(repository))
+    assert not is_within(str(path), str(repository))
+    with pytest.raises(InputError, match="leaves"):
+        check_inside_repository(str(path))
+
+
+def test_a_chart_with_a_folder_that_is_too_deep_to_be_resolved_is_refused(repository: Path) -> None:
+    chart = repository / "deploy"
+    (chart / "templates").symlink_to("../" + unresolvable(repository, repository.parent / "outside"))
+    with pytest.raises(InputError, match="leaves"):
+        check_links(str(chart), str(repository))
+
+
+@pytest.mark.parametrize("folder", ["outside", "absent"])
+def test_a_link_that_leaves_the_root_and_comes_back_does_not_tell_what_exists(repository: Path, folder: str) -> None:
+    (repository / "deploy" / "a.yaml").write_text("")
+    for link, way in (("absolute", str(repository.parent)), ("relative", "../..")):
+        (repository / "deploy" / link).symlink_to(f"{way}/{folder}/../{repository.name}/deploy/a.yaml")
+        assert not is_within(str(repository / "deploy" / link), str(repository))
+    (repository / "deploy" / "line").symlink_to(f"../../{repository.name}/deploy/a.yaml")
+    assert is_within(str(repository / "deploy" / "line"), str(repository)), "the folders above exist anyway"
 
 
 def test_what_git_keeps_is_no_file_of_its_repository(repository: Path) -> None:
