@@ -44,7 +44,7 @@ def policies(**given: Any) -> int:
     if not rules:
         raise UsageError("none of these rules can be expressed in CEL; choose others with --select")
     notes = [(rule.id, EXPRESSED[rule.id].note) for rule, _ in rules if EXPRESSED[rule.id].note]
-    show(policies_text(made(rules, given["kind"]), notes, missing))
+    show(policies_text(made(rules, given["kind"], settings), notes, missing))
     are = "rule is a policy" if len(rules) == 1 else "rules are policies"
     click.echo(
         f"note: {len(rules)} {are}, {len(missing)} cannot be expressed as policies; the comments say why", err=True

@@ -283,6 +283,7 @@ def _given(
         configuration=configuration,
         pools=question.pools,
         spread_from=question.settings.spread_from,
+        spread_over=question.settings.spread_over,
     )
     groups = [replace(of_all, manifests=manifests) for manifests in overlay_groups(found.manifests, found.notes)]
     groups[0] = replace(
@@ -314,6 +315,8 @@ def judge(
     for number, rule in enumerate(asked):
         progress(number, len(asked))
         for subject, problem in (each for given in groups for each in rule.check(given)):
+            if settings.exclude_namespaces and _namespace(subject) in settings.exclude_namespaces:
+                continue
             finding = _finding(rule, subject, problem, found)
             # Two overlays share the findings of their base: report each once.
             alike = finding.rendered is not None or len(groups) > 1
@@ -326,6 +329,13 @@ def judge(
     of_ignores = [each for each in _of_ignores(ignores, ids, origins) if _is_wanted(each.finding, settings, origins)]
     every_judged = _in_order([*judged.values(), *of_ignores], found, settings)
     return LintReport(every_judged, [*ignored.values()], found, groups[0], ids)
+
+
+def _namespace(subject: LintSubject) -> object:
+    metadata = subject.value.get("metadata")
+    if isinstance(subject, Manifest):
+        return subject.item.metadata.namespace
+    return metadata.get("namespace") if isinstance(metadata, dict) else None
 
 
 def _is_wanted(finding: Finding, settings: Settings, origins: Mapping[str, Origins]) -> bool:

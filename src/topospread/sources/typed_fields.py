@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from topospread.api.label_syntax import label_key_problems
 from topospread.errors import ConfigError, InputError, Place
 from topospread.text import did_you_mean
 
@@ -50,6 +51,13 @@ class TypedFields:
         if not isinstance(value, str):
             raise self.error(f"expected a string, got {described(value)}; put it in quotes", where)
         return value
+
+    def label_key(self, value: Any, where: str) -> str:
+        """Return the value as the key of a label."""
+        key = self.string(value, where)
+        for problem in label_key_problems(key):
+            raise self.error(problem, where)
+        return key
 
     def strings(self, value: Any, where: str) -> list[str]:
         """Return the value as a list of strings."""

@@ -130,7 +130,9 @@ class AdmissionJudge:
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = policy
-        self._settings = Settings(select=ASKED - policy.ignore)
+        self._settings = Settings(
+            select=ASKED - policy.ignore, spread_from=policy.spread_from, spread_over=policy.spread_over
+        )
         worst = SEVERITIES[: SEVERITIES.index(policy.level) + 1]
         self._told = frozenset(worst)
 

@@ -8,6 +8,8 @@
     deny: [RULE, …]                   rules whose findings deny an object that is new, or worse than before
     mayIgnore: [RULE, …]              rules whose denial the annotation topospread.dev/ignore lifts; by default none
     onTimeout: allow                  the answer for an object that was not judged in time: allow (warn) or deny
+    spreadFrom: 3                     minimum replicas of a workload that rule no-spread finds
+    spreadOver: KEY                   topology key that rule no-spread wants; by default any
     excludeNamespaces: [NAME, …]      never judged or changed, like kube-system
     defaults:                         constraints for workloads that are created without any; the first that fits
       - kinds: [Deployment, StatefulSet]
@@ -36,13 +38,15 @@ from topospread.sources.yaml import read_documents
 
 Json = dict[str, Any]
 
-ASKED: Final = frozenset(each.id for each in RULES if each.needs == "manifest")
-"""Rules that need only one object, because admission has no others."""
+ASKED: Final = frozenset(each.id for each in RULES if each.needs == "manifest" or each.id == "no-spread")
+"""Rules that need only one object, because admission has no others. `no-spread` takes `replicas` for the number of an
+autoscaler, too."""
 NEVER: Final = frozenset({"kube-system"})
 """Namespaces that no policy affects, so the cluster can repair itself."""
 DEFAULTED_KINDS: Final = ("Deployment", "ReplicaSet", "StatefulSet")
 _MADE: Final = ("labelSelector", "matchLabelKeys")
-_FIELDS: Final = ("kubeVersion", "level", "ignore", "deny", "mayIgnore", "onTimeout", "excludeNamespaces", "defaults")
+_FIELDS: Final = ("kubeVersion", "level", "ignore", "deny", "mayIgnore", "onTimeout", "spreadFrom", "spreadOver",
+           "excludeNamespaces", "defaults")  # fmt: skip
 OnTimeout = Literal["allow", "deny"]
 _OF_DEFAULTS: Final = ("kinds", "namespaces", "minReplicas", "constraints")
 
@@ -74,6 +78,8 @@ class AdmissionPolicy:
     deny: frozenset[str] = frozenset()
     may_ignore: frozenset[str] = frozenset()
     on_timeout: OnTimeout = "allow"
+    spread_from: int = 3
+    spread_over: str = ""
     exclude_namespaces: frozenset[str] = NEVER
     defaults: tuple[WorkloadDefaults, ...] = ()
 
@@ -106,6 +112,8 @@ class _PolicyParser(TypedFields):
             self._rules(given.get("deny", []), "deny"),
             self._rules(given.get("mayIgnore", []), "mayIgnore"),
             self.choice(given.get("onTimeout", "allow"), get_args(OnTimeout), "onTimeout"),
+            self.number(given.get("spreadFrom", 3), "spreadFrom", 2),
+            self.label_key(given["spreadOver"], "spreadOver") if "spreadOver" in given else "",
             NEVER | frozenset(self.strings(given.get("excludeNamespaces", []), "excludeNamespaces")),
             tuple(self._defaults(each, f"defaults[{i}]") for i, each in enumerate(defaults)),
         )

@@ -165,6 +165,26 @@ VARIABLES: Final[Mapping[str, str]] = {
 }
 """CEL variables of the findings, in order of dependency. ``replicas`` is -1 if the object has no such field."""
 
+
+def not_spread(least: int, key: str) -> str:
+    """Return CEL that is true for a workload without constraint and anti-affinity.
+
+    Args:
+        least: minimum number of replicas.
+        key: topology key of the constraint or anti-affinity; "" for any.
+    """
+    affinity = "variables.spec.affinity.podAntiAffinity"
+    apart = f"(has(variables.spec.affinity) && has({affinity}){{}})"
+    if not key:
+        spread = [apart.format(""), "size(variables.constraints) > 0"]
+    else:
+        lists = (("required", "t.topologyKey"), ("preferred", "t.podAffinityTerm.topologyKey"))
+        terms = [(f"{affinity}.{each}DuringSchedulingIgnoredDuringExecution", name) for each, name in lists]
+        any_term = " || ".join(f"(has({terms}) && {terms}.exists(t, {name} == '{key}'))" for terms, name in terms)
+        spread = [apart.format(f" && ({any_term})"), _any(f"c.topologyKey == '{key}'")]
+    return f"variables.replicas >= {least} && !({' || '.join(spread)})"
+
+
 EXPRESSED: Final[Mapping[str, Expressed]] = {
     "selector-missing": Expressed(_any("!has(c.labelSelector)")),
     "selector-empty": Expressed(
@@ -225,8 +245,7 @@ EXPRESSED: Final[Mapping[str, Expressed]] = {
         tuple(kind for kind in KINDS if kind != "Pod"),
     ),
     "no-spread": Expressed(
-        "variables.replicas > 2 && size(variables.constraints) == 0 && "
-        "!(has(variables.spec.affinity) && has(variables.spec.affinity.podAntiAffinity))",
+        not_spread(3, ""),
         SCALED,
         "an autoscaler's minReplicas and kube-scheduler's default constraints are not seen",
     ),

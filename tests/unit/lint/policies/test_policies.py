@@ -6,6 +6,7 @@ from pathlib import Path
 
 import yaml
 
+from topospread.api.well_known_labels import ZONE
 from topospread.cli.policies import policies_text
 from topospread.lint.policies.cel import EXPRESSED, VARIABLES
 from topospread.lint.policies.not_in_cel import NOT_IN_CEL
@@ -81,3 +82,17 @@ def test_printed_policies_read_back_as_they_were() -> None:
     assert list(yaml.safe_load_all(text)) == made
     assert "#   group-differs: no\n" in text
     assert "#   selector-empty: not quite\n" in text
+
+
+def test_settings_change_the_namespaces_and_the_spread_that_policies_want() -> None:
+    settings = Settings(
+        select=frozenset({"no-spread"}), exclude_namespaces=frozenset({"batch"}), spread_from=2, spread_over=ZONE
+    )
+    policy, _ = policies(exported(settings), "vap", settings)
+    (kyverno,) = policies(exported(settings), "kyverno", settings)
+    (namespaces,) = policy["spec"]["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+    assert "batch" in namespaces["values"]
+    assert kyverno["spec"]["rules"][0]["exclude"]["any"][0]["resources"]["namespaces"] == namespaces["values"]
+    expression = policy["spec"]["validations"][0]["expression"]
+    assert "variables.replicas >= 2" in expression
+    assert f"c.topologyKey == '{ZONE}'" in expression
