@@ -5,6 +5,7 @@ A stranger may have written the document, so errors give types and lengths, neve
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -90,6 +91,7 @@ class TypedFields:
             root: real path of the folder.
             instead: how the reader can name the path anyway, for the error.
         """
+        path = os.path.normpath(path)  # a folder that ``..`` leaves again would show whether it exists
         if not is_within(path, root):
             raise self.error(f"this path leaves {shown_path(root)}; {instead}", where)
         return path

@@ -133,8 +133,8 @@ NodeResourcesBalancedAllocation       1   72   71   71
 ImageLocality                         1    0    0    0
 total                                    651  637  463
 
-PodTopologySpread: pods × ln(domains with feasible nodes + 2) + maxSkew − 1, added
-  up and rounded; fewer is better
+PodTopologySpread: pods × ln(domains with feasible nodes + 2) + maxSkew − 1,
+  added up and rounded; fewer is better
 A: zone-b: 0 × ln(2 + 2) + 1 = 1.000; 1.000 → 1; 100 × (1 + 1 − 1) ÷ 1 = 100 × 2
    = 200
 B: zone-c: 0 × ln(2 + 2) + 1 = 1.000; 1.000 → 1; 100 × (1 + 1 − 1) ÷ 1 = 100 × 2
