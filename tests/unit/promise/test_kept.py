@@ -15,7 +15,7 @@ from topospread.answer import Answer
 from topospread.answers.promise_check import PromiseCheck, promise_check
 from topospread.answers.promise_show import promise_show
 from topospread.api.inventory import Inventory
-from topospread.api.promises import Want, read_wants
+from topospread.api.promises import Want
 from topospread.base import Bounds
 from topospread.drill.patching import apply_patch
 from topospread.drill.steps import Wait
@@ -389,35 +389,11 @@ def test_a_search_that_ends_early_decides_nothing() -> None:
     assert promise_check(objects, ["rs/web"], want="zone-loss>=1").verdict == "yes"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("zone-los>=2", "did you mean zone-loss"),
-        ("zone-loss>8", "did you mean zone-loss>=8[?]"),
-        ("zone-loss=eu-west-1c>=66%", "did you mean zone-loss>=66%[?]"),
-        ("zone-loss", "write zone-loss>=N"),
-        ("skew>=1", "write skew<=N"),
-        ("skew<=10%", "write skew<=N"),
-        ("drain>=101%", "more than 100 %"),
-        ("quorum>=2", "write quorum"),
-        ("uptime", "write zone-loss>=4"),
-    ],
-)
-def test_a_promise_that_is_not_one_is_refused(text: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        read_wants(text)
-
-
 def test_targets_that_promise_nothing_are_refused() -> None:
     with pytest.raises(UsageError, match="a DaemonSet cannot have promises"):
         checked([*THREE, workload("DaemonSet", "agent")], targets=["ds/agent"])
     with pytest.raises(UsageError, match="no workload with replicas"):
         checked([*THREE])
-
-
-def test_percentages_are_of_the_replicas_rounded_up() -> None:
-    (want,) = read_wants("zone-loss>=66%")
-    assert (str(want), want.least(6), want.least(3)) == ("zone-loss>=66%", 4, 2)
 
 
 def test_jobs_and_bare_pods_promise_that_they_never_wait() -> None:

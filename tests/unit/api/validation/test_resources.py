@@ -140,15 +140,6 @@ def test_the_pods_own_resources_are_cpu_memory_and_huge_pages():
     ]
 
 
-def test_missing_amounts_at_pod_level_come_from_the_containers():
-    """A limit of 1 at pod level is a request of 1 as well, unless the containers request something."""
-    container = CONTAINER | {"resources": {"requests": {"cpu": "2"}}}
-    assert refusals(pod(containers=[container], resources={"limits": {"cpu": "1"}})) == [
-        'spec.resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'
-    ]
-    assert refusals(pod(resources={"limits": {"cpu": "1"}})) == []
-
-
 def test_claims_of_containers_are_those_of_the_pod():
     claims = [{"name": "gpu", "request": "a"}, {"name": "gpu"}, {"name": "gone"}, {}, {"name": "gpu", "request": "A"}]
     container = CONTAINER | {"resources": {"claims": claims}}
