@@ -73,3 +73,49 @@ def test_the_job_of_a_cron_job_has_no_selector():
         'spec.jobTemplate.spec.manualSelector: Unsupported value: true: supported values: "nil", "false"',
         "spec.jobTemplate.spec.selector: Invalid value: {}: `selector` will be auto-generated",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "refused"),
+    [
+        ("Job", {"parallelism": -1}, "parallelism: Invalid value: -1: must be greater than or equal to 0"),
+        (
+            *("Job", {"completionMode": "x"}),
+            'completionMode: Unsupported value: "x": supported values: "NonIndexed", "Indexed"',
+        ),
+        ("Job", {"completionMode": "Indexed"}, ""),
+        (
+            *("Job", {"completionMode": "Indexed", "parallelism": 2}),
+            "completions: Required value: when completion mode is Indexed",
+        ),
+        (
+            *("Job", {"backoffLimitPerIndex": 1}),
+            "backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode",
+        ),
+        (
+            "Job",
+            {"completionMode": "Indexed", "completions": 100001, "backoffLimitPerIndex": 1, "parallelism": 20000},
+            "maxFailedIndexes: Required value: must be specified when completions is above 100000; parallelism: "
+            "Invalid value: 20000: must be less than or equal to 10000 when completions are above 100000 and "
+            "used with backoff limit per index",
+        ),
+        (
+            *("Job", {"podReplacementPolicy": "x"}),
+            'podReplacementPolicy: Unsupported value: "x": supported values: "Failed", "TerminatingOrFailed"',
+        ),
+        ("CronJob", {"schedule": ""}, "schedule: Required value"),
+        (
+            *("CronJob", {"concurrencyPolicy": "x"}),
+            'concurrencyPolicy: Unsupported value: "x": supported values: "Allow", "Forbid", "Replace"',
+        ),
+        ("CronJob", {"timeZone": ""}, 'timeZone: Invalid value: "": timeZone must be nil or non-empty string'),
+        ("CronJob", {"timeZone": "a//b"}, 'timeZone: Invalid value: "a//b": unknown time zone a//b'),
+        (
+            *("CronJob", {"schedule": "TZ=UTC 0 * * * *"}),
+            'schedule: Invalid value: "TZ=UTC 0 * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone '
+            "field instead",
+        ),
+    ],
+)
+def test_a_wrong_field_is_refused_at_its_place(kind, spec, refused):
+    assert "; ".join(each.removeprefix("spec.") for each in refusals(workload(kind, **spec))) == refused
