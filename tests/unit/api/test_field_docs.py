@@ -17,11 +17,7 @@ def test_the_type_and_its_documentation_name_the_same_fields():
     assert set(TopologySpreadConstraint.__struct_encode_fields__) == set(EIGHT)
     attributes = re.findall(r"^ +(\w+): ``(\w+)``", inspect.getdoc(TopologySpreadConstraint) or "", re.MULTILINE)
     assert dict(attributes) == dict(
-        zip(
-            TopologySpreadConstraint.__struct_fields__,
-            TopologySpreadConstraint.__struct_encode_fields__,
-            strict=True,
-        )
+        zip(TopologySpreadConstraint.__struct_fields__, TopologySpreadConstraint.__struct_encode_fields__, strict=True)
     )
 
 

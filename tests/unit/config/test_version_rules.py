@@ -21,7 +21,7 @@ class Rules:
 def test_rules_are_those_of_the_version_and_by_default_of_the_newest() -> None:
     found = [rules_for(Rules, gates_for(version)) for version in ("1.24", "1.29", "1.30")]
     assert found == [
-        *(Rules(False, True, "a", False, 24), Rules(False, True, "b", True, 29), Rules(True, False, "c", True, 30)),
+        *(Rules(False, True, "a", False, 24), Rules(False, True, "b", True, 29), Rules(True, False, "c", True, 30))
     ]
     assert Rules() == rules_for(Rules, gates_for("1.37"))
     off = gates_for("1.30", {"MatchLabelKeysInPodTopologySpread": False})
@@ -30,5 +30,5 @@ def test_rules_are_those_of_the_version_and_by_default_of_the_newest() -> None:
 
 def test_changes_name_the_first_version_with_the_new_behaviour() -> None:
     assert [(str(each.version), each.what) for each in changes(Rules)] == [
-        *(("1.30", "new"), ("1.30", "gone"), ("1.30", "c, not b")),
+        *(("1.30", "new"), ("1.30", "gone"), ("1.30", "c, not b"))
     ]

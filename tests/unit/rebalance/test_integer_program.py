@@ -21,11 +21,7 @@ def test_the_integer_program_knows_that_nothing_helps() -> None:
 def test_the_integer_program_adds_up_what_counts_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     """A third constraint counts the pods of both workloads, so that by counts alone one eviction might help both."""
     both = spread(9, labelSelector={"matchExpressions": [{"key": "app", "operator": "Exists"}]})
-    objects = [
-        *nodes("a", "b"),
-        *standing({"a1": 2}, spread()),
-        *standing({"b1": 2}, spread(), both, name="api"),
-    ]
+    objects = [*nodes("a", "b"), *standing({"a1": 2}, spread()), *standing({"b1": 2}, spread(), both, name="api")]
     found = rebalance_of(objects)
     assert (len(found.moves), found.bound, found.bound_by) == (2, 2, "solver")
     monkeypatch.setattr(bounds, "has_solver", lambda: False)

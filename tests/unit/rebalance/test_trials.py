@@ -39,7 +39,4 @@ def test_waiting_pods_that_cannot_be_judged_are_bracketed(unjudged: Json, what: 
     assert [each.what for each in found.unjudged] == [what]
     assert (found.verdict, len(found.evictions)) == ("unknown", 1)
     roomy = rebalance_answer(rebalance_of([node("a1", "a"), node("b1", "b"), *web, *waits]))
-    assert (roomy.verdict, roomy.assumed) == (
-        "yes",
-        (f"the same whether pods with {what} find no node or any node",),
-    )
+    assert (roomy.verdict, roomy.assumed) == ("yes", (f"the same whether pods with {what} find no node or any node",))

@@ -47,10 +47,7 @@ from topospread.api.validation.schema import WrongTypeError
         ({"schedulingGroup": {"podGroupName": "-"}, "evictionResponders": [{}]}, []),
         (
             {"hostUsers": False, "hostPID": True, "hostNetwork": True},
-            [
-                "HostPID: Forbidden: when `hostUsers` is false",
-                "hostNetwork: Forbidden: when `hostUsers` is false",
-            ],
+            ["HostPID: Forbidden: when `hostUsers` is false", "hostNetwork: Forbidden: when `hostUsers` is false"],
         ),
         (
             {"shareProcessNamespace": True, "hostPID": True},

@@ -53,11 +53,7 @@ def test_containers_have_standard_and_extended_resources(name, detail):
             {"memory": "1500Mi"},
             [f'{PATH}.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1500Mi'],
         ),
-        (
-            {"a.b/c": "1"},
-            {"a.b/c": "2"},
-            [f'{PATH}.requests: Invalid value: "1": must be equal to a.b/c limit of 2'],
-        ),
+        ({"a.b/c": "1"}, {"a.b/c": "2"}, [f'{PATH}.requests: Invalid value: "1": must be equal to a.b/c limit of 2']),
         ({"a.b/c": "1"}, None, [f"{PATH}.limits: Required value: Limit must be set for non overcommitable resources"]),
         (
             {"a.b/c": "1500m"},
