@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.drill.builders import node, nodes
-from tests.unit.promise.test_rollout_orders import asked, fixed, played, rolling, web
+from tests.unit.drill.test_placed_pods import fixed, played
+from tests.unit.promise.test_rollout_orders import asked, rolling, web
 from topospread.errors import InputError
 
 STUCK = [*(node(f"{zone}1", zone, cpu="1") for zone in "abc"), web(3, strategy=rolling(1, 0))]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .builders import nodes, rebalance_of, spread, standing
-
-THREE = nodes("a", "a", "b", "b", "c", "c")
+from .builders import THREE, rebalance_of, spread, standing
 
 
 def test_without_time_the_counts_alone_bound() -> None:

@@ -7,9 +7,7 @@ import pytest
 from topospread.api.selector_text import parse_selector
 from topospread.errors import UsageError
 
-from .builders import nodes, rebalance_of, soft, spread, standing
-
-THREE = nodes("a", "a", "b", "b", "c", "c")
+from .builders import THREE, rebalance_of, soft, spread, standing
 
 
 def test_a_soft_constraint_is_mended_where_it_is_asked_for() -> None:

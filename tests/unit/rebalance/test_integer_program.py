@@ -6,9 +6,7 @@ import pytest
 
 from topospread.rebalance import bounds
 
-from .builders import nodes, rebalance_of, spread, standing
-
-THREE = nodes("a", "a", "b", "b", "c", "c")
+from .builders import THREE, nodes, rebalance_of, spread, standing
 
 
 def test_the_integer_program_knows_that_nothing_helps() -> None:

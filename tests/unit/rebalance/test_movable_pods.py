@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.rebalance.test_rebalance import CLAIMS, OTHER_SCHEDULER, THREE
 from topospread.answers.rebalance import rebalance_answer
 from topospread.config.gates import gates_for
 
-from .builders import Json, budget, rebalance_of, spread, standing
+from .builders import CLAIMS, OTHER_SCHEDULER, THREE, Json, budget, rebalance_of, spread, standing
 
 
 def test_no_budget_is_broken() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .builders import carried_out, node, nodes, rebalance_of, spread, standing
-
-THREE = nodes("a", "a", "b", "b", "c", "c")
+from .builders import THREE, carried_out, node, rebalance_of, spread, standing
 
 
 def test_what_holds_needs_no_eviction() -> None:

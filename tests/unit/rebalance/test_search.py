@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .builders import HOST, node, nodes, rebalance_of, spread, standing
-
-THREE = nodes("a", "a", "b", "b", "c", "c")
+from .builders import HOST, THREE, node, rebalance_of, spread, standing
 
 
 def test_pods_of_the_fullest_domain_go_until_the_skew_is_allowed() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from topospread.answers.rebalance import rebalance_answer
 
-from .builders import HOST, Json, node, rebalance_of, spread, standing
+from .builders import CLAIMS, HOST, OTHER_SCHEDULER, Json, node, rebalance_of, spread, standing
 
 
 def test_nothing_is_evicted_that_would_be_left_pending() -> None:
@@ -17,12 +17,6 @@ def test_nothing_is_evicted_that_would_be_left_pending() -> None:
     assert found.moves == ()
     assert "finds no node: 0/2 nodes are available" in found.unmet[0].why
     assert not found.unmet[0].returns
-
-
-CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
-
-
-OTHER_SCHEDULER = {"schedulerName": "volcano"}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from topospread.answers.rebalance import moved_domains, rebalance_answer
 
-from .builders import HOST, ZONE, node, rebalance_of, soft, spread, standing
+from .builders import CLAIMS, HOST, ZONE, node, rebalance_of, soft, spread, standing
 
 
 def test_who_comes_back_is_told_with_what_helps() -> None:
@@ -50,9 +50,6 @@ def test_nodes_are_named_once() -> None:
     move = found.moves[0]
     assert (move.namespace, move.name, move.node, move.target) == ("shop", "web-0", "a1", "b1")
     assert moved_domains(move) == [("a", "b")]
-
-
-CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
 
 
 def test_what_judged_filters_refuse_everywhere_is_left_whatever_the_claim_says() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.drill.builders import inventory, node
-from tests.unit.replay.test_replay import bound, record, replayed
+from tests.unit.replay.builders import bound, record, replayed
 from topospread.errors import InputError
 from topospread.replay.replay import replay
 

@@ -8,14 +8,9 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from tests.unit.drill.builders import node
-from tests.unit.replay.test_replay import Json, pod, record, replayed
+from tests.unit.replay.builders import bound, pod, record, replayed
 from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
-
-
-def bound(at: int, name: str, to: str) -> Json:
-    answer = {"kind": "Status", "metadata": {"name": name, "namespace": "shop"}}
-    return record(at, "create", answer, "pods", "binding", requestObject={"target": {"name": to}})
 
 
 def test_a_binding_over_max_skew_is_explained_by_pods_that_were_decided_before_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.unit.drill.builders import node
-from tests.unit.replay.test_replay import pod, record, refused, replayed
+from tests.unit.replay.builders import pod, record, refused, replayed
 
 
 def test_the_first_of_two_changes_of_a_node_began_it(tmp_path: Path) -> None:

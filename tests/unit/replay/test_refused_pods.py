@@ -2,38 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-from tests.parted import parted
-from tests.unit.drill.builders import inventory, node, spread
-from tests.unit.replay.test_replay import BEFORE, REAL, Json, record
+from tests.unit.drill.builders import node
+from tests.unit.replay.builders import BEFORE, REAL, pod, record, refused, replayed
 from topospread.answers.why_history import history_answer
 from topospread.replay.replay import replay
-from topospread.replay.result import Incident
 from topospread.sources.load import load
-
-SAID = "0/2 nodes are available: 1 node(s) were unschedulable, 1 node(s) didn't match pod topology spread constraints."
-
-
-def pod(name: str, where: str = "", cpu: str = "1") -> Json:
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
-    spec: Json = {"containers": [container], "topologySpreadConstraints": [spread()]}
-    spec |= {"nodeName": where} if where else {}
-    metadata = {"name": name, "namespace": "shop", "labels": {"app": "web"}}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-
-
-def refused(at: int, name: str, said: str = SAID) -> Json:
-    about = {"namespace": "shop", "name": name}
-    event = {"kind": "Event", "metadata": {"name": "e", "namespace": "shop"}, "reason": "FailedScheduling"}
-    return record(at, "create", event | {"regarding": about, "note": said})
-
-
-def replayed(path: Path, *records: Json, **options: Any) -> Incident:
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
-    return replay(inventory(node("a1", "a"), node("b1", "b"), pod("web-0", "a1")), path, **parted(options))
 
 
 def test_a_real_log_says_who_was_refused_by_which_sums_and_what_began_it() -> None:

@@ -6,7 +6,6 @@ import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -14,6 +13,7 @@ from click.testing import CliRunner
 from inline_snapshot import snapshot
 
 from tests.answer_schema import schema_of
+from tests.unit.replay.builders import BEFORE, REAL, Json, record
 from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
 from topospread.errors import InputError
@@ -21,28 +21,6 @@ from topospread.replay.audit_log import read_audit_log
 from topospread.replay.event_list import read_events
 from topospread.replay.replay import replay
 from topospread.sources.load import load
-
-Json = dict[str, Any]
-ROOT = Path(__file__).parents[3]
-BEFORE = str(ROOT / "docs/how-to/replay/before.json")
-REAL = str(ROOT / "docs/how-to/replay/audit.jsonl")
-
-
-def record(at: int, verb: str, obj: Json, resource: str = "", below: str = "", **more: Any) -> Json:
-    metadata = obj["metadata"]
-    reference = {"resource": resource or f"{obj['kind'].lower()}s", "name": metadata["name"]}
-    reference |= {"namespace": metadata["namespace"]} if "namespace" in metadata else {}
-    reference |= {"subresource": below} if below else {}
-    return {
-        "kind": "Event",
-        "auditID": str(at),
-        "stage": "ResponseComplete",
-        "verb": verb,
-        "objectRef": reference,
-        "responseStatus": {"code": 200},
-        "responseObject": obj,
-        "stageTimestamp": f"2026-01-01T00:00:{at:02}Z",
-    } | more
 
 
 @pytest.mark.parametrize("read", [read_audit_log, read_events])
