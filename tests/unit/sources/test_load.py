@@ -48,17 +48,6 @@ def deployment(image: str = "web:1", replicas: int | None = None, **metadata: ob
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", **metadata}, "spec": spec}
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write_file(name: str, *values: object) -> str:
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text("---\n".join(map(yaml.safe_dump, values)))
-        return str(path)
-
-    return write_file
-
-
 class TestNodes:
     @pytest.mark.parametrize("paths", [[], ["pods.yaml"]])
     def test_without_any_it_says_how_to_give_them(self, write, paths):

@@ -9,6 +9,7 @@ import pytest
 from topospread.sources.pseudonyms import Pseudonyms, key_of, size_bucket
 
 NAMES = Pseudonyms(b"key")
+NAMES.know_nodes(["node-b", "node-a", "ip-10-0-1-5.acme.example"])
 
 
 def test_the_same_name_is_the_same_word_and_another_key_gives_another() -> None:
