@@ -42,11 +42,6 @@ from .wanted import pods_asked, read_more, read_shares, the_pod
 def after_losses(inventory: Inventory, question: CapacityQuestion, work: ParallelRun) -> list[ZoneLoss]:
     """Return for each zone how many replicas fit if that zone alone is lost, fewest first.
 
-    Args:
-        inventory: the cluster.
-        question: the replicas to fit.
-        work: processes and progress.
-
     Raises:
         UsageError: if no node has a zone.
         Interrupted: on Ctrl-C, with `SomeAnswers` for the finished zones.

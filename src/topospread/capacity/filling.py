@@ -49,7 +49,6 @@ class CapacityQuestion:
         shares: workloads with their replicas per round; empty if `pod` is set.
         pod: the pod to fit repeatedly.
         limit: maximum number of rounds; a round is the pod, or all shares once.
-        options: the simulation options.
     """
 
     shares: tuple[Share, ...]
@@ -156,7 +155,6 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
 
     Args:
         settled: the cluster after its pending pods were placed where they fit.
-        question: the replicas to fit.
         progress: receives the number of placed rounds.
 
     Raises:
@@ -255,7 +253,6 @@ def fill(
     """Place the missing pods, then complete rounds, until a pod finds no node.
 
     Args:
-        filled: the cluster, which is changed.
         question: limit on rounds.
         progress: receives the number of complete rounds.
         grow: function that adds a node for a pending pod, and returns whether to attempt the pod again.

@@ -107,9 +107,7 @@ def purchases(
     Args:
         settled: the cluster after its pending pods were placed where they fit.
         without: capacity without a new node.
-        question: the replicas to fit.
         shapes: node sizes; by default the cluster's.
-        work: processes and progress.
 
     Raises:
         Interrupted: on Ctrl-C, with `SomeAnswers`.

@@ -273,11 +273,7 @@ class _Search:
 
 
 def _prices(pools: Sequence[NodePool]) -> list[int]:
-    """Return integers proportional to the pools' prices; 1 for each pool without prices.
-
-    Raises:
-        UsageError: if only some pools have a price.
-    """
+    """Return integers proportional to the pools' prices; 1 for each pool without prices."""
     given = [each.price for each in pools if each.price is not None]
     if len(given) < len(pools):
         if given:

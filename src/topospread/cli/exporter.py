@@ -87,11 +87,7 @@ def exporter(**given: Any) -> int:
 
 
 def judging_of(given: dict[str, Any]) -> Judging:
-    """Return the scheduler version and configuration to follow.
-
-    Raises:
-        InputError: if the configuration cannot be read, or kube-scheduler rejects it.
-    """
+    """Return the scheduler version and configuration to follow. Raise InputError if the configuration is unusable."""
     from topospread.config.load import default_configuration
     from topospread.exporter.collector import SeriesLimits
     from topospread.exporter.process import Judging

@@ -145,11 +145,7 @@ def namespace_options(shown: str) -> Callable[[Command], Command]:
 
 
 def checked_namespace(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Return the namespace, or None.
-
-    Raises:
-        UsageError: if it is not a valid namespace name.
-    """
+    """Return the namespace, or None. Raise UsageError if it is not a valid name."""
     from topospread.api.validation.names import dns_label
 
     problems = [] if value is None else list(dns_label(value))
@@ -165,11 +161,7 @@ def shown_namespace(given: Mapping[str, Any]) -> str | None:
 
 
 def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
-    """Read the options of `rendering_options`.
-
-    Raises:
-        UsageError: if options cannot be combined.
-    """
+    """Read the options of `rendering_options`. Raise UsageError if they cannot be combined."""
     from topospread.sources.rendering import Rendering, chart_options
 
     rendering = Rendering(
@@ -234,11 +226,7 @@ def _or_applied(
     stdin: BinaryIO | None,
     reading: LiveReading,
 ) -> Inventory:
-    """Read the input; manifests without nodes are applied to the cluster that kubectl points at, if there is one.
-
-    Raises:
-        InputError: if the input cannot be read or used.
-    """
+    """Read the input; manifests without nodes are applied to the cluster that kubectl points at, if there is one."""
     from topospread.sources.load import NoNodesError
 
     if STANDARD_INPUT in paths and stdin is not None and given["cluster"] is None and is_there(given):
@@ -300,7 +288,6 @@ def read_options(
     """Return the control plane and placement options of the command line, without ``--scale``.
 
     Args:
-        given: the options of a command.
         kube_version: version to use instead of ``--kube-version``.
         config: file to use instead of ``--config``.
 
@@ -358,11 +345,7 @@ def read_configuration(path: str | None, gates: Gates) -> Configuration | None:
 
 
 def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
-    """Parse ``--scale deploy/web=30``. Names without a namespace get that of ``-n``.
-
-    Raises:
-        UsageError: if a value is malformed.
-    """
+    """Parse ``--scale deploy/web=30``. Names without a namespace get that of ``-n``. Raise UsageError if malformed."""
     from topospread.controllers.scale import in_namespace, read_scale
 
     found = (read_scale(each, "--scale") for each in given["scale"])
@@ -370,11 +353,7 @@ def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
 
 
 def given_pools(given: Mapping[str, Any]) -> tuple[NodePool, ...]:
-    """Return the pools of ``--pools``.
-
-    Raises:
-        InputError: if a file cannot be read or is invalid.
-    """
+    """Return the pools of ``--pools``. Raise InputError if a file cannot be read or is invalid."""
     if not given["pools"]:
         return ()
     from topospread.sources.pools import read_pools

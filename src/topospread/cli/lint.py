@@ -114,11 +114,7 @@ def lint(**given: Any) -> int:
 
 
 def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
-    """Return the reader of the live cluster to compare with; None if no live cluster is named.
-
-    Raises:
-        UsageError: if another cluster is named as well.
-    """
+    """Return the reader of the live cluster to compare with; None without one. No other cluster may be named."""
     if not is_named(given):
         return None
     is_meant(given, ())
@@ -173,11 +169,7 @@ def _chosen(given: dict[str, Any], name: str, own: str | None) -> str | None:
 
 
 def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_empty: bool) -> None:
-    """Name unreadable files and files without Kubernetes objects on stderr.
-
-    Raises:
-        InputError: if nothing was linted, unless that is allowed.
-    """
+    """Name unreadable files and files without Kubernetes objects on stderr. Raise InputError if nothing was linted."""
     from topospread.sources.files import no_object
 
     for error in outcome.read.broken:

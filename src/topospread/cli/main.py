@@ -194,9 +194,6 @@ def _refuse_files_as_options(words: list[str]) -> None:
     """Reject an option that is also a file name in this folder, unless ``--`` ends the options.
 
     A shell's ``*`` and tools such as pre-commit pass file names, and a stranger may add a file named ``--fix``.
-
-    Raises:
-        UsageError: if an option is also a file.
     """
     for word in words[: words.index("--")] if "--" in words else words:
         if word.startswith("-") and word != "-" and os.path.lexists(word):

@@ -68,11 +68,7 @@ def mcp(roots: tuple[str, ...], cluster: str | None, context: str | None) -> int
 
 
 def started(roots: tuple[str, ...], cluster: str | None, context: str | None) -> Started:
-    """Return the folders and the cluster that the command line allows.
-
-    Raises:
-        UsageError: if a folder is missing, two clusters are named, or no folder or cluster is named.
-    """
+    """Return the allowed folders and cluster. Raise UsageError if they are missing, or two clusters are named."""
     from topospread.sources.synthetic_cluster import is_synthetic
 
     if not roots and os.path.realpath(os.curdir) in (

@@ -248,19 +248,11 @@ class Allowed:
         return given if given not in ("-", LIVE) else path
 
     def paths(self, given: Sequence[str]) -> list[str]:
-        """Return the real paths if all are allowed.
-
-        Raises:
-            UsageError: if one is not allowed.
-        """
+        """Return the real paths. Raise UsageError if one is not allowed."""
         return [self.path(each) for each in given]
 
     def placing(self, pools: Sequence[str], scale: Mapping[str, int] = EMPTY) -> Placing:
-        """Return the placement arguments for a session.
-
-        Raises:
-            UsageError: if a file is not allowed.
-        """
+        """Return the placement arguments for a session. Raise UsageError if a file is not allowed."""
         return {"scale": scale, "pools": self.paths(pools)} if pools else {"scale": scale}
 
     def session(self, call: Question, manifests: Sequence[str] = ()) -> Session:

@@ -152,11 +152,7 @@ def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
 
 
 def _write_drill(found: PromiseCheck, path: str | None) -> None:
-    """Write the first counterexample that can be a Drill file.
-
-    Raises:
-        InputError: if the file cannot be written.
-    """
+    """Write the first counterexample that can be a Drill file."""
     text = next((each.drill for each in found.promises if each.drill), "")
     if path is None:
         return

@@ -70,11 +70,7 @@ def read_settings(given: Mapping[str, Any]) -> Settings:
 
 
 def _rules(given: tuple[str, ...], option: str) -> list[str]:
-    """Parse comma-separated rules.
-
-    Raises:
-        UsageError: if a rule is unknown.
-    """
+    """Parse comma-separated rules."""
     from topospread.lint.settings import unknown_rule
 
     names = [name.strip() for each in given for name in each.split(",") if name.strip()]

@@ -40,11 +40,7 @@ _LOOKING = "the status is computed"
 
 
 def check_watch(given: Mapping[str, Any]) -> None:
-    """Check the options of ``--watch``.
-
-    Raises:
-        UsageError: if the input is not a live cluster, or the output format is that of a file.
-    """
+    """Raise UsageError if ``--watch`` has no live cluster, or the output format of a file."""
     if given["paths"] or given["cluster"] not in (None, LIVE):
         raise UsageError("--watch requires a live cluster: leave out PATH, and --on unless it is live")
     written = next((f"-o {name}={path}" for name, path in given["outputs"] if path), "")

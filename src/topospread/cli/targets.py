@@ -36,11 +36,7 @@ def file_error(word: str, context: click.Context) -> UsageError:
 
 
 def _read_no_files(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the targets.
-
-    Raises:
-        UsageError: if a word names a file.
-    """
+    """Return the targets. Raise UsageError if a word names a file."""
     for word in filter(is_named_file, words):
         raise file_error(word, context)
     return _read(context, parameter, words)
@@ -67,11 +63,7 @@ _POD_KINDS = ("po", "pod", "pods")
 
 
 def one_target(targets: Sequence[str]) -> str:
-    """Return the single target.
-
-    Raises:
-        UsageError: if there are several.
-    """
+    """Return the single target. Raise UsageError if there are several."""
     if len(targets) > 1:
         raise UsageError(f"name one of {', '.join(targets)}: this command takes one target")
     return targets[0]

@@ -306,11 +306,7 @@ def called(text: str, ctx: click.Context) -> str:
 
 
 def option_rows(options: Mapping[str, Sequence[click.Option]]) -> Iterator[str]:
-    """Yield the lines of a table of options.
-
-    Args:
-        options: help text → options with this text.
-    """
+    """Yield the lines of a table of options."""
     labels = {text: _label(each) for text, each in options.items()}
     width = min(max(map(len, labels.values()), default=0), _WIDEST)
     for text, label in labels.items():

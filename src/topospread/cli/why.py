@@ -36,11 +36,7 @@ if TYPE_CHECKING:
 
 
 def replay(given: dict[str, Any]) -> int:
-    """Replay the log; return the exit code of the verdict.
-
-    Raises:
-        UsageError: if options for a single pod are given as well.
-    """
+    """Replay the log; return the exit code. Raise UsageError if options for a single pod are given as well."""
     if given["audit"] and given["events"]:
         raise UsageError("give either --audit FILE or --events FILE")
     of_one = [

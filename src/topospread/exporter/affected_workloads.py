@@ -60,7 +60,6 @@ class AffectedWorkloads:
     """Finds affected workloads.
 
     Args:
-        cluster: the state after the changes.
         followed: namespace → workloads.
         of_pod: placed pod → workload.
         selecting: selectors of constraints → workload.

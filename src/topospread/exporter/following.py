@@ -46,11 +46,6 @@ _AGAIN = 5.0
 class Following:
     """Feeds a tracker while it runs.
 
-    Args:
-        client: client of the API server.
-        tracker: receives the objects.
-        contact: records contacts.
-
     Attributes:
         ready: whether all kinds were listed and are included in the metrics.
     """

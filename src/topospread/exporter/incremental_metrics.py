@@ -94,12 +94,7 @@ class Moved(NamedTuple):
 
 
 class IncrementalMetrics:
-    """Updates the metrics of workloads that have neither pods nor counted pods on the changed nodes.
-
-    Args:
-        cluster: cluster after the changes.
-        changes: changes of nodes.
-    """
+    """Updates the metrics of workloads that have neither pods nor counted pods on the changed nodes."""
 
     def __init__(self, cluster: Cluster, changes: NodeChanges) -> None:
         self._nodes = cluster.nodes

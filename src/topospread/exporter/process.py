@@ -45,7 +45,6 @@ class Export:
 
     Attributes:
         kubeconfig, context: name of the kubeconfig and of its context; both may be None.
-        address: address to serve at.
         qps, burst: limits on requests per second, without watches.
     """
 
@@ -58,12 +57,7 @@ class Export:
 
 
 class Exporter:
-    """A tracker with its watches and its collector.
-
-    Attributes:
-        collector: collector for a registry.
-        following: feeds the tracker while it runs.
-    """
+    """A tracker with its watches and its collector."""
 
     def __init__(self, judging: Judging, contact: WatchHealth, client: ApiClient) -> None:
         gates = judging.gates

@@ -70,7 +70,6 @@ class Tracker:
         options: version, feature gates and profiles, like for `status`.
 
     Attributes:
-        done: counts of the work done.
         figures: workload → its status, without node counts and excluded nodes. Its losses are the largest of zone,
             hostname and each key of its constraints.
         blocked: pending pods, by the constraint that keeps them off nodes.

@@ -66,11 +66,7 @@ class AnswerStream:
         return header_of(self._head, name).decode("latin-1")
 
     async def begin(self) -> None:
-        """Read the status line and headers.
-
-        Raises:
-            OSError: if they are missing or not HTTP.
-        """
+        """Read the status line and headers. Raise OSError if they are missing or not HTTP."""
         came = b""
         while (end := came.find(END)) < 0:
             data = await self._sock.read()

@@ -66,7 +66,6 @@ class Attempts:
     """Runs scheduling attempts.
 
     Args:
-        scheduler: the cycle.
         bind, preempt: functions that start binding and preemption in the background.
     """
 

@@ -84,7 +84,6 @@ class Binder:
 
     Args:
         at_once: maximum number of concurrent bindings.
-        spawn: starts a background task.
 
     Attributes:
         room: set while fewer than ``at_once`` pods are being bound, not counting pods that wait for volumes

@@ -82,11 +82,7 @@ class BulkSocket:
         return b""
 
     async def write(self, data: bytes) -> None:
-        """Send data.
-
-        Raises:
-            OSError: if the connection broke.
-        """
+        """Send data. Raise OSError if the connection broke."""
         await self._loop.sock_sendall(self._sock, data if self._tls is None else self._tls.encrypted(data))
 
     def close(self) -> None:
@@ -173,11 +169,7 @@ class _TlsInMemory:
         self._buffer = memoryview(bytearray(_MOST + 2 * _RECORD))  # room for new data after an incomplete record
 
     def shaken(self) -> bool:
-        """Continue the handshake. Return whether it is complete.
-
-        Raises:
-            OSError: if it fails.
-        """
+        """Continue the handshake. Return whether it is complete; raise OSError if it fails."""
         try:
             self._object.do_handshake()
         except tls.SSLWantReadError:

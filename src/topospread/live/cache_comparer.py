@@ -89,9 +89,7 @@ class CacheComparer:
     """Compares some kinds.
 
     Args:
-        client: client of the API server.
         kinds: the kinds, in the order of comparison.
-        observer: receives corrections.
     """
 
     def __init__(self, client: ApiClient, kinds: Iterable[ComparedKind], observer: Observer) -> None:

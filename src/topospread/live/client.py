@@ -75,9 +75,7 @@ class ApiClient:
     """A client of one API server.
 
     Args:
-        connection: address and credentials.
         qps, burst: limits on requests per second, without watches.
-        observer: notified of every request.
     """
 
     def __init__(

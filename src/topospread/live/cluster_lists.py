@@ -113,7 +113,6 @@ class ClusterLists:
     """Reads the lists of one API server once.
 
     Attributes:
-        client: its client.
         connection: its connection, for error messages.
         purpose: the result that needs nodes and pods, for error messages.
         pause: function that waits.

@@ -159,11 +159,7 @@ async def _nothing(_: bool) -> None:
 
 
 def _merged(paths: str) -> KubeConfigMerger:
-    """Return the files, merged like in kubectl.
-
-    Raises:
-        InputError: if no file exists, or one is not a kubeconfig.
-    """
+    """Return the files, merged like in kubectl."""
     for path in paths.split(kube_config.ENV_KUBECONFIG_PATH_SEPARATOR):
         if path and os.path.exists(os.path.expanduser(path)):
             _checked_file(os.path.expanduser(path))
@@ -196,9 +192,6 @@ def _checked_context(
     """Return the merged files, the name of the named or current context, and its user.
 
     Values on which kubernetes_asyncio would fail are fixed or rejected.
-
-    Raises:
-        InputError: if the context, or its cluster or user, does not exist.
     """
     config = merger.config
     assert config is not None

@@ -32,7 +32,6 @@ class DirectSocket:
 
     Args:
         sock: a connected non-blocking socket after its handshake.
-        listener: receives data and the end.
     """
 
     def __init__(self, sock: socket.socket, listener: SocketListener) -> None:
@@ -101,7 +100,6 @@ async def connected(host: str, port: int, ssl: tls.SSLContext | None, name: str 
 
     Args:
         host: name or address.
-        port: TCP port.
         ssl: TLS context; None for plain.
         name: expected name in the certificate.
 

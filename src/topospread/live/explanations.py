@@ -28,7 +28,6 @@ class Explanations:
     """Records explaining events, at a limited rate.
 
     Args:
-        events: receives the events.
         now: clock in seconds.
     """
 

@@ -50,7 +50,6 @@ class ExtenderArgs(msgspec.Struct, dict=True):
     """A request of kube-scheduler.
 
     Attributes:
-        pod: the pod to place.
         nodes: a NodeList as plain data, to be sent back unchanged; ``None`` with nodeCacheCapable.
         node_names: the names of the nodes with nodeCacheCapable.
     """
@@ -225,7 +224,6 @@ def extender_application(service: ExtenderService, *, needs_certificate: bool = 
     """Return the application for ``POST /filter``, ``POST /prioritize``, ``/healthz``, ``/livez`` and ``/readyz``.
 
     Args:
-        service: computes the answers.
         needs_certificate: whether kube-scheduler must present a client certificate.
     """
     decoder = msgspec.json.Decoder(ExtenderArgs)

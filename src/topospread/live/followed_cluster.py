@@ -247,11 +247,7 @@ def following(
 
 
 async def _check(client: ApiClient, connection: Connection, kinds: Sequence[str]) -> None:
-    """List one node and pod, so that missing permissions are reported at once.
-
-    Raises:
-        InputError: if the server cannot be reached, or denies access.
-    """
+    """List one node and pod, so that missing permissions are reported at once."""
     for kind in (each for each in ORDER if each in REQUIRED and each in kinds):
         try:
             await client.request("GET", next(ListRequest(kind).paths()), params={"limit": "1"})

@@ -22,8 +22,6 @@ class ApiServerHealthCheck:
     """Reports when the API server falls silent and when it answers again.
 
     Args:
-        client: client of the API server.
-        states: receives the reports.
         every, prompt: seconds between two requests, and time limit of an answer.
     """
 

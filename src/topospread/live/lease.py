@@ -51,11 +51,7 @@ class LeaseLock:
         self._lease: dict[str, Any] | None = None
 
     async def get(self) -> Record | None:
-        """Read the lease; ``None`` if it does not exist.
-
-        Raises:
-            RequestError: if it cannot be read.
-        """
+        """Read the lease; ``None`` if it does not exist. Raise RequestError if it cannot be read."""
         try:
             self._lease = await self._send("GET", f"/{self.name}")
         except ApiError as error:
@@ -100,10 +96,6 @@ class LeaderElection:
     """A candidate. Call ``acquire``, then ``hold`` while leading, then ``release``.
 
     Args:
-        lock: the lease.
-        identity: identity of this candidate.
-        timing: the durations.
-        observer: notified of changes.
         now: monotonic clock in seconds.
     """
 

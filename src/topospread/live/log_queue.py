@@ -22,9 +22,6 @@ _FLUSH = 2.0
 class QueuedLines(logging.Handler):
     """Writes log lines in a thread.
 
-    Args:
-        stream: receives the lines.
-
     Attributes:
         dropped: number of lines dropped because the queue was full.
     """

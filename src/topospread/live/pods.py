@@ -66,7 +66,6 @@ class Pods:
     Attributes:
         waiting: our pending pods, according to the API server.
         assigned: uids of the pods with a node.
-        assumed: assumed pods.
         gets_labels: whether the API server added node labels to the last pod that we bound.
         tells_of_promises: whether losing a nomination requeues other pods (since 1.33).
     """

@@ -50,9 +50,7 @@ async def read_objects_of(
     """Read the current objects of a cluster.
 
     Args:
-        connection: connection to its API server.
         wanted: the lists to read; by default all that affect placement.
-        progress: called after every page.
 
     Raises:
         InputError: if it cannot be reached, or denies access to nodes or pods.

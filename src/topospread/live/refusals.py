@@ -17,8 +17,6 @@ def in_words(error: RequestError, connection: Connection, purpose: str = "answer
     """Return an input error for a failed request.
 
     Args:
-        error: the error.
-        connection: the connection.
         purpose: the result that the request was needed for (``answer``, ``snapshot``).
     """
     place = Place(source=connection.source)

@@ -34,11 +34,7 @@ def is_retriable_or_conflict(error: RequestError) -> bool:
 
 
 async def retry_on_error(is_retriable: Callable[[RequestError], bool], send: Callable[[], Awaitable[T]]) -> T:
-    """Return the result of ``send``, with up to three retries after retriable errors.
-
-    Raises:
-        RequestError: if the error is not retriable, or the last attempt fails.
-    """
+    """Return the result of ``send``. Retry retriable errors three times; raise RequestError for the last or others."""
     for pause in _PAUSES:
         try:
             return await send()

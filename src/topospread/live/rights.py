@@ -82,11 +82,7 @@ def leading(namespace: str, name: str) -> Iterator[Right]:
 
 
 async def missing(client: ApiClient, rights: Iterable[Right]) -> Sequence[Right]:
-    """Return the missing permissions.
-
-    Raises:
-        RequestError: if the API server cannot be asked.
-    """
+    """Return the missing permissions. Raise RequestError if the API server cannot be asked."""
     asked = tuple(rights)
     allowed = await asyncio.gather(*(_allowed(client, right) for right in asked))
     return [right for right, granted in zip(asked, allowed, strict=True) if not granted]

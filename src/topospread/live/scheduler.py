@@ -73,12 +73,9 @@ class LiveScheduler:
     """Schedules the pods of its profiles.
 
     Args:
-        client: client of the API server.
         configuration: the profiles.
-        observer: receives reports.
         identity: identity among replicas, for debugging.
         clock: clock in nanoseconds, for backoff and the periodic flush.
-        settings: other settings.
         leads: called before every binding, because a process that was suspended may have lost its lease.
 
     Attributes:

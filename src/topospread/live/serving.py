@@ -123,11 +123,7 @@ async def serve(
 
 
 async def listen(application: web.Application, address: Address) -> web.AppRunner:
-    """Serve an application until ``cleanup`` of the result.
-
-    Raises:
-        InputError: like `serve`.
-    """
+    """Serve an application until ``cleanup`` of the result. Raise InputError like `serve`."""
     certificate = Certificate(address.certificate, address.key, address.client_ca) if address.certificate else None
     if certificate is not None:
         application.cleanup_ctx.append(_followed(certificate))

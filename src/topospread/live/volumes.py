@@ -164,11 +164,7 @@ class Volumes:
     def _all_bound(
         self, reservation: VolumeReservation, versions: dict[str, int], is_there: Callable[[], bool], pod: str
     ) -> bool:
-        """Return whether the controllers have bound all claims (``checkBindings``).
-
-        Raises:
-            VolumesNotBound: if an object is missing, or a claim or volume was reset.
-        """
+        """Return whether the controllers bound all claims (``checkBindings``). Raise VolumesNotBound after a reset."""
         node = self._nodes.known.get(("", reservation.node))
         if node is None:
             raise VolumesNotBound(

@@ -166,7 +166,6 @@ class WriteConnections:
     """A pool of connections to one server, opened on demand.
 
     Args:
-        server: its URL.
         ssl: TLS context; None for plain HTTP.
         name: expected name in the certificate; None for the URL's host.
         most: maximum number of connections. Requests wait in order.

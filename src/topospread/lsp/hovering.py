@@ -28,7 +28,6 @@ def explained(report: LintReport, offset: int) -> Iterator[str]:
     """Yield Markdown about the field or workload at an offset.
 
     Args:
-        report: the text's lint report.
         offset: offset in characters.
     """
     found = next((each for subject in report.read.subjects for each in _at(report, subject, offset)), None)

@@ -24,7 +24,6 @@ class Lines:
     """A text split into lines.
 
     Args:
-        text: the text.
         units: function that returns a text's length in the editor's units.
     """
 

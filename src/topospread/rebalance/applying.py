@@ -93,9 +93,6 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
     """Evict pods one after another. Before each, wait until the previous replacement is ready.
 
     Args:
-        client: client of the cluster's API server.
-        plan: the evictions.
-        domains: function for the domains of nodes.
         patience: time limit in seconds until the new pod is ready and the old pod has disappeared.
         told: called after each eviction with the predicted result.
 

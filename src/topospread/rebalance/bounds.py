@@ -51,7 +51,6 @@ def bound_of(trials: Trials, related: Iterable[Sequence[Goal]], seconds: float) 
     """Return the bound for the current state.
 
     Args:
-        trials: the state.
         related: the result of `groups`.
         seconds: total time limit of the integer programs.
     """

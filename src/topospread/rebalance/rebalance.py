@@ -195,11 +195,7 @@ def rebalance(  # noqa: PLR0913 - keyword arguments
 def _rebalanced(
     inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, progress: Progress | None
 ) -> Rebalance:
-    """Plan and simulate. If a move's outcome differs from the search, plan again without this move.
-
-    Raises:
-        Interrupted: on Ctrl-C after the goals are known, with the evictions so far.
-    """
+    """Plan and simulate. If a move's outcome differs from the search, plan again without this move."""
     banned: set[Ban] = set()
     plan = RebalancePlan()
     try:
@@ -303,11 +299,7 @@ def _without_budget(state: DrillState, moves: Sequence[PodMove]) -> Iterator[str
 
 
 def _chosen(state: DrillState, wished: RebalanceOptions) -> list[Workload]:
-    """Return the workloads to fix.
-
-    Raises:
-        UsageError: if the namespace has none, a target does not exist, or the selector matches none.
-    """
+    """Return the workloads to fix."""
     every = state.run.plan.workloads
     found = [each for each in every if wished.namespace in (None, each.namespace)]
     if not found and wished.namespace is not None:

@@ -41,8 +41,6 @@ def plan_of(trials: Trials, found: FoundMoves, progress: Progress | None = None)
     """Extend the plan with single moves and pairs until no goal gets closer. The state keeps the moves.
 
     Args:
-        trials: the state.
-        found: the plan, which is extended.
         progress: receives the number of met goals and the total.
     """
     total = len(trials.unmet)

@@ -25,7 +25,6 @@ def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = Fals
     """Return a page as text, with a final newline.
 
     Args:
-        page: the blocks.
         width: columns of the screen. A name or command that is longer stays whole.
         wide: whether sections and rows for ``-o wide`` are shown.
         colour: whether ANSI colours are used. No information is in a colour alone.

@@ -89,11 +89,7 @@ def _schemas(chart: str, room: Room) -> Iterator[bytes]:
 
 
 def _files(chart: str) -> Iterator[str]:
-    """Yield a packed chart's own path, or the files in a chart's folder. Links are followed, like in Helm.
-
-    Raises:
-        ValueError: if a link leaves the chart.
-    """
+    """Yield a packed chart's own path, or the files in a chart's folder. A link out of the chart raises ValueError."""
     if os.path.isfile(chart):
         yield chart
     root = os.path.realpath(chart)

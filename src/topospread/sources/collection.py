@@ -74,11 +74,7 @@ class Collection:
         self._unnamed = 0
 
     def add_path(self, found: Iterable[ReadObject]) -> KeysView[ObjectKey]:
-        """Add the objects of one path, and return their keys.
-
-        Raises:
-            DuplicateError: if the path contains an object twice.
-        """
+        """Add the objects of one path, and return their keys. Raise DuplicateError if one occurs twice."""
         is_first, origins = not self.objects, _Origins()
         own: dict[ObjectKey, KubeObject] = self.objects if is_first else {}
         for each in found:

@@ -38,7 +38,6 @@ class PodPart(NamedTuple):
         path: path of the pod spec, or of the parent of the constraints.
         spec: the value at this path.
         labels: the pods' written labels; None without a template.
-        labels_path: path of the labels.
     """
 
     path: str
@@ -149,11 +148,7 @@ _BUILT_IN: Final = {
 
 
 def parse_kinds(value: Any, place: Place) -> Kinds:
-    """Parse a list of custom kinds.
-
-    Raises:
-        ConfigError: if the list is invalid.
-    """
+    """Parse a list of custom kinds. Raise ConfigError if it is invalid."""
     try:
         listed = msgspec.convert(value, list[CustomKind])
     except msgspec.ValidationError as error:
@@ -190,13 +185,7 @@ def find_kinds(folder: str = ".") -> Kinds:
 
 
 def made_of(value: Mapping[str, Any], how: CustomKind, namespace: str) -> Iterator[dict[str, Any]]:
-    """Yield built-in objects that create a custom resource's pods; none if it has no pod template.
-
-    Args:
-        value: the custom resource.
-        how: its kind.
-        namespace: its namespace.
-    """
+    """Yield built-in objects that create a custom resource's pods; none if it has no pod template."""
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     if not isinstance(name, str):

@@ -177,9 +177,7 @@ def entries(folder: str, root: str, skipped: SkippedFiles) -> list[PathEntry]:
     """Return the files to read and folders to search in a folder, sorted by name.
 
     Args:
-        folder: the folder.
         root: real path that links must not leave.
-        skipped: receives the files that are not read.
 
     Raises:
         OSError: if the folder cannot be read.
@@ -261,11 +259,7 @@ def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
 
 
 def _read_all(file: BinaryIO, source: Source) -> bytes:
-    """Return the decompressed bytes of a file or stream; for binary data, only the first bytes.
-
-    Raises:
-        InputError: if the text is larger than its limit, or the gzip file is damaged.
-    """
+    """Return the decompressed bytes of a file or stream; for binary data, only the first bytes."""
     begin = file.read(_CHUNK)
     packed = _Chunks(begin, file)
     is_gzip = begin.startswith(GZIP)
@@ -334,11 +328,7 @@ def _inflated(chunks: Iterable[bytes], source: Source) -> Iterator[bytes]:
 
 
 def checked_utf8(data: bytes, source: Source) -> Text:
-    """Return the text without a byte order mark.
-
-    Raises:
-        DecodeError: if it is not UTF-8.
-    """
+    """Return the text without a byte order mark. Raise DecodeError if it is not UTF-8."""
     for mark, encoding in _FOREIGN_ENCODINGS.items():
         if data.startswith(mark):
             raise DecodeError(f"this is {encoding}; save it as UTF-8", _at(source.path))

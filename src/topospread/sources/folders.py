@@ -92,7 +92,6 @@ def look_into(
 
     Args:
         path: a file or a folder.
-        rendering: how charts and kustomizations are rendered.
         to_apply: build only the folder's kustomization, like ``kubectl apply -k``. Otherwise also find charts and
             kustomizations below it that it does not refer to.
         allow_empty: accept a folder without files to read.
@@ -128,7 +127,6 @@ def wholes_of(paths: Sequence[str], rendering: Rendering) -> tuple[list[str], li
 
     Args:
         paths: changed files. Folders, other manifests and packed charts are returned unchanged.
-        rendering: settings for rendering.
 
     Returns:
         The paths to read, and the files that are left out.
@@ -183,7 +181,6 @@ def check_charts(rendering: Rendering, is_chart_there: Callable[[], bool]) -> No
     """Reject options for charts if there is no chart.
 
     Args:
-        rendering: the options.
         is_chart_there: returns whether a path is a chart. It is called only if options for charts are given.
 
     Raises:
@@ -672,12 +669,7 @@ def _packs_objects(path: str, room: Room) -> bool:
 
 
 def _objects_in(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file.
-
-    Raises:
-        InputError: if the file is not valid YAML.
-        msgspec.DecodeError: if it is not valid JSON.
-    """
+    """Yield the objects of a file."""
     yield from _objects_of(read_text(Source(path, None)))
 
 

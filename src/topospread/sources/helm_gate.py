@@ -80,9 +80,6 @@ def _fetch(helm: str, words: Sequence[str], folder: str, environment: Mapping[st
     """Fetch a chart into a temporary folder first, and return Helm's exit code.
 
     The chart determines its folder's name, which could be ``.git``.
-
-    Raises:
-        UsageError: if the chart contains ``.git`` files, or its folder already exists.
     """
     before, after = words[: words.index("--untardir") + 1], words[words.index("--untardir") + 1 :]
     with tempfile.TemporaryDirectory(dir=folder) as fetched:

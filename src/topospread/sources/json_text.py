@@ -50,11 +50,7 @@ def is_meant_as_json(text: Text) -> bool:
 
 
 def split_documents(text: Text) -> list[tuple[int, int]]:
-    """Return the byte range of each document.
-
-    Raises:
-        DecodeError: if the text is not JSON.
-    """
+    """Return the byte range of each document. Raise DecodeError if the text is not JSON."""
     try:
         _RAW.decode(text.data)
         return [(0, len(text.data))]
@@ -222,8 +218,6 @@ class JsonList:
     """A list of objects, such as ``List`` or ``PodList``.
 
     Attributes:
-        location: the list's location.
-        kind: its kind.
         api_version: its apiVersion; "" if missing.
         items: its items, not decoded.
         facts: a snapshot's own facts; None in other lists.

@@ -45,8 +45,6 @@ class Kustomization:
     """The files that a kustomization names. Folders and files are real paths within its root (`roots`).
 
     Attributes:
-        folder: its folder.
-        root: real path of its root.
         file: the file itself.
         component: whether it can only be built as a part of another one (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
@@ -85,7 +83,6 @@ def kustomization_in(folder: str, root: str) -> Kustomization | None:
     error.
 
     Args:
-        folder: its folder.
         root: real path of its root.
     """
     path, real = file_in(folder), os.path.realpath(folder)
@@ -260,7 +257,6 @@ def check_reach(folder: str, root: str, *, network: bool, checked: Reached | Non
     kustomize fetches or generates some of them.
 
     Args:
-        folder: the folder of the kustomization.
         root: real path of the folder for the kustomization and its bases (`roots`).
         network: whether kustomize may fetch bases and files.
         checked: results for the same root, which are used again. New results are added.
@@ -290,7 +286,6 @@ def _check_syntax(data: bytes, place: Place, *, merges: bool) -> None:
 
     Args:
         data: a text that libyaml can parse.
-        place: place for errors.
         merges: whether keys may be merged with ``<<``.
 
     Raises:

@@ -19,7 +19,6 @@ class Location(msgspec.Struct, frozen=True):
     """The document of an object, or its item in a list.
 
     Attributes:
-        text: the text.
         document: position of the YAML document, from 1; None in JSON.
         line: line at which the document starts, from 1; None if not computed yet.
         start: offset of the object's first byte (JSON only).

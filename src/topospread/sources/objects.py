@@ -56,7 +56,6 @@ class ReadObject(NamedTuple):
 
     Attributes:
         kind: key in `KINDS`.
-        item: the object.
         rough: its place as far as known without parsing, possibly without its name.
         location: its location in a text; None for synthetic objects.
         position: index in the list at the location; None if the location is the object itself.
@@ -100,7 +99,6 @@ class _Known(msgspec.Struct, frozen=True):
     Attributes:
         kind: key in `KINDS`; None for types without the fast path.
         namespaced: whether the kind is namespaced.
-        decoder: decoder for an object.
     """
 
     kind: str | None
@@ -116,7 +114,6 @@ class ObjectReader:
     """Reads documents, and collects facts about objects that it skips.
 
     Args:
-        rules: the rules for accepting objects.
         earlier: the objects of earlier paths, which patches change.
 
     Attributes:
@@ -313,7 +310,6 @@ class ObjectReader:
 
         Args:
             value: the document; None yields no object.
-            location: its location.
             of: for an item of a list, the default type of the list's items.
 
         Raises:
@@ -406,11 +402,7 @@ class ObjectReader:
         return kinds.get((group, kind), ())
 
     def _read_custom(self, value: dict[str, Any], location: Location) -> Iterator[ReadObject]:
-        """Yield objects that create a custom resource's pods; record its name if they are unknown.
-
-        Raises:
-            DecodeError: if metadata is not an object, or its namespace or labels have the wrong type.
-        """
+        """Yield objects that create a custom resource's pods; record its name if they are unknown."""
         version, kind = value["apiVersion"], value["kind"]
         if "." not in version.partition("/")[0] or delivery_of(value, version, kind, self.rules.namespace):
             return

@@ -163,10 +163,8 @@ def written_in(
     """Return the file and position of the patch that wrote a field; None if no patch did.
 
     Args:
-        files: the reader of files.
         kustomizations: files of the kustomizations whose patches changed the object, last one first.
         rendered: the object.
-        path: path of the field.
     """
     # the existing part of the path
     value = rendered
@@ -414,7 +412,6 @@ class KustomizationOrigins:
 
     Args:
         given: path of the kustomization, as given.
-        kustomization: its contents.
         data: kustomize's output.
         annotate: returns the annotations of each document, and the folder to which paths of origins are relative.
             It is called when the first place is asked for.

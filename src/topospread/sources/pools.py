@@ -122,11 +122,7 @@ class _NodePool(msgspec.Struct, rename="camel"):
 
 
 def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
-    """Read the pools in files.
-
-    Raises:
-        InputError: if a file cannot be read or is invalid; the place names the field.
-    """
+    """Read the pools in files. Raise InputError, whose place names the field, if a file is unreadable or invalid."""
     given: list[tuple[Place, _Pools]] = []
     karpenter: list[tuple[Place, _NodePool]] = []
     for path in paths:

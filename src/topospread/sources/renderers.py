@@ -79,9 +79,6 @@ class Renderer(msgspec.Struct, frozen=True):
         """Run the program and return its output.
 
         Args:
-            words: arguments after the command.
-            place: place for errors.
-            environment: the program's environment variables.
             seconds: time limit; `TIMEOUT` by default.
 
         Raises:

@@ -108,10 +108,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
     """A chart: a folder with a Chart.yaml, or a packed chart from ``helm package``.
 
     Attributes:
-        path: the path as given.
         root: real path of the folder that its links must not leave.
-        rendering: the rendering options.
-        shared: work shared with other units.
     """
 
     noun: ClassVar[str] = "chart"
@@ -181,11 +178,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
     """A kustomization, which kustomize or kubectl builds.
 
     Attributes:
-        path: the path as given.
         root: real path of the folder that it and its bases must not leave.
-        kustomization: its contents.
-        rendering: the rendering options.
-        shared: work shared with other units.
     """
 
     noun: ClassVar[str] = "kustomization"
@@ -342,12 +335,7 @@ def _as_csv(path: str) -> str:
 
 
 def _without_git(chart: str, home: str) -> str:
-    """Return the chart, or a folder of links to its files without ``.git``, because Helm reads all files.
-
-    Args:
-        chart: a folder, or a packed chart.
-        home: a temporary folder.
-    """
+    """Return the chart, or a folder of links to its files without ``.git``, because Helm reads all files."""
     if not os.path.lexists(os.path.join(chart, GIT)):
         return _plain(chart)
     folder = os.path.join(home, "chart")

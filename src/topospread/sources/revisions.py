@@ -160,9 +160,6 @@ def _check_out(revision: str, folder: str, only: Collection[str]) -> tuple[str, 
 
     Returns:
         The working directory's path in the repository, "" at its top, and path → commit of the submodules.
-
-    Raises:
-        InputError: if there is no such revision, or git fails.
     """
     repository = repository_of(os.curdir)
     if repository is None:

@@ -74,11 +74,7 @@ def is_of_git(path: str) -> bool:
 
 
 def check_inside_repository(path: str) -> None:
-    """Reject a path that leaves its repository through a link.
-
-    Raises:
-        InputError: if it does.
-    """
+    """Raise InputError if a path leaves its repository through a link."""
     if os.path.realpath(path) == os.path.abspath(path):
         return
     repository = repository_of(os.path.dirname(os.path.abspath(path)))
@@ -87,11 +83,7 @@ def check_inside_repository(path: str) -> None:
 
 
 def check_link(path: str) -> None:
-    """Reject a file, found in a folder, that is a link out of its root.
-
-    Raises:
-        InputError: if the link leaves the repository, or its folder if there is no repository.
-    """
+    """Raise InputError if a file found in a folder is a link out of its repository, or out of the folder without one."""
     root = root_of(os.path.dirname(path) or os.curdir)
     if not is_within(path, root):
         raise leaves(os.path.relpath(path), root)
@@ -131,7 +123,6 @@ def check_links(folder: str, root: str, *, beside_git: bool = False, visited: se
     Helm follows links inside a chart, and reads all its files.
 
     Args:
-        folder: the folder.
         root: real path of its root.
         beside_git: whether the folder may be a repository itself, whose ``.git`` is not read.
         visited: real paths of folders that were checked for the same root; receives the folders below this one.

@@ -149,7 +149,6 @@ class SnapshotTaking:
     """Writes objects while they are read; kinds arrive in parallel and are written in order.
 
     Attributes:
-        writer: writes an object.
         changed: function that returns an object as it is written, perhaps with other names.
         nodes_known: receives the names of all nodes before the first call of `changed`.
         kinds: keys of `KINDS`, in the order in which they are written.

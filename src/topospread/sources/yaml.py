@@ -142,7 +142,6 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
     """Yield the documents of a text.
 
     Args:
-        text: the text.
         progress: receives the number of processed bytes after each document.
 
     Raises:

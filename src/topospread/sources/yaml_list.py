@@ -62,7 +62,6 @@ class YamlList:
     """A list of objects that is the only document of a text.
 
     Attributes:
-        location: the list's location.
         kind, api_version: its type.
     """
 
@@ -70,7 +69,6 @@ class YamlList:
         """Create a list.
 
         Args:
-            text: the text.
             of: kind and apiVersion.
             span: byte range of the items.
             before: the spaces before each item's dash.

@@ -162,12 +162,7 @@ def _spread_of(run: Run, wanted: LookedFor, progress: Progress | None) -> Spread
 
 
 def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
-    """Return the selected workloads with their pods.
-
-    Raises:
-        UsageError: if the namespace is empty, a target does not exist, the selector matches no workload, or no node has
-            a topology key.
-    """
+    """Return the selected workloads with their pods."""
     every = list(workloads_of(run.plan, run.owners))
     _check(run, every, wanted.namespace, wanted.keys)
     there = [each for each in every if wanted.namespace in (None, each.namespace)]

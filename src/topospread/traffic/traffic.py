@@ -92,8 +92,6 @@ def traffic_of(inventory: Inventory, options: SimulationOptions, asking: Traffic
 
     Args:
         inventory: the cluster. Placed pods are ready unless their status differs.
-        options: the version and its feature gates.
-        asking: the clients and the price.
 
     Raises:
         InputError: if the API server denies an object.

@@ -78,11 +78,7 @@ class PageQuestion:
     abandoned: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def word(self, name: str) -> str:
-        """Return a parameter of the query.
-
-        Raises:
-            UsageError: if it is missing.
-        """
+        """Return a parameter of the query. Raise UsageError if it is missing."""
         if name not in self.words:
             raise UsageError(f"the URL lacks the parameter {name}")
         return self.words[name]
@@ -326,11 +322,7 @@ class Answers:
             self._says.pop(name, None)
 
     def drill_file(self, asked: PageQuestion) -> tuple[str, bytes]:
-        """Return the trial as a Drill file: its name and content.
-
-        Raises:
-            UsageError: if the trial has no steps.
-        """
+        """Return the trial as a Drill file: its name and content. Raise UsageError if it has no steps."""
         if not asked.steps:
             raise UsageError("a drill needs at least one step")
         found, _ = self.timeline(asked)

@@ -97,7 +97,6 @@ def application(
 
     Args:
         served: the served cluster, which a reader updates.
-        middleware: middleware around all routes, outermost first.
         routes: routes of other pages, which use ``served``, ``answers`` and ``pages`` of ``request.app.state``.
     """
     own: list[BaseRoute] = [
@@ -124,11 +123,7 @@ def application(
 
 
 def asked(request: Request) -> PageQuestion:
-    """Parse a URL: the steps of a trial, the frame, and the other parameters.
-
-    Raises:
-        UsageError: if a step or a number is not valid.
-    """
+    """Parse a URL: the trial's steps, the frame, other parameters. Raise UsageError if a step or number is not valid."""
     words = request.query_params
     return PageQuestion(read_trial(words.getlist("step")), words.get("at", ""), dict(words))
 

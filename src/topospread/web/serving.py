@@ -76,11 +76,7 @@ class Listening:
 
 
 def listen(host: str, port: int) -> Listening:
-    """Listen on an address; port 0 takes a free one.
-
-    Raises:
-        UsageError: if the address is not valid or in use.
-    """
+    """Listen on an address; port 0 takes a free one. Raise UsageError if it is not valid or in use."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -156,7 +156,6 @@ class PlayedTrials:
         """Answer a question about one frame of a trial, in a process of its own.
 
         Args:
-            steps: the trial.
             at: number of the frame: 0 as read, 1 with pending pods placed, then one for each step.
             question: a function that can be pickled; its changes to the prepared run are undone.
             abandoned: stops the work once it is set, unless the trial's process answers.

@@ -51,7 +51,6 @@ class ReviewHead(msgspec.Struct, rename="camel"):
     """The part of a request that the server reads itself.
 
     Attributes:
-        uid: the request's id, which the answer repeats.
         namespace: the namespace of the object; "" without one.
         user_info: who made the request.
     """

@@ -14,7 +14,6 @@ class Asker(NamedTuple):
 
     Attributes:
         tenant: the user, or the namespace of a service account (`admission_reviews.tenant_of`).
-        namespace: namespace of the request.
     """
 
     tenant: str

@@ -53,7 +53,6 @@ class WorkloadDefaults:
 
     Attributes:
         constraints: the constraints without labelSelector and matchLabelKeys.
-        kinds: kinds of the workloads.
         namespaces: namespaces of the workloads; None for all.
         min_replicas: minimum number of replicas.
     """
@@ -79,11 +78,7 @@ class AdmissionPolicy:
 
 
 def read_policy(path: str) -> AdmissionPolicy:
-    """Return the policy in a file.
-
-    Raises:
-        InputError: if it cannot be read, or is not a valid policy.
-    """
+    """Return the policy in a file. Raise InputError if it cannot be read, or is not a valid policy."""
     documents = [each.value for each in read_documents(read_text(Source(path, None)))]
     given = documents[0] if documents else {}
     return _PolicyParser(path).policy(given or {})

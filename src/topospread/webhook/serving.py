@@ -66,11 +66,7 @@ def application(
 
 
 async def serve_until_asked(policy: AdmissionPolicy, address: Address) -> None:
-    """Serve until SIGTERM or SIGINT, and answer the requests in flight.
-
-    Raises:
-        InputError: if the address cannot be listened on.
-    """
+    """Serve until SIGTERM or SIGINT, and answer the requests in flight. Raise InputError if the address is unusable."""
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     for each in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(each, ended.set)

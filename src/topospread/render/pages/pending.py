@@ -24,7 +24,6 @@ def why_facts(pending: Sequence[PendingPods], earlier: Sequence[int] = ()) -> It
     """Yield the causes with the most pods, at most two kinds.
 
     Args:
-        pending: the groups of pods.
         earlier: for each group, its pods that were already pending, which do not count; by default none.
     """
     kinds: dict[str, list[tuple[PendingPods, int]]] = {}

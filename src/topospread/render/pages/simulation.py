@@ -151,7 +151,6 @@ def _kinds(answer: Simulation, *, modelled: bool) -> str:
     """Return the kinds of skipped objects and their numbers.
 
     Args:
-        answer: the simulation.
         modelled: select skipped kinds that affect scheduling.
     """
     return ", ".join(

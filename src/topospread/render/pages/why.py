@@ -88,7 +88,6 @@ def outcome_words(change: TriedChange, pending: int) -> str:
     """Return how to make a change, and its simulated result.
 
     Args:
-        change: the change.
         pending: number of the workload's pending pods without it.
     """
     kind, name = change.object["kind"], change.object["name"]
