@@ -83,10 +83,7 @@ def shapes_of(nodes: Sequence[Node]) -> list[Shape]:
 
 
 def _of_zones(nodes: Sequence[Node]) -> set[str]:
-    """Return the labels that depend on the zone: well-known labels, and labels with one distinct value per zone.
-
-    For example, clouds label the node groups that exist for each zone.
-    """
+    """Return labels that depend on the zone: well-known ones, and ones such as node groups with one value per zone."""
     by_zone: dict[str, list[dict[str, str]]] = {}
     for node in nodes:
         by_zone.setdefault(node.labels.get(ZONE, ""), []).append(dict(node.labels))

@@ -151,7 +151,6 @@ class _Search:
         return None if math.isinf(found) else math.ceil(found - _ROUNDING)
 
     def _nodes(self, counts: Counts) -> list[Node]:
-        """Return the cluster's nodes and the new nodes of a set."""
         nodes = list(self.settled.nodes)
         for pool, number in zip(self.pools, counts, strict=True):
             nodes += [pool.node(name, nodes) for name in islice(new_names(pool, nodes), number)]

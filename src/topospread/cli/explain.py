@@ -38,7 +38,6 @@ Examples:
 
 
 def _names_from(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the completions of a name."""
     from topospread.answers.cause_codes import CODES
     from topospread.api.fields import paths
     from topospread.lint.rules import BY_ID
@@ -125,7 +124,6 @@ def _is_rule(name: str, color: str) -> bool:
 
 
 def _rules(output: str, color: str) -> None:
-    """Print the list of rules."""
     from topospread.lint.rules import RULES
     from topospread.render.pages.rules import rules_page
     from topospread.render.text import text

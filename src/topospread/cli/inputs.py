@@ -212,7 +212,6 @@ def read_inventory(
 
 
 def _live_reading(given: Mapping[str, Any], needed: NeededKinds | None) -> LiveReading:
-    """Return a function that reads the needed kinds from the named live cluster."""
     from topospread.sources.needed_kinds import ALL
 
     wanted = ALL if needed is None or given.get("save") or wants(given, "html") else needed

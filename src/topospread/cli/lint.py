@@ -210,7 +210,6 @@ def _namesakes(outcome: LintReport) -> Iterable[str]:
 
 
 def _written(report: LintReport, given: dict[str, Any]) -> int:
-    """Write the answer in every requested format; return its exit code."""
     from topospread.answers.lint import cases, lint_answer
     from topospread.render.github import github, workflow_command
     from topospread.render.junit import junit

@@ -162,10 +162,7 @@ async def _answered(call: Call) -> Reply:
 
 
 def _input_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments.
-
-    It has no reference at its root, which some clients cannot resolve.
-    """
+    """Return the JSON schema of a tool's arguments. Some clients cannot resolve a reference at its root."""
     schema = msgspec.json.schema(arguments)
     definitions = schema.pop("$defs")
     found: dict[str, Any] = definitions.pop(arguments.__name__)

@@ -114,7 +114,6 @@ def plan(**given: Any) -> int:
 
 
 def _written(answer: Plan, given: dict[str, Any]) -> int:
-    """Write the answer in every requested format; return its exit code."""
     from topospread.answers.plan import problems_of
     from topospread.render.github import github
 

@@ -92,7 +92,6 @@ def check(**given: Any) -> int:
 
 
 def _written(found: PromiseCheck, given: dict[str, Any]) -> int:
-    """Write the answer in every requested format; return its exit code."""
     from topospread.answers.promise_check import cases, finding_of
     from topospread.render.github import github
     from topospread.render.junit import junit

@@ -19,7 +19,6 @@ LEVELS = click.Choice(["error", "warning", "hint"])
 
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the completions of a comma-separated list of rules."""
     from topospread.lint.rules import BY_ID
 
     before, comma, begin = incomplete.rpartition(",")

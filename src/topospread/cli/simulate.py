@@ -129,7 +129,6 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, options: SimulationO
 
 
 def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
-    """Write the answer in every requested format; return the exit code."""
     from topospread.answers.asked import about
     from topospread.answers.simulation import names, simulation_answer
 

@@ -36,7 +36,6 @@ def file_error(word: str, context: click.Context) -> UsageError:
 
 
 def _read_no_files(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the targets. Raise UsageError if a word names a file."""
     for word in filter(is_named_file, words):
         raise file_error(word, context)
     return _read(context, parameter, words)

@@ -352,7 +352,6 @@ def _label(options: Sequence[click.Option]) -> str:
 
 
 def _metavar(option: click.Option) -> str:
-    """Return the placeholder of an option's value."""
     if option.metavar:
         return option.metavar
     return "|".join(option.type.choices) if isinstance(option.type, click.Choice) else "N"
@@ -413,7 +412,6 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
 
 
 def _no_such_option(option: str, ctx: click.Context) -> str:
-    """Return that a command lacks an option, and the commands that have the option."""
     root = ctx.find_root()
     names = list(_commands_with(option, root.command, root))
     path = ctx.command_path

@@ -91,8 +91,6 @@ class Following:
 
 
 class _Taken:
-    """Receives the objects of a kind."""
-
     def __init__(self, watched: Watched, tracker: Tracker, contact: WatchHealth, wake: asyncio.Event) -> None:
         self._watched = watched
         self._tracker = tracker

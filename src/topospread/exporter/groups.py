@@ -96,10 +96,7 @@ class GroupedNamespace:
         )
 
     def _group_of_set(self, name: str) -> PlanGroup:
-        """Return the group of a ReplicaSet's pods.
-
-        An unread ReplicaSet may belong to a Deployment (`Hierarchy.missing`).
-        """
+        """Return the group of a ReplicaSet's pods. An unread one may belong to a Deployment (`Hierarchy.missing`)."""
         known = self.of[ReplicaSet].get(name)
         if known is not None:
             return self._own_group(ReplicaSet, known)
@@ -184,7 +181,6 @@ class GroupedNamespace:
         return touched | self.groups()
 
     def _look_at(self, kind: type[KubeObject], orphan: Any) -> None:
-        """Record whether a selector matches an orphan."""
         if kind not in (Pod, ReplicaSet) or orphan.metadata.controller is not None:
             return
         self._adoptable[kind, orphan.name] = any(
@@ -203,7 +199,6 @@ class GroupedNamespace:
         return found
 
     def _members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], dict[str, Any]]]:
-        """Yield (kind, name → object) for the objects of a group."""
         if self.adopts != (group.kind == WHOLE):
             return
         if self.adopts:

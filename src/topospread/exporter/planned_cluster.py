@@ -185,7 +185,6 @@ class PlannedCluster:
             self.touched.objects += [item] if before is None else [before, item]
 
     def _known(self, item: KubeObject) -> KubeObject | None:
-        """Return the cluster's version of an object."""
         if isinstance(item, Service):
             return self.cluster.objects.services.get(item.namespace, {}).get(item.name)
         table: dict[Any, KubeObject] = getattr(self.cluster.objects, KINDS[type(item).__name__].attribute, {})

@@ -265,7 +265,6 @@ class Tracker:
     # Workloads.
 
     def _follow(self, group: PlanGroup, planned: PlannedGroup | None) -> None:
-        """Replace the workloads of a group."""
         before: dict[tuple[str, str], list[Followed]] = {}
         for each in self._of_group.pop(group, ()):
             before.setdefault((each.workload.kind, each.workload.name), []).append(each)
@@ -365,10 +364,7 @@ class Tracker:
 
 
 def _is_same(before: KubeObject, after: KubeObject) -> bool:
-    """Return whether two states of an object give the same plan, except for the choice of pods to delete.
-
-    In a pod's status, only phase and nominatedNodeName matter.
-    """
+    """Return whether two states give the same plan. Of a pod's status, only phase and nominatedNodeName matter."""
     if isinstance(before, Pod) and isinstance(after, Pod):
         return (
             before.spec == after.spec

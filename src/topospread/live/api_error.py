@@ -71,10 +71,7 @@ def error_of(body: bytes, status: int = 500, retry_after: float | None = None) -
 
 
 def _reason(code: int) -> str:
-    """Return client-go's reason for an answer without one.
-
-    Source: apimachinery/pkg/api/errors (``NewGenericServerResponse``).
-    """
+    """Return client-go's reason for an answer without one (api/errors: ``NewGenericServerResponse``)."""
     known = {409: "Conflict", 503: "ServiceUnavailable", 504: "Timeout"}
     return known.get(code, "InternalError" if code >= 500 else "")
 

@@ -175,10 +175,7 @@ class Attempts:
 
 
 def _devices_fail(framework: Framework, verdict: Verdict) -> bool:
-    """Return whether DynamicResources fails in PostFilter, which prevents preemption.
-
-    It fails if PreFilter ended before this plugin ran (plugins/dynamicresources/dynamicresources.go, ``PostFilter``).
-    """
+    """Return whether DynamicResources fails in PostFilter: PreFilter ended before it ran (dynamicresources.go)."""
     ended = any(each.code == UNRESOLVABLE for each in verdict.rejections)
     return ended and "DynamicResources" in framework.profile.enabled("post_filter")
 

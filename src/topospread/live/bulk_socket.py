@@ -156,11 +156,7 @@ class BulkSocket:
 
 
 class _TlsInMemory:
-    """One end of a TLS connection without a socket.
-
-    Attributes:
-        to_send: data to send to the peer.
-    """
+    """One end of a TLS connection without a socket; ``to_send`` has the data for the peer."""
 
     def __init__(self, context: tls.SSLContext, name: str | None) -> None:
         self.to_send = tls.MemoryBIO()

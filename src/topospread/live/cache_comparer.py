@@ -137,7 +137,6 @@ class CacheComparer:
                 self._observer.corrected(kind.watched.name, "/".join(filter(None, key)))
 
     async def _suspects(self, kind: ComparedKind) -> list[Key]:
-        """Return the objects whose listed state differs from the known one."""
         compared, unseen, found = kind.compared, kind.sink.keys(), []
         decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kind.watched.struct)
         selector = kind.watched.field_selector

@@ -56,13 +56,6 @@ class _Page(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request.
-
-    Attributes:
-        content_type: content type of the data; "" without data.
-        timeout: time limit for the answer in seconds.
-    """
-
     method: str
     path: str
     params: Mapping[str, str] | None

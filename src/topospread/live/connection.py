@@ -217,7 +217,6 @@ def _reason(error: OSError) -> str:
 
 
 def _stamps(credentials: Credentials) -> tuple[tuple[str, int, int], ...]:
-    """Return stamps that change with the certificate files."""
     found = []
     for path in (credentials.ca_file, credentials.cert_file, credentials.key_file):
         if path:

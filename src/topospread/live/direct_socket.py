@@ -144,7 +144,6 @@ async def _shaken(sock: socket.socket, ssl: tls.SSLContext, name: str | None) ->
 
 
 async def _until(sock: socket.socket, add: Callable[..., object], remove: Callable[[socket.socket], object]) -> None:
-    """Wait until a socket is readable or writable."""
     ready = asyncio.get_running_loop().create_future()
     add(sock, lambda: None if ready.done() else ready.set_result(None))
     try:

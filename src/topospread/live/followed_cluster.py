@@ -141,8 +141,6 @@ class FollowedCluster:
 
 
 class _KindCopy:
-    """The objects of one kind; implements `Sink`."""
-
     def __init__(self, kind: str, lock: threading.Lock, listener: ClusterListener | None) -> None:
         self._kind = kind
         self._lock = lock

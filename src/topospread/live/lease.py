@@ -158,7 +158,6 @@ class LeaderElection:
         return True
 
     async def _renewed(self, stop: asyncio.Event) -> bool:
-        """Attempt to renew until the deadline. Return whether it succeeded."""
         try:
             async with asyncio.timeout(self._timing.renew):
                 while not await self._try():

@@ -138,7 +138,6 @@ class PluginTimes:
         self._times.extension_point("PostFilter", status, profile, seconds)
 
     def _ask_each(self, view: View) -> None:
-        """Call every filter and score of a pod for one feasible node."""
         row = np.flatnonzero(view.node_local.open[: view.cluster.nodes.size])[:1].astype(np.int64)
         for named in view.plugins.filters:
             started = perf_counter()

@@ -310,7 +310,6 @@ _TRANSITIONS: dict[tuple[State, State], Callable[[Pods, PodKey, Any], None]] = {
 
 
 def _on_node(pod_class: PodClass, node: str, uid: str | None = None) -> Pod:
-    """Return a pod of a class, with a node."""
     pod = pod_class.pod
     metadata = pod.metadata if uid is None else replace(pod.metadata, uid=uid)
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node))

@@ -225,11 +225,9 @@ class LiveScheduler:
         return (pod.spec.scheduler_name or "default-scheduler") in self._frameworks
 
     def _is_calm(self) -> bool:
-        """Return whether no pod is pending."""
         return not (self.queue.may_give or len(self.queue.unschedulable))
 
     def _is_staying(self, key: PodKey) -> bool:
-        """Return whether a pod exists and is not being deleted."""
         pod_class = self.pods.class_of(key)
         return pod_class is not None and pod_class.counted
 
@@ -317,7 +315,6 @@ class LiveScheduler:
             self._wake.set()
 
     async def _tell(self) -> None:
-        """Report the numbers of pending pods and of kept events."""
         while True:
             self._observer.pending(self.pending())
             self._observer.cached(len(self.cluster.nodes), len(self.cluster.placed), len(self.pods.assumed))

@@ -205,8 +205,6 @@ def has_client_certificate(request: web.Request) -> bool:
 
 
 def _followed(certificate: Certificate) -> Callable[[web.Application], AsyncIterator[None]]:
-    """Return a context that reloads the certificate while the application runs."""
-
     async def during(_: web.Application) -> AsyncIterator[None]:
         following = asyncio.create_task(certificate.follow())
         yield
@@ -227,8 +225,6 @@ def _well() -> str:
 
 
 class _Pages:
-    """The answers of ``/metrics`` and ``/configz``."""
-
     def __init__(self, served: ServedPages) -> None:
         self._served = served
 
@@ -245,8 +241,6 @@ class _Pages:
 
 
 class _Health:
-    """The checks of one health endpoint."""
-
     def __init__(self, name: str, checks: Mapping[str, Check], metrics: CollectedMetrics) -> None:
         self._name = name
         self._checks = checks

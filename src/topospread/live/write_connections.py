@@ -235,7 +235,6 @@ class WriteConnections:
             self._watch = asyncio.get_running_loop().call_later(_LOOK, self._look)
 
     def _look(self) -> None:
-        """Fail overdue responses, and check again later while responses are awaited."""
         self._watch = None
         now = time.monotonic()
         if [each for each in list(self._busy) if each.overdue(now)]:

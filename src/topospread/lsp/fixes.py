@@ -66,7 +66,6 @@ def _edit(lines: Lines, after: str) -> TextEdit:
 
 
 def _common(one: str, other: str) -> int:
-    """Return the length of the common prefix of two texts."""
     same, most = 0, min(len(one), len(other))
     while same < most:
         middle = (same + most + 1) // 2

@@ -57,8 +57,6 @@ class PredictedCounts:
 
 
 class _Counted:
-    """The counts of one constraint."""
-
     def __init__(self, change: ConstraintChange) -> None:
         self.key = change.topology_key
         self._highest = change.highest
@@ -144,8 +142,6 @@ class _PodList(msgspec.Struct):
 
 
 class _NamespacePods:
-    """The pods of a namespace, read from the API server."""
-
     def __init__(self, client: ApiClient, namespace: str, patience: float) -> None:
         self._client = client
         self._namespace = namespace

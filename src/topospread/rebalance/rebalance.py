@@ -55,10 +55,7 @@ class CarriedOut(msgspec.Struct, frozen=True):
 
 
 def carry_out(state: DrillState, plan: Sequence[PlannedMove], keys: Sequence[str]) -> CarriedOut:
-    """Evict pods one after another, each once the previous replacement has a node.
-
-    ``keys`` are the topology keys whose domains are recorded.
-    """
+    """Evict pods one by one, once the previous replacement has a node. Record the domains of the topology keys."""
     waiting, done = set(state.pods.waiting), list[PodMove]()
     for each in plan:
         movable, target = each.movable, state.cluster.nodes.names[each.target]

@@ -151,10 +151,7 @@ def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]
 
 
 def _over_even(trials: Trials, goal: Goal) -> list[PlannedMove] | None:
-    """Make and return moves that even out counts until one gets closer to the goal.
-
-    If none does, undo the moves and return None.
-    """
+    """Make and return moves that even out counts until one gets closer to the goal; if none does, undo all."""
     point, made = trials.cluster.savepoint(), list[tuple[Movable, Movable]]()
     found = False
     while len(made) < _EVENING and not found:

@@ -96,7 +96,6 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether `path` is a device, a pipe or a socket."""
     try:
         mode = os.stat(path).st_mode
     except OSError:

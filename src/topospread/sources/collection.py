@@ -28,7 +28,6 @@ class Places(dict[ObjectKey, Place]):
     """Object key → place. Objects of a list share one place in memory; a lookup adds the object's name."""
 
     def __getitem__(self, key: ObjectKey) -> Place:
-        """Return the place of a known object."""
         return named(super().__getitem__(key), *key)
 
     def get(self, key: ObjectKey, default: Any = None) -> Any:
@@ -187,5 +186,4 @@ def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
 
 
 def _where(place: Place) -> Place:
-    """Return the place without the object's name."""
     return Place(place.source, place.document, line=place.line, column=place.column)

@@ -261,7 +261,6 @@ def _template(of: Mapping[str, Any], how: CustomKind, name: str) -> dict[str, An
 
 
 def _labelled(template: Mapping[str, Any], how: CustomKind, words: Mapping[str, str]) -> dict[str, Any]:
-    """Return the template with the controller's labels."""
     given = template.get("metadata")
     metadata = dict(given) if isinstance(given, Mapping) else {}
     own, added = metadata.get("labels") or {}, {key: _filled(text, words) for key, text in how.labels.items()}
@@ -279,7 +278,6 @@ def _mounting_nothing(value: Any) -> Any:
 
 
 def _filled_in(value: Any, words: Mapping[str, str]) -> Any:
-    """Return plain data with placeholders replaced in its texts."""
     if isinstance(value, Mapping):
         return {key: _filled_in(each, words) for key, each in value.items()}
     if isinstance(value, list):

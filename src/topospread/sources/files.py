@@ -156,7 +156,6 @@ def find_sources(path: str, skipped: SkippedFiles | None = None, *, allow_empty:
 
 
 def _files_below(folder: str, skipped: SkippedFiles) -> Iterator[str]:
-    """Yield the files to read, depth first, sorted by name."""
     root, waiting = root_of(folder), [PathEntry(folder, True)]
     while waiting:
         entry = waiting.pop()
@@ -280,7 +279,6 @@ def _read_all(file: BinaryIO, source: Source) -> bytes:
 
 
 def _limit(begin: bytes) -> int:
-    """Return the maximum number of bytes of a text, from its first bytes."""
     if begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
         return MAX_JSON
     return MAX_LIST if begins_as_list(begin) else MAX_OTHER

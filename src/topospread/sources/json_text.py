@@ -61,7 +61,6 @@ def split_documents(text: Text) -> list[tuple[int, int]]:
 
 
 def _split_stream(text: Text) -> list[tuple[int, int]]:
-    """Return the byte range of each document in a text with several documents."""
     whole = text.data.decode()
     decoder = json.JSONDecoder(parse_constant=_no_number, parse_int=_integer, parse_float=_float)
     spans: list[tuple[int, int]] = []

@@ -190,7 +190,6 @@ def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield all objects of a kustomization, at any depth."""
     if isinstance(value, dict):
         yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

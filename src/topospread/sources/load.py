@@ -230,7 +230,6 @@ def _rereadable(stdin: BinaryIO | None, every: Iterable[Sequence[Source]]) -> Bi
 
 
 def _add_synthetic(collection: Collection, cluster: str | None) -> None:
-    """Add the nodes and StorageClasses of a synthetic cluster."""
     if cluster is not None and is_synthetic(cluster):
         collection.add_path(ReadObject("Node", node, place) for node, place in synthetic_nodes(cluster))
         classes = synthetic_storage_classes(cluster)
@@ -238,7 +237,6 @@ def _add_synthetic(collection: Collection, cluster: str | None) -> None:
 
 
 def _parameter_kinds(inventory: Inventory) -> frozenset[tuple[str, str]]:
-    """Return the (apiVersion, kind) of the parameters of policies."""
     kinds = (each.spec.param_kind for each in (*inventory.validating_policies, *inventory.mutating_policies))
     return frozenset((each.api_version, each.kind) for each in kinds if each is not None)
 

@@ -250,10 +250,7 @@ class ObjectReader:
         return item
 
     def _note_placed(self, item: KubeObject) -> None:
-        """Record an object without a namespace, which got the default one.
-
-        Pods that have a node are not recorded: a snapshot has thousands.
-        """
+        """Record an object that got the default namespace, but no placed pod: a snapshot has thousands."""
         if item.metadata.name and not (isinstance(item, Pod) and item.spec.node_name):
             self.placed[item.kind, item.namespace, item.metadata.name] = None
 
@@ -266,7 +263,6 @@ class ObjectReader:
         return own is not None and any((own.whole, own.made_of, own.profiles, own.pool, own.added))
 
     def _known(self, raw: bytes | msgspec.Raw, of: _Type) -> _Known:
-        """Return how to read objects of this object's type."""
         found = _TYPE.match(raw)
         if found is not None:
             version, kind = found.groups()
@@ -347,10 +343,7 @@ class ObjectReader:
                 yield ReadObject(known, item, location.rough(), location)
 
     def _check_version(self, value: dict[str, Any], kind: str, location: Location) -> None:
-        """Reject an applied object with another resourceVersion than the cluster's.
-
-        Standard input is not checked, because it may be the output of ``kubectl get``.
-        """
+        """Reject an applied object with another resourceVersion than the cluster's. ``kubectl get`` may be piped."""
         if not self.rules.applied or location.text.name == STANDARD_INPUT:
             return
         namespace = self.rules.namespace if KINDS[kind].namespaced else ""
@@ -459,7 +452,6 @@ class ObjectReader:
 
 
 def _merged(base: dict[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with the fields of a patch, as server-side apply merges them."""
     found = dict(base)
     for name, new in patch.items():
         old = base.get(name)

@@ -259,7 +259,6 @@ def _differ(written: str, step: str | int) -> bool:
 
 
 def _is_part(patch: Any, rendered: Any) -> bool:
-    """Return whether a patch's value is part of the rendered value."""
     if isinstance(patch, dict):
         return isinstance(rendered, dict) and all(_is_part(patch[key], rendered.get(key)) for key in patch)
     if isinstance(patch, list):
@@ -474,7 +473,6 @@ class KustomizationOrigins:
         return path if path and os.path.realpath(path) in self._reached else None
 
     def _said(self, document: int, of: Callable[[Annotated], bytes]) -> Any:
-        """Return the parsed value of an annotation of a document; None if missing."""
         annotated, _ = self._annotations
         if document > len(annotated):
             return None

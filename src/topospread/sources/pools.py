@@ -162,7 +162,6 @@ def _check_number(
     karpenter: Sequence[tuple[Place, _NodePool]],
     types: Sequence[GivenInstanceType],
 ) -> None:
-    """Reject too many pools before any is created."""
     zones = sum(len(each.zones) for each in types)
     number = sum(len(file.pools) for _, file in given) + len(karpenter) * zones
     size = zones * sum(len(msgspec.json.encode(each)) for _, each in karpenter)
@@ -251,10 +250,7 @@ def _checked(pool: NodePool, place: Place) -> NodePool:
 
 
 def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Place) -> Iterator[NodePool]:
-    """Yield a pool for each instance type and zone that the NodePool's requirements allow.
-
-    For other labels with several allowed values, the first value is used.
-    """
+    """Yield a pool per instance type and zone that the NodePool allows; of other labels the first value."""
     name, template = item.metadata.name, item.spec.template
     if not types:
         words = "a NodePool does not list its instance types: add a document of kind Pools with instanceTypes"

@@ -232,11 +232,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         return Text(text.name, text.data, origins)
 
     def _build(self, *, annotated: bool = False) -> tuple[bytes, str]:
-        """Return kustomize's output, and the folder that was built.
-
-        Args:
-            annotated: build the kustomization as the resource of another one, which requests origin annotations.
-        """
+        """Return kustomize's output, and the folder that was built. ``annotated`` requests origin annotations."""
         allows_helm = self._allows_helm()
         renderer = find_renderer(KUSTOMIZE, self._place)
         with scrubbed_environment(network=self.rendering.network) as (home, environment):

@@ -373,7 +373,6 @@ class _Blob:
 
 
 def _converts(path: str) -> bool:
-    """Return whether a file has attributes that convert files."""
     if os.path.basename(path).lower() != _ATTRIBUTES:
         return False
     with open(path, "rb") as file:

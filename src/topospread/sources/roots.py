@@ -83,7 +83,7 @@ def check_inside_repository(path: str) -> None:
 
 
 def check_link(path: str) -> None:
-    """Raise InputError if a file found in a folder is a link out of its repository, or out of the folder without one."""
+    """Raise InputError if a file found in a folder is a link out of its repository, or of its folder without one."""
     root = root_of(os.path.dirname(path) or os.curdir)
     if not is_within(path, root):
         raise leaves(os.path.relpath(path), root)

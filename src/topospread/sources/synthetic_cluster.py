@@ -164,10 +164,7 @@ class _Site(msgspec.Struct, frozen=True):
 
 
 def _sites(wishes: _Wishes) -> Iterator[_Site]:
-    """Yield a site for each node.
-
-    Nodes alternate between zones until each has its number, and between racks in a zone.
-    """
+    """Yield a site for each node. Nodes alternate between zones until each has its number, and between racks."""
     zones = _number_of_zones(wishes)
     counts = wishes.counts
     used = [0] * zones
@@ -196,7 +193,6 @@ def _number_of_zones(wishes: _Wishes) -> int:
 
 
 def _dealt(nodes: list[int], zones: int) -> Iterator[int]:
-    """Yield the zone index of each node."""
     if len(nodes) == 1:
         return (i % zones for i in range(nodes[0]))
     return (zone for turn in range(max(nodes)) for zone in range(zones) if turn < nodes[zone])

@@ -184,7 +184,6 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
 
 
 def _unready(workloads: Iterable[WorkloadStatus]) -> list[str]:
-    """Return a note on unready pods that have a node."""
     unready = [each for each in workloads if each.ready < each.existing]
     number = sum(each.existing - each.ready for each in unready)
     if not number:
@@ -194,7 +193,6 @@ def _unready(workloads: Iterable[WorkloadStatus]) -> list[str]:
 
 
 def _surplus(run: Run) -> list[str]:
-    """Return notes on pods that their controllers will delete."""
     number = sum(pod.spec.node_name is not None for pod in run.plan.removed)
     if not number:
         return []
@@ -219,7 +217,6 @@ def _is_selected(workload: Workload, members: Members, selector: Selector) -> bo
 
 
 def _with_keys(found: WorkloadStatus, keys: Collection[str]) -> WorkloadStatus:
-    """Return the status with only the selected topology keys."""
     shown = tuple(each for each in found.constraints if not keys or each.topology_key in keys)
     return with_fields(found, constraints=shown)
 

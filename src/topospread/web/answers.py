@@ -345,7 +345,6 @@ def _unjudged(frame: Frame, key: ObjectKey | None = None) -> int:
 
 
 def _waiting(frame: Frame) -> Json:
-    """Return the numbers of pending and of unjudged pods."""
     unjudged = _unjudged(frame)
     return {"waiting": int((frame.snapshot.pods.node < 0).sum()) - unjudged, "unjudged": unjudged}
 
@@ -377,7 +376,6 @@ def _constraint(each: ConstraintArithmetic) -> Json:
 
 
 def _ends(domains: Domains) -> list[tuple[str, int, int]]:
-    """Return the domains with the most and with the fewest pods."""
     order = domains.matching.argsort(kind="stable")
     which = [*order[::-1][:_ENDS].tolist(), *order[:_ENDS].tolist()]
     return [(domains[at].name, domains[at].matching, domains[at].nodes) for at in dict.fromkeys(which)]

@@ -123,7 +123,7 @@ def application(
 
 
 def asked(request: Request) -> PageQuestion:
-    """Parse a URL: the trial's steps, the frame, other parameters. Raise UsageError if a step or number is not valid."""
+    """Parse a URL: the trial's steps, the frame, other parameters. Raise UsageError if a step or number is invalid."""
     words = request.query_params
     return PageQuestion(read_trial(words.getlist("step")), words.get("at", ""), dict(words))
 

@@ -301,7 +301,6 @@ def _is_address(name: str) -> bool:
 
 
 def _same(given: str, wanted: str) -> bool:
-    """Compare in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 

@@ -63,7 +63,6 @@ class StepError(TopospreadError):
         self.number = number
 
     def __reduce__(self) -> tuple[type[StepError], tuple[int, str]]:
-        """Return the error's parts for pickle."""
         return StepError, (self.number, str(self))
 
 

@@ -91,8 +91,6 @@ async def _judging(policy: AdmissionPolicy) -> AsyncIterator[JudgingPool]:
 
 
 class _ReviewAnswers:
-    """Answers to the API server."""
-
     def __init__(
         self, pool: JudgingPool, policy: AdmissionPolicy, metrics: WebhookMetrics, needs_certificate: bool
     ) -> None:

@@ -91,7 +91,6 @@ def _shape(each: PlacedWorkload) -> object:
 
 
 def _facts(answer: Simulation) -> Iterator[Fact]:
-    """Yield further important facts."""
     if answer.evictions:
         names = [f"{each.namespace}/{each.name}" for each in answer.evictions]
         pods = counted(len(names), "pod")
@@ -118,7 +117,6 @@ def _facts(answer: Simulation) -> Iterator[Fact]:
 
 
 def _details(answer: Simulation, workloads: list[PlacedWorkload]) -> Iterator[Section]:
-    """Yield the details for ``-o wide``."""
     yield from fix_sections(answer.remedies, "Fixes; more for one workload: topospread why WORKLOAD")
     yield from pending_sections(answer.pending)
     if answer.evictions:

@@ -84,7 +84,6 @@ def _untried(group: Pending) -> str:
 
 
 def _pending(groups: Sequence[Pending]) -> Table:
-    """Return a row for each cause."""
     return Table(
         ("PODS", "WORKLOAD", "WHY", "FIRST FIX, TRIED"),
         tuple(
@@ -209,7 +208,6 @@ def _constraints(workloads: Iterable[WorkloadStatus]) -> Table:
 
 
 def _facts(constraint: ConstraintStatus) -> Iterator[str]:
-    """Yield a constraint's counts and their reasons."""
     most = sorted(constraint.domains, key=lambda each: -each.matching)
     if most:
         yield listed([f"{each.name} {each.matching}" for each in most], _NAMES)
@@ -231,7 +229,6 @@ def _facts(constraint: ConstraintStatus) -> Iterator[str]:
 
 
 def _refused(workloads: Iterable[WorkloadStatus]) -> Table:
-    """Return a row for each plugin and its reasons."""
     rows: list[tuple[Cell, ...]] = []
     for workload in workloads:
         by_reason: dict[tuple[str, tuple[str, ...]], list[RefusedPod]] = {}

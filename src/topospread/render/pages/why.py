@@ -233,7 +233,6 @@ def _summed_up(rows: list[DomainForPod], constraint: ConstraintForPod, answer: W
 
 
 def _remarks(constraint: ConstraintForPod, answer: Why) -> Iterator[Fact]:
-    """Yield other facts that affect the counts."""
     if constraint.counted:
         owners = [
             f"{pods} {owner.partition('/')[2]}" if owner else counted(pods, "bare pod")
@@ -280,7 +279,6 @@ def _has_own_words(answer: Why) -> bool:
 
 
 def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
-    """Yield the details for ``-o wide``."""
     for number, each in enumerate(answer.remedies, 1):
         words = outcome_words(each, answer.pods.pending)
         shown: list[Part] = [Fact("tried", words)]
