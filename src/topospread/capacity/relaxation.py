@@ -142,7 +142,7 @@ class DomainCover:
         return float(found[left])
 
     def _costs(self, first: int, prices: Sequence[int], most: Sequence[int]) -> list[Floats]:
-        """Return domain → number of pods → least price of nodes from pools ``first`` and later: a knapsack for each."""
+        """Return domain → number of pods → least price from pools ``first`` and later: a knapsack problem for each."""
         key = (*prices, *most)
         if key not in self.known:
             costs = [np.concatenate([[0.0], np.full(self.need, math.inf)]) for _ in self.rooms]

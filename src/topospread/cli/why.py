@@ -154,7 +154,7 @@ def _pending(given: dict[str, Any], inventory: Inventory, options: SimulationOpt
 
 
 def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
-    """Add kube-scheduler's own attempts, from the pod's events; if these are forbidden, the explanation says so."""
+    """Add kube-scheduler's own attempts, from the pod's events. If these are forbidden, the explanation says so."""
     if not getattr(inventory.read_from, "live", False):
         return explanation
     key = (explanation.namespace, explanation.name)

@@ -142,6 +142,8 @@ class WatchedDomains:
 
 
 def _was_refused(pod: Pod, before: KubeObject | None) -> bool:
+    """Return whether kube-scheduler has just reported that the pod found no node."""
+
     def said(each: KubeObject | None) -> list[object]:
         status = each.status if isinstance(each, Pod) else None
         return [one for one in (status.conditions if status else None) or () if one.type == "PodScheduled"]
