@@ -56,7 +56,10 @@ class BulkSocket:
         try:
             if ssl is not None:
                 made._tls = _TlsInMemory(ssl, name)
-                await made._shake(made._tls)
+                while not made._tls.shaken():
+                    await made._loop.sock_sendall(made._sock, made._tls.to_send.read())
+                    made._tls.take(await made._some())
+                await made._loop.sock_sendall(made._sock, made._tls.to_send.read())
         except BaseException:
             made.close()
             raise
@@ -96,12 +99,6 @@ class BulkSocket:
             self._look.cancel()
         self._sock.close()
         self._tell(ConnectionError("closed"))
-
-    async def _shake(self, ours: _TlsInMemory) -> None:
-        while not ours.shaken():
-            await self._loop.sock_sendall(self._sock, ours.to_send.read())
-            ours.take(await self._some())
-        await self._loop.sock_sendall(self._sock, ours.to_send.read())
 
     async def _some(self) -> memoryview:
         """Return the available bytes as soon as some arrive; empty at the end."""

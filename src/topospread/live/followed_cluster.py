@@ -120,7 +120,8 @@ class FollowedCluster:
         """Return all objects, sorted by kind and then in the API server's order."""
         with self._lock:
             copies = {kind: list(copy.items.items()) for kind, copy in self._kinds.items()}
-        missing = {kind: _reason(why) for kind, why in self._missing().items()}
+        # Snapshots have ``Forbidden`` for ``403 Forbidden: …``.
+        missing = {kind: why.partition(":")[0].split(" ", 1)[-1] for kind, why in self._missing().items()}
         counts = {kind: len(items) for kind, items in copies.items() if kind not in missing}
         facts = SnapshotFacts(format=FORMAT, taken=timestamp(time.time()), live=True, counts=counts, missing=missing)
         place = place_of(self._connection)
@@ -261,8 +262,3 @@ def _listing_order(entry: tuple[Key, KubeObject]) -> str:
     """Return the sort key of the API server's storage, ``namespace/name``."""
     (namespace, name), _ = entry
     return f"{namespace}/{name}" if namespace else name
-
-
-def _reason(why: str) -> str:
-    """Return ``Forbidden`` for ``403 Forbidden: …``, the form in snapshots."""
-    return why.partition(":")[0].split(" ", 1)[-1]

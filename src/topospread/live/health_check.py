@@ -36,20 +36,17 @@ class ApiServerHealthCheck:
     async def run(self) -> None:
         """Check until cancelled."""
         while True:
-            await self._beat()
+            asked = time.time()
+            answer = asyncio.create_task(self._answers())
+            try:
+                await asyncio.wait({answer}, timeout=self._prompt)
+                if not answer.done():
+                    self._states.unanswered(asked)
+                if await answer:
+                    self._states.answered()
+            finally:
+                answer.cancel()
             await asyncio.sleep(self._every)
-
-    async def _beat(self) -> None:
-        asked = time.time()
-        answer = asyncio.create_task(self._answers())
-        try:
-            await asyncio.wait({answer}, timeout=self._prompt)
-            if not answer.done():
-                self._states.unanswered(asked)
-            if await answer:
-                self._states.answered()
-        finally:
-            answer.cancel()
 
     async def _answers(self) -> bool:
         """Return whether there was any answer, including an error."""

@@ -176,7 +176,9 @@ class LeaderElection:
             log.warning('lease lock="%s/%s": %s', self._lock.namespace, self._lock.name, error)
             return False
         finally:
-            self._report()
+            if self.election.leader != self._reported:
+                self._reported = self.election.leader
+                log.info('new leader elected identity="%s"', self._reported)
 
     async def _try_fast(self) -> bool:
         record = self.election.renewal()
@@ -204,11 +206,6 @@ class LeaderElection:
         await self._lock.write(record)
         self.election.wrote(record, sent)
         return True
-
-    def _report(self) -> None:
-        if self.election.leader != self._reported:
-            self._reported = self.election.leader
-            log.info('new leader elected identity="%s"', self._reported)
 
 
 def record_of(spec: dict[str, Any]) -> Record:

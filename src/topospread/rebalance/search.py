@@ -151,8 +151,7 @@ def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]
 
 
 def _over_even(trials: Trials, goal: Goal) -> list[PlannedMove] | None:
-    """Make and return moves that even out counts until one gets closer to the goal; otherwise undo them, return None.
-    """
+    """Make and return moves that even out counts until one gets closer to the goal; else undo them, return None."""
     point, made = trials.cluster.savepoint(), list[tuple[Movable, Movable]]()
     found = False
     while len(made) < _EVENING and not found:

@@ -189,7 +189,9 @@ class Guard:
     def _enter(self, scope: AsgiScope, headers: dict[str, list[str]]) -> str | None:
         """Return the cookie to set if the URL contains the token; None if the request has a cookie or header."""
         token, session = self._policy.token, self._policy.session
-        name = _cookie_name(scope)
+        # The cookie's name has the port, because the ports of a host share cookies.
+        server = scope.get("server")
+        name = f"topospread-{server[1] if server else 0}"
         if any(_same(each, session) for each in _cookies(headers, name)):
             in_url = scope["method"] in _READING and b"token=" in scope.get("query_string", b"")
             return f"{name}={session}; Path=/; HttpOnly; SameSite=Lax" if in_url else None
@@ -323,12 +325,6 @@ def _without_token(scope: AsgiScope) -> str:
     rest = urlencode([(name, value) for name, value in _query(scope) if name != "token"])
     path = "/" + quote(scope["path"].lstrip("/\\"), safe="/~!$&'()*+,;=:@")
     return f"{path}?{rest}" if rest else path
-
-
-def _cookie_name(scope: AsgiScope) -> str:
-    """Return the cookie's name, which contains the port because cookies are shared by a host's ports."""
-    server = scope.get("server")
-    return f"topospread-{server[1] if server else 0}"
 
 
 def _cookies(headers: dict[str, list[str]], name: str) -> list[str]:

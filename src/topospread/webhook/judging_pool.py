@@ -117,9 +117,6 @@ class JudgingPool:
         until = worker.processor_time() + SLOW_AFTER
         while (left := until - worker.processor_time()) > 0:
             await asyncio.sleep(max(left, _SHORTEST_LOOK))
-        self._demote(worker)
-
-    def _demote(self, worker: _JudgingProcess) -> None:
         worker.lower_priority()
         worker.replaced.set()
         self._demoted = [each for each in self._demoted if not each.exited.done()] + [worker]
