@@ -25,11 +25,7 @@ _SCALABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet",
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A workload, and its replicas per round.
-
-    Attributes:
-        target: ``[NAMESPACE/]KIND/NAME``.
-    """
+    """A workload ``[NAMESPACE/]KIND/NAME``, and its replicas per round."""
 
     target: str
     number: int = 1

@@ -57,11 +57,7 @@ def _names_from(context: click.Context, parameter: click.Parameter, incomplete: 
 )
 @click.option("--color", type=COLOUR, default="auto", help="Use colours: on a terminal, always or never.")
 def explain(name: str, output: str, color: str) -> int:
-    """Explain a field, rule, cause or topic.
-
-    Raises:
-        UsageError: if the name is unknown or names a pod, or if -o is given for anything but ``rules``.
-    """
+    """Explain a field, rule, cause or topic. Raise UsageError for an unknown name, or ``-o`` without ``rules``."""
     if output != "text" and name != "rules":
         raise UsageError(f"-o {output} is for: topospread explain rules")
     if name == "rules":

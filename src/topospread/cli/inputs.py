@@ -125,11 +125,7 @@ input_options = inputs_with()
 
 
 def namespace_options(shown: str) -> Callable[[Command], Command]:
-    """Return the decorator for ``-n`` and ``-A``.
-
-    Args:
-        shown: verb phrase for the help, such as "Show".
-    """
+    """Return the decorator for ``-n`` and ``-A``; ``shown`` is the help's verb, such as "Show"."""
 
     return together(
         click.option(

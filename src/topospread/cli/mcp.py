@@ -57,11 +57,7 @@ Examples:
 @click.option("--on", "cluster", metavar="CLUSTER", type=PATH, help="Cluster for calls that name none.")
 @click.option("--context", metavar="NAME", help="Kubeconfig context of a live cluster, read at each call.")
 def mcp(roots: tuple[str, ...], cluster: str | None, context: str | None) -> int:
-    """Serve until standard input ends.
-
-    Raises:
-        UsageError: if the extra is missing, or no readable folder or cluster is named.
-    """
+    """Serve until standard input ends. Raise UsageError without the extra, or without a readable folder or cluster."""
     require("mcp")
     asyncio.run(_serve(server_of(started(roots, cluster, context))))
     return 0

@@ -220,11 +220,7 @@ class Tool(Struct, frozen=True):
 
 
 class Allowed:
-    """The files and clusters that calls may read.
-
-    Args:
-        started: the allowed folders and cluster.
-    """
+    """The files and clusters that calls may read."""
 
     def __init__(self, started: Started) -> None:
         self._started = started

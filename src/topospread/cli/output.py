@@ -61,11 +61,7 @@ class OutputFormat(click.ParamType[tuple[str, str]]):
 
 
 def output_options(*others: str) -> Callable[[Command], Command]:
-    """Return the decorator for ``-o --exit-zero --allow-unknown``.
-
-    Args:
-        others: additional formats of this command.
-    """
+    """Return the decorator for ``-o --exit-zero --allow-unknown``; ``others`` are formats of this command only."""
     formats = (*FORMATS, *others)
     return together(
         click.option(

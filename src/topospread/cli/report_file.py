@@ -25,11 +25,7 @@ page_options = anonymous_options("Replace private names in -o html and --save.")
 
 
 class ReportWish(msgspec.Struct, frozen=True):
-    """The content of a report.
-
-    Attributes:
-        shown: parameters of the page's address.
-    """
+    """The content of a report; ``shown`` has the parameters of the page's address."""
 
     inventory: Inventory
     options: SimulationOptions

@@ -49,11 +49,7 @@ def check_watch(given: Mapping[str, Any]) -> None:
 
 
 def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inventory], str]) -> None:
-    """Show the text of the current cluster after each change, until Ctrl-C.
-
-    Raises:
-        InputError: if the cluster cannot be reached or read.
-    """
+    """Show the text of the current cluster after each change, until Ctrl-C. Raise InputError if it is unreachable."""
     access = read_access(given)
     from topospread.live.followed_cluster import following
 
@@ -112,11 +108,7 @@ def head_line(state: FollowState, now: float) -> str:
 
 
 class Waiting:
-    """A context manager that shows why its block takes long, and for how long.
-
-    Attributes:
-        why: the reason; it may be changed while waiting.
-    """
+    """A context manager that shows why its block takes long, and for how long; ``why`` may change meanwhile."""
 
     def __init__(self, shown: WatchView, prompt: float = _PROMPT) -> None:
         self._shown = shown

@@ -265,11 +265,7 @@ class ExplainedGroup(_Examples, click.Group):
 
 
 class LazyGroup(ExplainedGroup):
-    """A command group that imports commands on demand.
-
-    Args:
-        table: name → ``module:attribute`` of the command, and its one-line help.
-    """
+    """A command group that imports commands on demand; ``table``: name → ``module:attribute``, one-line help."""
 
     def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

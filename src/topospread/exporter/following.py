@@ -44,11 +44,7 @@ _AGAIN = 5.0
 
 
 class Following:
-    """Feeds a tracker while it runs.
-
-    Attributes:
-        ready: whether all kinds were listed and are included in the metrics.
-    """
+    """Feeds a tracker while it runs; ``ready`` once all kinds were listed and are included in the metrics."""
 
     def __init__(self, client: ApiClient, tracker: Tracker, contact: WatchHealth) -> None:
         self.ready = False

@@ -75,11 +75,7 @@ class Exporter:
 
 
 async def export(wanted: Export) -> int:
-    """Run until a stop is requested.
-
-    Raises:
-        InputError: if there is no API server, or a permission is missing; the message names it.
-    """
+    """Run until a stop is requested. Raise InputError without an API server, or naming a missing permission."""
     stop = Stop()
     stop.listen()
     decides_as = str(wanted.judging.gates.kube_version)

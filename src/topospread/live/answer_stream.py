@@ -48,11 +48,7 @@ async def answer_from(
 
 
 class AnswerStream:
-    """A streamed response.
-
-    Attributes:
-        status: HTTP status code.
-    """
+    """A streamed response."""
 
     def __init__(self, sock: BulkSocket) -> None:
         self.status = 0

@@ -41,11 +41,7 @@ class ApiError(RequestError):
 
 
 class ApiUnreachable(RequestError):  # noqa: N818 - what is wrong is that it is not reached
-    """No answer: the connection failed or broke, or the request timed out.
-
-    Attributes:
-        refused: whether the connection was refused, so that the request was never received.
-    """
+    """No answer: timed out, broken, or, with ``refused``, the server never received the request."""
 
     def __init__(self, message: str, *, refused: bool = False) -> None:
         self.refused = refused

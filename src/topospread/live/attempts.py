@@ -63,11 +63,7 @@ class AssumingScheduler(Scheduler):
 
 
 class Attempts:
-    """Runs scheduling attempts.
-
-    Args:
-        bind, preempt: functions that start binding and preemption in the background.
-    """
+    """Runs scheduling attempts; ``bind`` and ``preempt`` start work in the background."""
 
     def __init__(
         self,

@@ -86,11 +86,7 @@ class _RawPage(KubeStruct):
 
 
 class CacheComparer:
-    """Compares some kinds.
-
-    Args:
-        kinds: the kinds, in the order of comparison.
-    """
+    """Compares some kinds, in their order."""
 
     def __init__(self, client: ApiClient, kinds: Iterable[ComparedKind], observer: Observer) -> None:
         self._client = client

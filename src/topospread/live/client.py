@@ -65,11 +65,7 @@ class _Request:
 
 
 class ApiClient:
-    """A client of one API server.
-
-    Args:
-        qps, burst: limits on requests per second, without watches.
-    """
+    """A client of one API server; ``qps`` and ``burst`` limit requests per second, without watches."""
 
     def __init__(
         self, connection: Connection, *, qps: float = 50, burst: int = 100, observer: Observer | None = None

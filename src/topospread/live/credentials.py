@@ -67,11 +67,7 @@ class Credentials:
 
 
 async def in_cluster_credentials() -> Credentials:
-    """Return this pod's service account. Its token is read again when it rotates.
-
-    Raises:
-        InputError: if this is not a pod, or it has no token.
-    """
+    """Return this pod's service account, whose token rotates. Raise InputError if this is no pod, or has no token."""
     folder = os.environ.get(SERVICE_ACCOUNT_VARIABLE, SERVICE_ACCOUNT)
     found = Credentials("", "service account", _nothing)
 
@@ -90,11 +86,7 @@ async def in_cluster_credentials() -> Credentials:
 
 
 def namespace_of(paths: str, context: str | None) -> str:
-    """Return the namespace of a kubeconfig's context; "" without one.
-
-    Raises:
-        InputError: if a file is missing or not YAML, or the context is unknown.
-    """
+    """Return the namespace of a kubeconfig's context; "" without one. Raise InputError if either is unusable."""
     config, name, _ = _checked_context(_merged(paths), context, Place(source=paths))
     chosen = next(each.value for each in config.value["contexts"] if each.value["name"] == name)
     return str((chosen.get("context") or {}).get("namespace") or "")

@@ -28,11 +28,7 @@ class SocketListener(Protocol):
 
 
 class DirectSocket:
-    """Reads until it is closed.
-
-    Args:
-        sock: a connected non-blocking socket after its handshake.
-    """
+    """Reads a connected non-blocking socket, after its handshake, until it is closed."""
 
     def __init__(self, sock: socket.socket, listener: SocketListener) -> None:
         self._sock = sock

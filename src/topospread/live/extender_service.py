@@ -59,11 +59,7 @@ class ExtenderArgs(msgspec.Struct, dict=True):
     node_names: list[str] | None = msgspec.field(default=None, name="NodeNames")
 
     def __post_init__(self) -> None:
-        """Decode the nodes.
-
-        Raises:
-            ValidationError: if one is not a node, or there are too many.
-        """
+        """Decode the nodes. Raise ValidationError if one is not a node, or there are too many."""
         self.items = (self.nodes or {}).get("items") or []
         if max(len(self.node_names or ()), len(self.items)) > MOST_NODES:
             raise ValueError(f"more than {MOST_NODES:,} nodes")

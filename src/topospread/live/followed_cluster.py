@@ -133,11 +133,7 @@ class FollowedCluster:
         return LiveObjects(objects, facts, place)
 
     def inventory(self) -> Inventory:
-        """Return the current objects as an inventory, which later events do not change.
-
-        Raises:
-            InputError: if there is no node.
-        """
+        """Return the current objects as an inventory, which no later event changes. Raise InputError without a node."""
         return load((), live=self.objects())
 
 
@@ -210,11 +206,7 @@ def following(
     listener: ClusterListener | None = None,
     watching: Observer | None = None,
 ) -> Iterator[FollowedCluster]:
-    """Run `follow` in another thread, for callers without an event loop.
-
-    Raises:
-        InputError: like `follow`.
-    """
+    """Run `follow` in another thread, for callers without an event loop; the same errors."""
     begun = threading.Event()
     made: list[FollowedCluster] = []
     wrong: list[BaseException] = []

@@ -61,11 +61,7 @@ class LeaseLock:
         return record_of(self._lease.get("spec") or {})
 
     async def write(self, record: Record) -> None:
-        """Create or update the lease. A conflict is an error.
-
-        Raises:
-            RequestError: if another candidate was faster, or it cannot be written.
-        """
+        """Create or update the lease. Raise RequestError if another candidate was faster, or it cannot be written."""
         if self._lease is None:
             fresh = {
                 "apiVersion": "coordination.k8s.io/v1",
@@ -93,11 +89,7 @@ class LeaseLock:
 
 
 class LeaderElection:
-    """A candidate. Call ``acquire``, then ``hold`` while leading, then ``release``.
-
-    Args:
-        now: monotonic clock in seconds.
-    """
+    """A candidate. Call ``acquire``, then ``hold`` while leading, then ``release``; ``now`` returns seconds."""
 
     def __init__(self, lock: LeaseLock, identity: str, timing: Timing, observer: LeaseObserver) -> None:
         timing.check()

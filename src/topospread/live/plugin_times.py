@@ -80,11 +80,7 @@ def _code(status: str) -> Code:
 
 
 class PluginTimes:
-    """Measures some of the attempts.
-
-    Args:
-        now: clock in seconds.
-    """
+    """Measures some of the attempts; ``now`` returns seconds."""
 
     def __init__(self, times: Observer, now: Callable[[], float] = perf_counter) -> None:
         self._times = times

@@ -28,11 +28,7 @@ _GONE = (404, 409)
 
 
 class Preemptor:
-    """Evicts victims.
-
-    Args:
-        binder: cancels the binding of a victim that waits for volumes.
-    """
+    """Evicts victims; ``binder`` cancels the binding of a victim that waits for volumes."""
 
     def __init__(self, parts: SchedulerContext, preempting: Preempting, binder: Binder, spawn: Spawn) -> None:
         self._parts = parts

@@ -66,11 +66,7 @@ class VolumeReservation:
 
 
 class Volumes:
-    """Binds volumes.
-
-    Args:
-        objects: the watched nodes, volumes and claims.
-    """
+    """Binds volumes."""
 
     def __init__(self, client: ApiClient, order: WriteOrder, objects: ObjectCache) -> None:
         self._client = client

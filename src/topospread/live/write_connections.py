@@ -27,11 +27,7 @@ _LOOK = 0.5
 
 
 class BrokenConnection(ConnectionError):  # noqa: N818 - it is what is broken
-    """Raised if a connection breaks.
-
-    Attributes:
-        unanswered: whether a used connection was closed without any response, like idle connections are.
-    """
+    """Raised if a connection breaks; ``unanswered`` if the server had closed it, idle, before any response."""
 
     def __init__(self, words: str, *, unanswered: bool = False) -> None:
         super().__init__(words)
@@ -51,11 +47,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The response to a request.
-
-    Attributes:
-        head: the headers in lower case, each after ``\\r\\n``.
-    """
+    """The response to a request; ``head`` has the headers in lower case, each after ``\r\n``."""
 
     status: int
     head: bytes

@@ -25,11 +25,7 @@ _MOST_NODES, _MOST_PODS = 200, 100
 
 
 def explained(report: LintReport, offset: int) -> Iterator[str]:
-    """Yield Markdown about the field or workload at an offset.
-
-    Args:
-        offset: offset in characters.
-    """
+    """Yield Markdown about the field or workload at an offset in characters."""
     found = next((each for subject in report.read.subjects for each in _at(report, subject, offset)), None)
     if found is None:
         return

@@ -21,11 +21,7 @@ def _with_break(line: str) -> int:
 
 
 class Lines:
-    """A text split into lines.
-
-    Args:
-        units: function that returns a text's length in the editor's units.
-    """
+    """A text split into lines; ``units`` returns a text's length in the editor's units."""
 
     def __init__(self, text: str, units: Callable[[str], int]) -> None:
         self.text = text

@@ -44,11 +44,7 @@ Ban = tuple[ObjectKey, str]
 
 
 class CarriedOut(msgspec.Struct, frozen=True):
-    """The simulated result of a plan.
-
-    Attributes:
-        surprise: the move whose outcome differs from the search, if any.
-    """
+    """The simulated result of a plan, up to the move with another outcome than the search found, if any."""
 
     moves: tuple[PodMove, ...]
     surprise: Ban | None = None
@@ -118,11 +114,7 @@ class RebalanceOptions(msgspec.Struct, frozen=True):
 
 
 class RebalancePlan(msgspec.Struct):
-    """A plan under construction.
-
-    Attributes:
-        doing: the current phase, in words.
-    """
+    """A plan under construction; ``doing`` is the current phase, in words."""
 
     moves: Sequence[PlannedMove] = ()
     bound: Bound = Bound(0, "counts")

@@ -61,11 +61,7 @@ _POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 
 class NoNodesError(InputError):
-    """Raised if the input has no node.
-
-    Attributes:
-        manifests: whether there are only manifests, which may be applied to a cluster.
-    """
+    """The input has no node; ``manifests``: but only manifests, which may be applied to a cluster."""
 
     def __init__(self, inventory: Inventory) -> None:
         found = list(inventory.objects())

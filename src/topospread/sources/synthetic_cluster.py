@@ -99,11 +99,7 @@ def is_synthetic(text: str) -> bool:
 
 
 def synthetic_nodes(text: str) -> list[tuple[Node, Place]]:
-    """Return the nodes of a synthetic cluster, with their places.
-
-    Raises:
-        InputError: if a part of the specification is invalid.
-    """
+    """Return the nodes of a synthetic cluster, with their places. Raise InputError if its text is invalid."""
     wishes = _read(text)
     sites = list(_sites(wishes))
     special = len(wishes.labels) + len(wishes.taints) + len(wishes.cordons)
@@ -125,11 +121,7 @@ def synthetic_nodes(text: str) -> list[tuple[Node, Place]]:
 
 
 def synthetic_storage_classes(text: str) -> list[tuple[StorageClass, Place]]:
-    """Return the StorageClasses of a synthetic cluster, the default first, with their places.
-
-    Raises:
-        InputError: if a part of the specification is invalid.
-    """
+    """Return a synthetic cluster's StorageClasses, the default first, with places. Raise InputError if invalid."""
     names = _read(text).storage_classes or [_STANDARD_CLASS]
     classes = [_storage_class(name, default=i == 0) for i, name in enumerate(names) if name != _NO_CLASS]
     return [(each, Place(source="--on", object=f"StorageClass {each.name}")) for each in classes]

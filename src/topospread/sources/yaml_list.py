@@ -59,11 +59,7 @@ class _Line(NamedTuple):
 
 
 class YamlList:
-    """A list of objects that is the only document of a text.
-
-    Attributes:
-        kind, api_version: its type.
-    """
+    """A list of objects that is the only document of a text."""
 
     def __init__(self, text: Text, of: tuple[str, str], span: tuple[int, int], before: bytes) -> None:
         """Create a list.

@@ -95,11 +95,7 @@ class Answers:
         self._says: dict[str, str] = {}
 
     def warm_up(self) -> None:
-        """Compute the data for the first picture and the first explanations in advance.
-
-        Raises:
-            InputError: if the API server would refuse an object.
-        """
+        """Compute the first picture and the first explanations in advance. Raise InputError if an object is denied."""
         found = self.trials.timeline(())
         for frame in found.frames:
             assert frame.packed

@@ -75,11 +75,7 @@ class BusyError(Exception):
 
 
 async def worked_out(request: Request, what: Callable[..., T], *given: object) -> T:
-    """Call the engine in a thread.
-
-    Raises:
-        BusyError: if `MOST_AT_ONCE` requests are in progress, or `MOST_OF_ONE` of this client.
-    """
+    """Call the engine in a thread. Raise BusyError at `MOST_AT_ONCE` requests, or `MOST_OF_ONE` of one client."""
     state, client = request.app.state, request.client.host if request.client else ""
     if state.at_work.total() >= MOST_AT_ONCE or state.at_work[client] >= MOST_OF_ONE:
         raise BusyError

@@ -258,11 +258,7 @@ class _Body:
                 raise self._too_much()
 
     async def receive(self) -> AsgiMessage:
-        """Return the next part of the body; after the last part, wait for the disconnect.
-
-        Raises:
-            _Refused: if the body is too large or too slow.
-        """
+        """Return the next part of the body, then the disconnect. Raise _Refused if it is too large or too slow."""
         if self._whole:
             return await self._receive()
         clock = asyncio.get_running_loop().time

@@ -60,11 +60,7 @@ class BoundedProtocol(H11Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A bound socket.
-
-    Attributes:
-        address: ``HOST:PORT`` in a URL.
-    """
+    """A bound socket; ``address`` is ``HOST:PORT`` in a URL."""
 
     socket: socket.socket
     address: str

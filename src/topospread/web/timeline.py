@@ -95,11 +95,7 @@ class Timeline:
 
 
 def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
-    """Return the first two frames: as read, and with pending pods placed.
-
-    Raises:
-        InputError: if the API server would refuse an object.
-    """
+    """Return the first two frames: as read, and with pending pods placed. Raise InputError if an object is denied."""
     run = prepare(inventory, options, with_spreads=False)
     as_read = snapshot_as_read(run, planned_pods(run))
     applied: dict[str, Inventory] = {}

@@ -33,11 +33,7 @@ class TrialTooLongError(UsageError):
 
 @dataclass(slots=True)
 class TrialLimits:
-    """The bounds for the steps of one request.
-
-    Attributes:
-        nodes, pods: counts of the served cluster.
-    """
+    """The bounds for the steps of one request; ``nodes`` and ``pods`` are counts of the served cluster."""
 
     nodes: int
     pods: int

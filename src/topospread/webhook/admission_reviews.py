@@ -106,11 +106,7 @@ def read_head(data: bytes) -> ReviewHead:
 
 
 def uid_of(data: bytes) -> str | None:
-    """Return the uid of a review that `read_head` cannot read; None if an API server did not write it.
-
-    Args:
-        data: the first bytes of the review.
-    """
+    """Return the uid in the first bytes of an unreadable review; None if an API server did not write it."""
     found = _BEGINNING.match(data)
     return found and found[1].decode()
 

@@ -55,11 +55,7 @@ class WebhookMetrics(CollectedMetrics):
 def application(
     pool: JudgingPool, policy: AdmissionPolicy, metrics: WebhookMetrics, *, needs_certificate: bool
 ) -> web.Application:
-    """Return the application that answers the API server.
-
-    Args:
-        needs_certificate: whether the API server must present a client certificate.
-    """
+    """Return the application that answers the API server, if ``needs_certificate`` only with a client certificate."""
     made = web.Application()
     made.router.add_post("/{path:validate|mutate}", _ReviewAnswers(pool, policy, metrics, needs_certificate).review)
     return made

@@ -146,11 +146,7 @@ def _is_of_every_run(note: str) -> bool:
 
 
 def _kinds(answer: Simulation, *, modelled: bool) -> str:
-    """Return the kinds of skipped objects and their numbers.
-
-    Args:
-        modelled: select skipped kinds that affect scheduling.
-    """
+    """Return the skipped kinds and their numbers, either of those that affect scheduling or of the others."""
     return ", ".join(
         f"{number} {kind}"
         for kind, number in answer.skipped.items()

@@ -85,11 +85,7 @@ def _situations(situations: Sequence[Situation]) -> Table:
 
 
 def outcome_words(change: TriedChange, pending: int) -> str:
-    """Return how to make a change, and its simulated result.
-
-    Args:
-        pending: number of the workload's pending pods without it.
-    """
+    """Return how to make a change, and its result; without it, ``pending`` pods of the workload are pending."""
     kind, name = change.object["kind"], change.object["name"]
     placed = f"it is placed{skew_words(change.tried)}" if change.tried.of == 1 else tried_words(change.tried)
     match change.means:
