@@ -132,7 +132,7 @@ class PlannedCluster:
     # Single objects.
 
     def put(self, items: Iterable[KubeObject], beside: Inventory) -> None:
-        """Add or update objects; the planner needs ``beside``, too. Raise InputError if the API server denies an object."""
+        """Add or update objects, planned with ``beside``. Raise InputError if the API server denies an object."""
         given = Inventory(storage_classes=list(beside.storage_classes))
         wanted = set()
         for each in items:
