@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
+from itertools import count
 
 from msgspec.structs import replace
 
@@ -141,7 +142,10 @@ def as_pools(nodes: Sequence[Node], without: Capacity, shapes: Sequence[Shape]) 
 
 def _wanted(nodes: Sequence[Node], without: Capacity, shapes: Sequence[Shape]) -> list[tuple[Shape, str]]:
     """Return each shape in each zone, and in a new zone if the constraints want one."""
-    zones = [*_zones(nodes), *([NEW_ZONE] if _lacks_a_zone(without) else [])]
+    # The zones with a ready, reachable node, or all zones if none has one; [""] without zones.
+    living = [node for node in nodes if not is_silent(node)]
+    named = ({node.labels[ZONE] for node in some if ZONE in node.labels} for some in (living, nodes))
+    zones = [*sorted(next(filter(None, named), {""})), *([NEW_ZONE] if _lacks_a_zone(without) else [])]
     return [(shape, zone) for shape in shapes or shapes_of(nodes) for zone in zones]
 
 
@@ -156,13 +160,6 @@ def _lacks_a_zone(capacity: Capacity) -> bool:
     return any(arithmetic.topology_key == ZONE and arithmetic.lacks_domains for arithmetic, _ in each_of)
 
 
-def _zones(nodes: Sequence[Node]) -> list[str]:
-    """Return the zones with a ready, reachable node, or all zones if none has one; ``[""]`` without zones."""
-    living = [node for node in nodes if not is_silent(node)]
-    named = ({node.labels[ZONE] for node in some if ZONE in node.labels} for some in (living, nodes))
-    return sorted(next(filter(None, named), {""}))
-
-
 def _with_node(inventory: Inventory, shape: Shape, zone: str) -> Inventory:
     return with_fields(inventory, nodes=[*inventory.nodes, _made(inventory.nodes, shape, zone)])
 
@@ -170,7 +167,7 @@ def _with_node(inventory: Inventory, shape: Shape, zone: str) -> Inventory:
 def _made(nodes: Sequence[Node], shape: Shape, zone: str) -> Node:
     """Return a node of this size in a zone, with the topology labels of the zone's nodes."""
     taken = {each.name for each in nodes}
-    name = next(name for name in _names() if name not in taken)
+    name = next(name for number in count(1) if (name := f"one-more-{number}") not in taken)
     node = node_like(shape.model, name, zone)
     neighbour = next((each for each in nodes if zone and each.labels.get(ZONE) == zone), None)
     if neighbour is None:
@@ -179,10 +176,3 @@ def _made(nodes: Sequence[Node], shape: Shape, zone: str) -> Node:
     labels = {key: value for key, value in node.labels.items() if key not in places}
     labels |= {key: value for key, value in neighbour.labels.items() if key in places}
     return replace(node, metadata=replace(node.metadata, labels=labels))
-
-
-def _names() -> Iterator[str]:
-    number = 0
-    while True:
-        number += 1
-        yield f"one-more-{number}"

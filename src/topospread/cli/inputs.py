@@ -250,6 +250,8 @@ def _loaded(
 
     namespace = given["namespace"] or ("default" if live is None else read_access(given).namespace())
     with progress("reading") as bar:  # live reads show their own progress line
+        # The settings in this folder describe custom resources; for `plan`, the folder in the old state.
+        named: str = given.get("settings_from") or os.curdir
         return load(
             paths,
             cluster=given["cluster"] if live is None else None,
@@ -257,19 +259,13 @@ def _loaded(
             strict=given["strict"],
             namespace=namespace,
             with_hooks=given["with_hooks"],
-            kinds=find_kinds(_settings_folder(given)),
+            kinds=find_kinds(named if os.path.isdir(named) else os.path.dirname(named) or os.curdir),
             rendering=read_rendering(given, given["kube_version"].strip()),
             comparison_operators=any(each.lets_compare for each in by),
             live=live,
             allow_empty=given["allow_empty"],
             progress=bar if live is None else None,
         )
-
-
-def _settings_folder(given: Mapping[str, Any]) -> str:
-    """Return the folder whose settings describe custom resources; for `plan`, the folder in the old state."""
-    named: str = given.get("settings_from") or os.curdir
-    return named if os.path.isdir(named) else os.path.dirname(named) or os.curdir
 
 
 def file_words(*paths: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -170,13 +170,20 @@ def _chosen(given: dict[str, Any], name: str, own: str | None) -> str | None:
 
 def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_empty: bool) -> None:
     """Name unreadable files and files without Kubernetes objects on stderr. Raise InputError if nothing was linted."""
+    from topospread.sources.duplicate_names import notes_on_namesakes
     from topospread.sources.files import no_object
 
     for error in outcome.read.broken:
         click.echo(f"error: {one_line(str(error))}", err=True)
     for note in left_out(outcome.read, question.paths):
         click.echo(f"note: {one_line(note)}", err=True)
-    for note in _namesakes(outcome):
+    given = outcome.given
+    placed = {
+        (each.kind, each.item.namespace, each.item.name): None
+        for each in given.manifests
+        if each.item.namespace and not each.stored and not (each.value.get("metadata") or {}).get("namespace")
+    }
+    for note in notes_on_namesakes(given.cluster.objects() if given.cluster is not None else (), placed):
         click.echo(f"note: {one_line(note)}", err=True)
     if not outcome.read.subjects and not outcome.read.broken and not allow_empty:
         raise no_object(question.paths)
@@ -194,19 +201,6 @@ def left_out(read: Read, paths: Sequence[str] = ()) -> list[str]:
             names.sort(key=lambda name: name not in named)
             lines.append(f"{listed(names, max(_FILES_NAMED, given))}: {words}")
     return [*read.notes, *lines, *note_of_deliveries(read.deliveries)]
-
-
-def _namesakes(outcome: LintReport) -> Iterable[str]:
-    """Yield notes on manifests without a namespace whose name exists in another namespace of the cluster."""
-    from topospread.sources.duplicate_names import notes_on_namesakes
-
-    given = outcome.given
-    placed = {
-        (each.kind, each.item.namespace, each.item.name): None
-        for each in given.manifests
-        if each.item.namespace and not each.stored and not (each.value.get("metadata") or {}).get("namespace")
-    }
-    return notes_on_namesakes(given.cluster.objects() if given.cluster is not None else (), placed)
 
 
 def _written(report: LintReport, given: dict[str, Any]) -> int:

@@ -40,9 +40,6 @@ class EndingExecProvider(ExecProvider):
         if process.returncode:
             words = errors.decode(errors="replace").strip()
             raise ConfigException(f"exec: process returned {process.returncode}" + (f". {words}" if words else ""))
-        return self._status(output)
-
-    def _status(self, output: bytes) -> Any:
         try:
             data = json.loads(output)
         except ValueError as error:

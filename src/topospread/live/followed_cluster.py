@@ -192,7 +192,12 @@ async def follow(
     connection = await (access or Access()).connect()
     states = KindStates(watching)
     async with ApiClient(connection, observer=states) as client:
-        await _check(client, connection, kinds)
+        # List one node and pod, so that missing permissions are reported at once.
+        for kind in (each for each in ORDER if each in REQUIRED and each in kinds):
+            try:
+                await client.request("GET", next(ListRequest(kind).paths()), params={"limit": "1"})
+            except RequestError as error:
+                raise in_words(error, connection) from error
         followed = FollowedCluster(client, connection, states, kinds=kinds, listener=listener)
         async with background(followed.run(), ApiServerHealthCheck(client, states).run()):
             yield followed
@@ -235,15 +240,6 @@ def following(
         loop.call_soon_threadsafe(end.set)
         thread.join()
         loop.close()
-
-
-async def _check(client: ApiClient, connection: Connection, kinds: Sequence[str]) -> None:
-    """List one node and pod, so that missing permissions are reported at once."""
-    for kind in (each for each in ORDER if each in REQUIRED and each in kinds):
-        try:
-            await client.request("GET", next(ListRequest(kind).paths()), params={"limit": "1"})
-        except RequestError as error:
-            raise in_words(error, connection) from error
 
 
 def _watched(kind: str) -> Watched:

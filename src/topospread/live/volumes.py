@@ -86,7 +86,13 @@ class Volumes:
         """Assume the volumes and claims in the states that will be written."""
         reservation = VolumeReservation(reserved.cluster.nodes.names[reserved.row])
         for claim, volume in reserved.bindings:
-            promised = _promised(volume, claim)
+            # The volume gets a claimRef to the claim (``GetBindVolumeToClaim``).
+            metadata = volume.metadata
+            if not is_promised(volume, claim):
+                metadata = replace(
+                    metadata, annotations=replace(metadata.annotations or Annotations(), bound_by_controller="yes")
+                )
+            promised = replace(volume, metadata=metadata, spec=replace(volume.spec, claim_ref=reference_to(claim)))
             self._volumes.assume(promised)
             reservation.volumes.append((claim, promised))
         for claim in reserved.provisions:
@@ -223,16 +229,6 @@ def _check_reach(volume: PersistentVolume, node: Node) -> None:
             f'binding volumes: pv "{volume.name}" node affinity doesn\'t match node "{node.name}": '
             "no matching NodeSelectorTerms"
         )
-
-
-def _promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
-    """Return the volume with a claimRef to the claim (``GetBindVolumeToClaim``)."""
-    metadata = volume.metadata
-    if not is_promised(volume, claim):
-        metadata = replace(
-            metadata, annotations=replace(metadata.annotations or Annotations(), bound_by_controller="yes")
-        )
-    return replace(volume, metadata=metadata, spec=replace(volume.spec, claim_ref=reference_to(claim)))
 
 
 def _volume_patch(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Json:

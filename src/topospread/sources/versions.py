@@ -84,7 +84,8 @@ def resolve_kind(api_version: str, kind: str) -> str | None:
     group, _, version = api_version.rpartition("/")
     if "/" in group or not version:
         raise NoMatchError(f"unexpected GroupVersion string: {api_version}")
-    if not _is_kubernetes(group):
+    # Kubernetes' own groups have no dot, or are below k8s.io except x-k8s.io.
+    if "." in group and not group.endswith(".k8s.io"):
         return None
     if kind not in KINDS:
         for known in KINDS:
@@ -98,11 +99,6 @@ def resolve_kind(api_version: str, kind: str) -> str | None:
 
 def _no_match(api_version: str, kind: str) -> str:
     return f'no matches for kind "{kind}" in version "{api_version}"'
-
-
-def _is_kubernetes(group: str) -> bool:
-    """Return whether a group is Kubernetes' own: without a dot, or below k8s.io except x-k8s.io."""
-    return "." not in group or group.endswith(".k8s.io")
 
 
 def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:

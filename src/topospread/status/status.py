@@ -141,7 +141,8 @@ def _spread_of(run: Run, wanted: LookedFor, progress: Progress | None) -> Spread
     for done, looked in enumerate(looked_at_one_by_one(chosen, run.scheduler, asked)):
         if progress is not None:
             progress(done, len(chosen))
-        found.append((chosen[done][1], _with_keys(looked, wanted.keys)))
+        shown = tuple(each for each in looked.constraints if not wanted.keys or each.topology_key in wanted.keys)
+        found.append((chosen[done][1], with_fields(looked, constraints=shown)))
     keys = tuple(wanted.keys) or keys_at_risk((each for _, each in found), run.cluster)
     told = [
         with_fields(
@@ -214,11 +215,6 @@ def _is_selected(workload: Workload, members: Members, selector: Selector) -> bo
     if workload.template is not None:
         return selector.matches(workload.template.labels)
     return any(selector.matches(each.labels) for each in members.classes)
-
-
-def _with_keys(found: WorkloadStatus, keys: Collection[str]) -> WorkloadStatus:
-    shown = tuple(each for each in found.constraints if not keys or each.topology_key in keys)
-    return with_fields(found, constraints=shown)
 
 
 def goodness(workload: WorkloadStatus) -> tuple[object, ...]:
