@@ -47,7 +47,6 @@ class CapacityQuestion:
 
     Attributes:
         shares: workloads with their replicas per round; empty if `pod` is set.
-        pod: the pod to fit repeatedly.
         limit: maximum number of rounds; a round is the pod, or all shares once.
     """
 
@@ -247,7 +246,6 @@ def fill(
     """Place the missing pods, then complete rounds, until a pod finds no node.
 
     Args:
-        question: limit on rounds.
         progress: receives the number of complete rounds.
         grow: function that adds a node for a pending pod, and returns whether to attempt the pod again.
     """

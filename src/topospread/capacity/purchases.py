@@ -104,7 +104,6 @@ def purchases(
 
     Args:
         settled: the cluster after its pending pods were placed where they fit.
-        without: capacity without a new node.
         shapes: node sizes; by default the cluster's.
 
     Raises:

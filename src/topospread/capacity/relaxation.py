@@ -61,7 +61,6 @@ class PoolPart:
     Attributes:
         domain: index of its nodes' domain; −1 without a domain.
         room: capacity of one node.
-        eligible: whether a node of the pool makes its domain eligible.
     """
 
     domain: int

@@ -47,8 +47,6 @@ def sizing(settled: Inventory, question: CapacityQuestion, rounds: int, seconds:
 
     Args:
         settled: the cluster after its pending pods were placed where they fit.
-        question: the replicas to fit, and the pools (in its options).
-        rounds: required rounds.
         seconds: time limit of the search.
 
     Raises:

@@ -98,7 +98,6 @@ def ask_each(
 
     Args:
         option: the option that names one cluster, ``cluster`` or ``context``.
-        ask: function that answers for one cluster's options.
 
     Raises:
         UsageError: if no cluster can be read.

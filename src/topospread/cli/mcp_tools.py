@@ -57,7 +57,6 @@ class Reply(Struct, frozen=True):
     Attributes:
         text: the answer as text, or the error message.
         data: the answer as data; None for an explanation or an error.
-        error: whether the call failed.
     """
 
     text: str

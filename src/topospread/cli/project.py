@@ -36,7 +36,6 @@ class Setting(msgspec.Struct, frozen=True):
 
     Attributes:
         key, value: as in the file, but paths are relative to the working directory.
-        where: file and line.
     """
 
     key: str

@@ -20,7 +20,6 @@ def target_argument(*, required: bool, files: bool = False) -> Callable[[Command
     """Return the decorator for ``TARGET``; its values are in the parameter ``targets``.
 
     Args:
-        required: whether at least one target is required.
         files: whether files are accepted as targets, for commands that handle them.
     """
     metavar = "TARGET" if required else "[TARGET]"

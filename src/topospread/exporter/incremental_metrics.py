@@ -83,7 +83,6 @@ class Moved(NamedTuple):
     """The changed domains of a rule.
 
     Attributes:
-        changed: whether domains appeared or disappeared.
         went: domains that disappeared, by name.
         names: all current domains in order; empty if nothing changed.
     """

@@ -45,10 +45,8 @@ class DirtySet:
     """The changes since the last call.
 
     Attributes:
-        everything: whether every workload may be affected.
         nodes: changed nodes. ``rows`` has the rows of changed nodes that still exist.
         pods: (class, node row) of each added or removed pod.
-        moved: keys of the added and removed pods.
         rows: rows of nodes whose pods must be evaluated again.
         objects: other changed objects (Services, owners, volumes, claims), in their old and new states.
     """
@@ -74,7 +72,6 @@ class PlannedGroup:
         pods: its pods in the cluster, with their objects, without pods that another group took over.
         objects: its other objects in the cluster, such as ReplicaSets and claims.
         promised: pending pod → nominated node.
-        queue: pending pods.
         surplus: whether its controllers will delete pods. Their choice also depends on pod statuses.
     """
 

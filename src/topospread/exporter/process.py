@@ -45,7 +45,6 @@ class Export:
 
     Attributes:
         kubeconfig, context: name of the kubeconfig and of its context; both may be None.
-        qps, burst: limits on requests per second, without watches.
     """
 
     judging: Judging

@@ -53,8 +53,6 @@ class WorkDone:
     """Counts of the work done since the start.
 
     Attributes:
-        planned: number of planned groups.
-        looked_at: number of evaluated workloads.
         failures: group → its error. Its metrics are unchanged.
     """
 

@@ -114,9 +114,7 @@ class ApiClient:
         """Send a request and return the body of the response.
 
         Args:
-            method: GET, POST, PUT, PATCH or DELETE.
             path: path from the root, ``/api/v1/…``.
-            params: query parameters.
             body: bytes, or an object that msgspec can encode.
             content_type: content type of the body; patches have several types.
             timeout: time limit of each attempt in seconds.
@@ -148,9 +146,6 @@ class ApiClient:
         """Create objects with unique names in pipelined requests. Return for each whether it exists now.
 
         Failed objects can be created one by one later: the server may be busy, or the connection broke.
-
-        Args:
-            items: path and body of each object.
         """
         writes = self._write_connections()
         if writes is None:

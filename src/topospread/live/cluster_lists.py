@@ -115,7 +115,6 @@ class ClusterLists:
     Attributes:
         connection: its connection, for error messages.
         purpose: the result that needs nodes and pods, for error messages.
-        pause: function that waits.
     """
 
     client: ApiClient

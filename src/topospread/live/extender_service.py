@@ -151,7 +151,6 @@ class ExtenderService:
     """Computes the answers of the extender.
 
     Args:
-        watched: the watched nodes and pods.
         ready: returns whether the initial lists are complete.
         patience: seconds to wait for the binding of a pod that passed the filter.
     """

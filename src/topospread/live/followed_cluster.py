@@ -62,7 +62,6 @@ class FollowedCluster:
 
     Args:
         client: client of the API server, whose observer is ``states``.
-        connection: the connection, for messages.
         states: freshness of each kind; forwards to metrics and logs (`reporting.Reporting`).
         kinds: kinds to watch, keys of `KINDS`; by default all that affect placement.
         listener: receives every change.

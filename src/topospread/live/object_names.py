@@ -50,12 +50,7 @@ class _List(msgspec.Struct):
 
 
 class ObjectNames(msgspec.Struct):
-    """Names of objects.
-
-    Attributes:
-        objects: kind, namespace and name of each object.
-        nodes: the nodes, with their labels.
-    """
+    """Names of objects."""
 
     objects: list[tuple[str, str, str]] = []
     nodes: list[Node] = []

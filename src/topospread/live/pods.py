@@ -57,10 +57,7 @@ class Pods:
     """Processes all changes of pods.
 
     Args:
-        cluster: the cluster state, with the placed pods.
-        queue: the queue of pending pods.
         is_ours: whether a pod's ``spec.schedulerName`` names one of the profiles.
-        gone: called for a deleted pending pod.
         opts_in: called for a pod that opts in to soft constraints (`fallback`).
 
     Attributes:

@@ -33,7 +33,6 @@ class ScaleInKeeper:
     Args:
         client: client for writes, which limits their rate.
         followed: the watched cluster. No cost is written while it is outdated.
-        dry_run: log the costs and write none.
 
     Attributes:
         allowed: whether writes are allowed, because this candidate leads.

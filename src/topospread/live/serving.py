@@ -61,7 +61,6 @@ class Address:
     Attributes:
         port: 0 for no server.
         certificate, key: PEM files for HTTPS, read again when they change; "" for HTTP.
-        option: the option that names the port.
         client_ca: PEM file with the CAs of client certificates; "" without client certificates.
         metrics: address and port of ``/metrics`` and ``/configz``. If ``None``, these pages are at `host` and `port` if
             `host` is loopback, and else nowhere.
@@ -161,7 +160,6 @@ class _Connection(web.RequestHandler):
     """A client's connection, closed at once if there are too many connections, and later if the client is idle.
 
     Args:
-        server: creates the requests.
         certified: whether clients without a certificate may only ask for the server's health.
     """
 

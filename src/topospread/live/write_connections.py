@@ -64,7 +64,6 @@ class _Line:
     Attributes:
         used: time at which its last response was complete; 0 before.
         deadline: time limit of the awaited response.
-        closed: whether it is unusable.
     """
 
     def __init__(self) -> None:

@@ -33,7 +33,6 @@ def diagnostics(findings: Iterable[Finding], name: str, lines: Lines) -> list[Di
 
     Args:
         findings: findings of the text, and perhaps of the scheduler configuration file.
-        name: the text's name in the findings.
     """
     own = [each for each in findings if each.place.source == name]
     found = [

@@ -25,7 +25,6 @@ class Bound(msgspec.Struct, frozen=True):
 
     Attributes:
         at_least: minimum number of evictions, if any plan fixes everything.
-        impossible: whether no plan can fix everything.
     """
 
     at_least: int

@@ -36,7 +36,6 @@ class Solved:
     Attributes:
         at_least: the bound; None if the program is too large, out of time, or new pods differ from old ones.
         impossible: whether no counts satisfy the constraints.
-        seconds: time taken.
     """
 
     at_least: int | None

@@ -29,7 +29,6 @@ class FoundMoves(msgspec.Struct):
     """The moves found so far.
 
     Attributes:
-        moves: pods in the order of eviction.
         stuck: goal → results of the evictions tried for it.
     """
 

@@ -22,7 +22,6 @@ class Bar(Struct, frozen=True):
     """A number drawn as a bar.
 
     Attributes:
-        value: length of the bar.
         limit: maximum number; ``None`` without a limit.
     """
 

@@ -53,9 +53,6 @@ def has_outside_references(chart: str) -> bool:
 
     Also return True if a schema cannot be read, and for every packed chart, because Helm may find a schema in an
     archive that this function does not find.
-
-    Args:
-        chart: a folder, or a packed chart.
     """
     try:
         return any(map(_refers_out, _schemas(chart, Room())))

@@ -36,7 +36,6 @@ class PodPart(NamedTuple):
 
     Attributes:
         path: path of the pod spec, or of the parent of the constraints.
-        spec: the value at this path.
         labels: the pods' written labels; None without a template.
     """
 
@@ -102,9 +101,7 @@ class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     ``{copy}``.
 
     Attributes:
-        group, kind: group and kind of the custom resource, for all versions.
         as_: the built-in kind that creates equivalent pods.
-        name: name of the created object.
         each: path of a list; an object is created for each item.
         copies: path of the number of objects to create, 1 by default.
         template: path of the pod template, or several paths, of which the first existing one is used.
@@ -114,7 +111,6 @@ class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
         replicas: path of the number of pods, 1 by default.
         less: number to subtract from the replicas.
         first: ordinal of the first pod.
-        selector: path of the selector.
         labels: labels that the controller adds to the pods.
     """
 

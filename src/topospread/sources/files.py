@@ -103,7 +103,6 @@ class SkippedFiles(msgspec.Struct):
         hidden: folders whose names begin with a dot, except ``.git``.
         otherwise: files that kubectl does not read: with capitals in their endings, or .gz files in a repository.
         outside: links whose targets are outside the folder's root.
-        dangling: links whose targets do not exist.
     """
 
     outside: list[str] = msgspec.field(default_factory=list)
@@ -372,7 +371,6 @@ def no_object(paths: Sequence[str], which: str = "", notes: Sequence[str] = ()) 
     """Return the error for paths without an object.
 
     Args:
-        paths: files and folders.
         which: words that restrict the objects, such as " that topospread reads"; "" for none.
         notes: sentences about objects that are not read.
     """

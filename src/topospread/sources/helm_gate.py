@@ -47,7 +47,6 @@ def write_gate(folder: str, helm: str, root: str, *, network: bool) -> str:
 
     Args:
         folder: a temporary folder for Helm's home and kustomize's files.
-        helm: path of the real Helm.
         root: the folder that charts and values must lie in.
         network: whether charts may be fetched.
     """

@@ -45,7 +45,6 @@ class Kustomization:
     """The files that a kustomization names. Folders and files are real paths within its root (`roots`).
 
     Attributes:
-        file: the file itself.
         component: whether it can only be built as a part of another one (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
         files: the files that it has as resources, patches, generators and the like.
@@ -81,9 +80,6 @@ def kustomization_in(folder: str, root: str) -> Kustomization | None:
 
     An unreadable file counts as a kustomization, and paths outside the root are left out: building it reports the
     error.
-
-    Args:
-        root: real path of its root.
     """
     path, real = file_in(folder), os.path.realpath(folder)
     if path is None or not is_kustomization(value := kustomization_value(path)):

@@ -292,7 +292,6 @@ class _Meter(msgspec.Struct):
     """Reports progress over the bytes of all sources.
 
     Attributes:
-        report: receives the progress.
         total: bytes of all sources; None if unknown.
         before: bytes of the finished sources.
         weight: bytes of the current source on disk.

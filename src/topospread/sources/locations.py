@@ -50,7 +50,6 @@ class Location(msgspec.Struct, frozen=True):
 
         Args:
             name: the object's name in messages; "" for an unnamed object, whose field path starts at the document.
-            field: path of the field in the object.
         """
         if self.document is None:
             found = locate_in_json(self.text.data[self.start : self.end], parse_path(field))

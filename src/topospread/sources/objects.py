@@ -98,7 +98,6 @@ class _Known(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: key in `KINDS`; None for types without the fast path.
-        namespaced: whether the kind is namespaced.
     """
 
     kind: str | None
@@ -119,15 +118,12 @@ class ObjectReader:
     Attributes:
         skipped: kind → number of ignored objects.
         unmodelled: ignored object of a kind of `NOT_MODELLED`, or with an unknown number of pods → hash of its content.
-        configurations: KubeSchedulerConfigurations and their places.
         misspelt: (unknown kind, similar kind) → place of its first object.
-        snapshots: facts of snapshots, and their places.
         deliveries: objects of GitOps tools that fetch manifests.
         custom: custom resources with known pods → the equivalent built-in kind.
         unknown_pods: custom resources with an unknown number of pods.
         repeats: notes on repeated keys in rendered charts.
         dropped: warnings of fields that the API does not have.
-        more_dropped: number of further such fields.
         parameters: objects with parameters of admission policies, as plain data.
         foreign: paths of other programs' files in folders.
         placed: keys, with the assigned namespace, of objects that name no namespace; without placed pods.

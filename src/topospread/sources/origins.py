@@ -145,9 +145,7 @@ class Patch(msgspec.Struct, frozen=True):
     """A patch of a kustomization.
 
     Attributes:
-        file: the patch's file.
         at: its path in the file's first document if it is inline in the kustomization; None in its own file.
-        documents: its content.
         targeted: whether the kustomization names its target, so that the patch need not.
     """
 
@@ -164,7 +162,6 @@ def written_in(
 
     Args:
         kustomizations: files of the kustomizations whose patches changed the object, last one first.
-        rendered: the object.
     """
     # the existing part of the path
     value = rendered
@@ -287,8 +284,6 @@ class ChartOrigins:
     """Origins in the output of ``helm template``: the templates.
 
     Args:
-        chart: path of the chart, as given.
-        data: Helm's output.
         root: real path of the folder for its files.
     """
 
@@ -410,8 +405,6 @@ class KustomizationOrigins:
     kustomization.
 
     Args:
-        given: path of the kustomization, as given.
-        data: kustomize's output.
         annotate: returns the annotations of each document, and the folder to which paths of origins are relative.
             It is called when the first place is asked for.
         root: real path of the folder for its files.

@@ -64,7 +64,6 @@ class Renderer(msgspec.Struct, frozen=True):
     """A program that renders manifests.
 
     Attributes:
-        program: its path.
         command: the word after it.
         name: program and command as typed.
     """

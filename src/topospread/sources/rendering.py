@@ -60,7 +60,6 @@ class Rendering:
         helm_values: values files of charts; later files override earlier ones.
         helm_set: single values of charts, ``name=value`` like Helm's ``--set``.
         helm_release: the release's name; by default the chart's.
-        namespace: the namespace of releases.
         kube_version: the Kubernetes version that charts see, with its kinds; "" for Helm's default.
         helm_in_kustomizations: whether kustomize may run Helm for the charts of kustomizations.
         network: whether kustomize and Helm may fetch remote bases and charts.
@@ -96,7 +95,6 @@ class SharedWork:
     Attributes:
         detours: seconds left for builds with origin annotations.
         links: real paths of folders whose links were checked.
-        reached: kustomizations that were checked.
     """
 
     detours: float = _DETOURS

@@ -69,7 +69,6 @@ class State:
     """A state of manifests: a path or a git revision.
 
     Attributes:
-        name: the name as given.
         folder: its folder; for a revision, the folder that corresponds to the working directory.
         root: temporary folder of a revision, which is removed from paths in messages; "" for a path.
         submodules: path of each submodule of a revision → its commit, which is not read.
@@ -194,8 +193,6 @@ class _Git:
     """Runs git commands for a revision.
 
     Attributes:
-        program: path of git.
-        place: place for errors.
         folder: a git folder without settings (`git_folders`).
     """
 
@@ -360,9 +357,6 @@ class _Blob:
     """A file, link or submodule of a commit.
 
     Attributes:
-        id: the git object id.
-        path: path relative to the repository.
-        is_link: whether it is a symbolic link.
         is_submodule: whether it is a commit of another repository.
     """
 

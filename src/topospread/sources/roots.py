@@ -123,7 +123,6 @@ def check_links(folder: str, root: str, *, beside_git: bool = False, visited: se
     Helm follows links inside a chart, and reads all its files.
 
     Args:
-        root: real path of its root.
         beside_git: whether the folder may be a repository itself, whose ``.git`` is not read.
         visited: real paths of folders that were checked for the same root; receives the folders below this one.
 

@@ -65,7 +65,6 @@ class YamlList:
         """Create a list.
 
         Args:
-            of: kind and apiVersion.
             span: byte range of the items.
             before: the spaces before each item's dash.
         """

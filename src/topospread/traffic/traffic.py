@@ -28,7 +28,6 @@ def chosen(endpoints: Sequence[Endpoint], node: str, zone: str, *, local: bool, 
     """Return the endpoints that a client's requests may reach; empty if they fail.
 
     Args:
-        endpoints: ready and terminating endpoints.
         node, zone: the client's node and zone; "" for no zone.
         local: ``internalTrafficPolicy: Local``.
         by_node: whether the version supports hints for nodes.

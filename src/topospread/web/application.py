@@ -92,7 +92,6 @@ def application(
     """Return the application.
 
     Args:
-        served: the served cluster, which a reader updates.
         routes: routes of other pages, which use ``served``, ``answers`` and ``pages`` of ``request.app.state``.
     """
     own: list[BaseRoute] = [

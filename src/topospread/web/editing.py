@@ -56,7 +56,6 @@ class ManifestExample:
         name: its folder in ``examples/``.
         title, why: the first heading and the first paragraph of its page.
         cluster: manifests of nodes and of the pods on them.
-        manifest: the example's workloads as text.
     """
 
     name: str
@@ -130,7 +129,6 @@ def judge_draft(
     Args:
         text: UTF-8 of YAML or JSON.
         cluster: "" for the served cluster, ``example:NAME``, or a synthetic cluster.
-        served: returns the served cluster, which is not changed.
 
     Raises:
         UsageError: if the text is too long or packed, or the cluster is unknown.

@@ -115,7 +115,6 @@ class AccessPolicy:
 
         Args:
             address: a name or number, as given to ``--host``.
-            known_as: additional host names of the server.
             token: the token that the user chose; by default a new random one.
         """
         names = frozenset(name.strip("[]").lower() for name in (address, *known_as))

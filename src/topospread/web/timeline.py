@@ -116,9 +116,6 @@ def goes_on_from(before: Sequence[TrialStep], steps: Sequence[TrialStep]) -> boo
 def go_on(before: Timeline, steps: Sequence[TrialStep], told: Callable[[str], None]) -> Timeline:
     """Continue a trial with more steps; `before` cannot be continued afterwards.
 
-    Args:
-        told: receives the progress in words.
-
     Raises:
         StepError: if a step names an unknown object, exceeds `TrialLimits`, or makes an object that the API server
             denies.

@@ -47,10 +47,6 @@ class TrialLimits:
     def check(self, step: Step, state: DrillState, applied: Sequence[KubeObject]) -> None:
         """Check a step before the engine starts it.
 
-        Args:
-            state: the cluster before the step.
-            applied: the objects that the step applies.
-
         Raises:
             UsageError: if the step needs too many nodes or pods, or waits longer than `MOST_WAITED`.
             TrialTooLongError: if the request has used its `MOST_SECONDS` of work.

@@ -52,7 +52,6 @@ class ReviewHead(msgspec.Struct, rename="camel"):
 
     Attributes:
         namespace: the namespace of the object; "" without one.
-        user_info: who made the request.
     """
 
     uid: str
@@ -85,9 +84,6 @@ def tenant_of(head: ReviewHead) -> str:
 
 def read_head(data: bytes) -> ReviewHead:
     """Parse the head of an AdmissionReview.
-
-    Args:
-        data: the AdmissionReview as JSON.
 
     Raises:
         ValueError: if it is not JSON, is nested too deeply, or is not an admission.k8s.io/v1 review.

@@ -78,7 +78,6 @@ class JudgingPool:
 
         Args:
             path: "validate" or "mutate".
-            review: the AdmissionReview as JSON.
             until: the deadline, in the event loop's time.
 
         Raises:

@@ -54,7 +54,6 @@ class WorkloadDefaults:
     Attributes:
         constraints: the constraints without labelSelector and matchLabelKeys.
         namespaces: namespaces of the workloads; None for all.
-        min_replicas: minimum number of replicas.
     """
 
     constraints: tuple[Json, ...]

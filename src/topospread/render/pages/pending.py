@@ -60,7 +60,6 @@ def fix_facts(
         remedies: best first.
         untried: number of causes for which no change was simulated.
         whose: a remedy's words → workload whose pods its result counts.
-        searched: whether changes were tried.
     """
     for each in remedies[:2]:
         words = each.says if each.code == "rebalance" else _tried(each, whose.get(each.says, ""))
