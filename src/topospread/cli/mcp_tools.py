@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 LIVE: Final = "live"
 EMPTY: Final[Mapping[str, int]] = {}
-_COLUMNS: Final = 100
 
 
 class Started(Struct, frozen=True):
@@ -450,7 +449,7 @@ def answer_to(call: Call) -> Reply:
         return Reply(escape_all(found))
     from topospread.render.text import text
 
-    return Reply(escape_all(text(found.page(), width=_COLUMNS)), escaped(found.to_dict()))
+    return Reply(escape_all(text(found.page(), width=100)), escaped(found.to_dict()))
 
 
 def escaped(data: Any) -> Any:

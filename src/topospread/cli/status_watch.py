@@ -34,9 +34,7 @@ _PATIENCE = 120.0
 """Seconds within which all lists must arrive."""
 _PROMPT = 1.5
 """Seconds after which a message explains the missing output."""
-_UNANSWERED = "no answer from the API server yet"
 _READING = "the cluster is being read"
-_LOOKING = "the status is computed"
 
 
 def check_watch(given: Mapping[str, Any]) -> None:
@@ -58,7 +56,7 @@ def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inve
         with Waiting(shown) as waiting:
             followed = stack.enter_context(following(access, kinds=needed.kinds))
             _until_ready(followed, waiting)
-            waiting.why = _LOOKING
+            waiting.why = "the status is computed"
             made = _made(text_of, followed)
         while True:
             shown.draw(made.text, made.state)
@@ -115,7 +113,7 @@ class Waiting:
         self._prompt = prompt
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="waiting", daemon=True)
-        self.why = _UNANSWERED
+        self.why = "no answer from the API server yet"
 
     def __enter__(self) -> Waiting:
         self._thread.start()

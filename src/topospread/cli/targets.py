@@ -50,14 +50,11 @@ def _read(context: click.Context, parameter: click.Parameter, words: tuple[str, 
         if kind:
             found.append(f"{kind}/{word}")
             kind = ""
-        elif word.lower() in {*KIND_OF, *_POD_KINDS}:
+        elif word.lower() in {*KIND_OF, "po", "pod", "pods"}:
             kind = word
         else:
             found.append(word)
     return tuple([*found, kind] if kind else found)
-
-
-_POD_KINDS = ("po", "pod", "pods")
 
 
 def one_target(targets: Sequence[str]) -> str:

@@ -27,7 +27,6 @@ Most objects live until the command ends, so old objects are scanned only after 
 fits the processor's cache. Servers keep Python's default.
 """
 _RUN_ON = ("serve", "mcp", "lsp", "scheduler", "exporter", "webhook", "extender")
-_FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz", ".tgz")
 
 OLD_COMMANDS = {
     "describe": "promise show",
@@ -361,7 +360,7 @@ def _order(option: str) -> int:
 
 def is_named_file(word: str) -> bool:
     """Return whether a word looks like a file name rather than an object."""
-    return word == "-" or word.endswith(_FILE_ENDINGS)
+    return word == "-" or word.endswith((".yaml", ".yml", ".json", ".gz", ".tgz"))
 
 
 def is_file(word: str) -> bool:

@@ -204,7 +204,7 @@ class GroupedNamespace:
         if self.adopts:
             yield from self.of.items()
             return
-        for kind in _CONTROLLERS:
+        for kind in (Deployment, *_ADOPT_PODS):
             if kind.__name__ == group.kind and group.name in self.of[kind] and kind is not ReplicaSet:
                 yield kind, {group.name: self.of[kind][group.name]}
         sets = self._sets.get(group, {})
@@ -229,7 +229,6 @@ class GroupedNamespace:
 
 
 _ADOPT_PODS = (ReplicaSet, ReplicationController, StatefulSet, DaemonSet, Job)
-_CONTROLLERS = (Deployment, *_ADOPT_PODS)
 
 
 def _owner_of(pod: Pod) -> _Owner:

@@ -29,7 +29,6 @@ from .volumes import VolumeReservation, Volumes
 
 _NO_STATE = "not found"
 """Error of a plugin whose PreFilter state is missing (pkg/scheduler/framework, ``ErrNotFound``)."""
-_NO_NODES = "no nodes available to schedule pods"
 NOT_PLACED = "TopospreadNotCovered"
 """Name of the plugin that rejects pods that topospread cannot judge. No event requeues them."""
 
@@ -140,7 +139,7 @@ class Attempts:
         if self._parts.explanations is not None:
             self._parts.explanations.tell(pod, verdict)
         if not verdict.nodes:
-            return Failure("Unschedulable", _NO_NODES)
+            return Failure("Unschedulable", "no nodes available to schedule pods")
         if verdict.pre_filter and _devices_fail(scheduler.framework_of(scheduler.cluster.shared_class(pod)), verdict):
             return Failure("Unschedulable", f"{verdict.message} {_NO_STATE}", verdict.rejectors, None)
         if not scheduler.preempts(pod):

@@ -23,8 +23,6 @@ from topospread.live.election import JITTER, Election, Record, Timing
 
 log = logging.getLogger(__name__)
 
-_API = "/apis/coordination.k8s.io/v1/namespaces"
-
 
 class LeaseObserver(Protocol):
     """Receives the progress of an election."""
@@ -83,7 +81,7 @@ class LeaseLock:
         self._lease = None
 
     async def _send(self, method: str, name: str, body: object = None) -> dict[str, Any]:
-        path = f"{_API}/{self.namespace}/leases{name}"
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases{name}"
         answer = await self._client.request(method, path, body=body, timeout=self._timeout)
         return msgspec.json.decode(answer, type=dict[str, Any])
 

@@ -18,14 +18,13 @@ T = TypeVar("T")
 _PAUSES = (0.01, 0.05, 0.25)
 """Seconds between the four attempts of ``DefaultBackoff``."""
 _JITTER = 0.1
-_REASONS = ("InternalError", "ServiceUnavailable")
 
 
 def is_retriable(error: RequestError) -> bool:
     """Return whether kube-scheduler retries a write after this error (``Retriable``)."""
     if isinstance(error, ApiUnreachable):
         return error.refused
-    return isinstance(error, ApiError) and error.reason in _REASONS
+    return isinstance(error, ApiError) and error.reason in ("InternalError", "ServiceUnavailable")
 
 
 def is_retriable_or_conflict(error: RequestError) -> bool:

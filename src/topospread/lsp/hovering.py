@@ -16,7 +16,6 @@ from topospread.session import Session
 from topospread.text import escape_all
 
 _CONSTRAINTS = "topologySpreadConstraints"
-_NO_NODES = 'no nodes are known: set on = "CLUSTER" in topospread.toml'
 _STATES = 200
 _SECONDS = 0.1
 """Time limit in seconds for each count. `topospread promise show` searches longer."""
@@ -49,7 +48,7 @@ def _documentation(names: list[str]) -> str:
 def _promise(report: LintReport, subject: Manifest) -> str:
     """Return the result of `topospread promise show` for a workload, as far as a short search finds it."""
     if not report.given.nodes:
-        return _not_judged(_NO_NODES)
+        return _not_judged('no nodes are known: set on = "CLUSTER" in topospread.toml')
     if subject.refused:
         return _not_judged("the API server would refuse this object")
     if len(report.given.nodes) > _MOST_NODES:

@@ -39,7 +39,6 @@ from .unknown_fields import fields_of_no_version, meant
 from .versions import VERSIONS, NoMatchError, resolve_kind
 from .yaml_list import YamlList
 
-_CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
 _TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
 _ITEMS_BETWEEN_REPORTS: Final = 1000
 _MOST_MADE: Final = 5_000
@@ -320,7 +319,7 @@ class ObjectReader:
                 yield from self.read_value(item, location.item("items", index), _item_type(kind, version))
         elif has_items:
             raise no_list(location.place())
-        elif version.startswith(_CONFIGURATION_GROUP):
+        elif version.startswith("kubescheduler.config.k8s.io/"):
             self.configurations.append((value, location.rough()))
         else:
             if (version, kind) in (self.rules.parameters or ()):

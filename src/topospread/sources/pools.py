@@ -42,7 +42,6 @@ pools:
   price: 0.19              # optional; all pools have one, or none has
 """
 """A file with one pool."""
-_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _NODE_POOL = "karpenter.sh/nodepool"
 _TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
 _DEFAULTS = {"pods": "110"}
@@ -263,7 +262,7 @@ def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Pl
     limits = Limits((_NODE_POOL, item.metadata.name), milli) if milli else None
     for kind in types:
         for zone in kind.zones:
-            labels = {**own, **kind.labels, _INSTANCE_TYPE: kind.name, ZONE: zone}
+            labels = {**own, **kind.labels, "node.kubernetes.io/instance-type": kind.name, ZONE: zone}
             for each in template.spec.requirements:
                 if each.operator == "In" and each.key not in labels and each.values:
                     labels[each.key] = each.values[0]

@@ -32,7 +32,6 @@ REVISION: Final = "rev:"
 """Prefixes that mark a state as a path or as a revision."""
 
 _TIMEOUT: Final = 300.0
-_MISSING: Final = "this may be a git revision, but git is not on the PATH"
 _ENVIRONMENT: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -174,7 +173,7 @@ def _git(revision: str, repository: str) -> Iterator[_Git]:
     program = shutil.which("git", path=search_path())
     place = Place(shown_path(revision))
     if program is None:
-        raise InputError(_MISSING, place)
+        raise InputError("this may be a git revision, but git is not on the PATH", place)
     folder, shared = parts_of(repository, place)
     with tempfile.TemporaryDirectory(prefix="topospread-") as private, _reported(place):
         link_parts(folder, shared, private)

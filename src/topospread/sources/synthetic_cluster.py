@@ -57,7 +57,6 @@ _COUNTS: Final = {"nodes": 100_000, "zones": 1_000, "regions": 1_000, "racks": 1
 _DEFAULTS: Final = {"cpu": "4", "memory": "16Gi", "pods": "110", "ephemeral-storage": "100Gi"}
 _KEYS: Final = (*_COUNTS, *_DEFAULTS, "label", "taint", "cordon", "storage-class")
 _MOST_COMPARISONS: Final = 10_000_000
-_STANDARD_CLASS: Final = "standard"
 _NO_CLASS: Final = "none"
 PROVISIONER: Final = "topospread.dev/made-up"
 """Provisioner of synthetic StorageClasses."""
@@ -122,7 +121,7 @@ def synthetic_nodes(text: str) -> list[tuple[Node, Place]]:
 
 def synthetic_storage_classes(text: str) -> list[tuple[StorageClass, Place]]:
     """Return a synthetic cluster's StorageClasses, the default first, with places. Raise InputError if invalid."""
-    names = _read(text).storage_classes or [_STANDARD_CLASS]
+    names = _read(text).storage_classes or ["standard"]
     classes = [_storage_class(name, default=i == 0) for i, name in enumerate(names) if name != _NO_CLASS]
     return [(each, Place(source="--on", object=f"StorageClass {each.name}")) for each in classes]
 

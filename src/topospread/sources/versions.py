@@ -16,7 +16,6 @@ from topospread.api.served import versions_of
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 _EXTENSIONS: Final = "extensions/v1beta1"
-_NODE: Final = "node.k8s.io"
 _FLAT_REQUESTS: Final = frozenset({"resource.k8s.io/v1beta1", "resource.k8s.io/v1alpha3"})
 
 VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {kind: versions_of(kind) for kind in KINDS}
@@ -112,7 +111,7 @@ def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
         _default_from_template(converted)
     elif kind == "PodDisruptionBudget":
         _select_nothing_when_empty(converted)
-    elif version == f"{_NODE}/v1alpha1" and isinstance(spec := converted.pop("spec", None), dict):
+    elif version == "node.k8s.io/v1alpha1" and isinstance(spec := converted.pop("spec", None), dict):
         converted["handler"] = spec.get("runtimeHandler")
         converted |= {name: spec[name] for name in ("overhead", "scheduling") if name in spec}
     elif version in _FLAT_REQUESTS and isinstance(spec := value.get("spec"), dict):

@@ -73,7 +73,6 @@ _FRAMES: Final = frozenset({"iframe", "frame", "embed", "object", "fencedframe"}
 """Values of Sec-Fetch-Dest for content inside another page."""
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_METHODS: Final = frozenset({"GET", "HEAD", "POST"})
 _READING: Final = frozenset({"GET", "HEAD"})
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
 _BAD_PATH: Final = re.compile(rb"(?:^|/|\\)\.\.?(?:/|\\|$)|\\|\x00")
@@ -177,7 +176,7 @@ class Guard:
         if len(hosts) != 1 or not self._policy.knows_host(hosts[0]):
             raise _Refused(421, "topospread does not serve this host name. Add it with --known-as.")
         _check_origin(scope, headers, hosts[0])
-        if scope["method"] not in _METHODS:
+        if scope["method"] not in ("GET", "HEAD", "POST"):
             raise _Refused(405, "Method not allowed: use GET, HEAD or POST.")
         raw = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope.get("query_string", b"")) > LONGEST_TARGET:
