@@ -63,13 +63,10 @@ def error_of(body: bytes, status: int = 500, retry_after: float | None = None) -
     except (msgspec.DecodeError, UnicodeDecodeError):
         told = _Status(message=body[:200].decode(errors="replace").strip())
     code = told.code or status
-    return ApiError(code, told.reason or _reason(code), told.message or "", retry_after)
-
-
-def _reason(code: int) -> str:
-    """Return client-go's reason for an answer without one (api/errors: ``NewGenericServerResponse``)."""
+    # client-go gives an answer without a reason one (api/errors: NewGenericServerResponse).
     known = {409: "Conflict", 503: "ServiceUnavailable", 504: "Timeout"}
-    return known.get(code, "InternalError" if code >= 500 else "")
+    reason = told.reason or known.get(code, "InternalError" if code >= 500 else "")
+    return ApiError(code, reason, told.message or "", retry_after)
 
 
 def unreachable(error: BaseException) -> ApiUnreachable:

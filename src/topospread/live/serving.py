@@ -100,7 +100,7 @@ async def serve(
     if address.port:
         application = web.Application() if application is None else application
         for name in ("healthz", "livez", "readyz"):
-            checks = {"ping": _well, **getattr(served, name)}
+            checks = {"ping": lambda: "", **getattr(served, name)}
             handler = _Health(name, checks, served.metrics)
             application.router.add_get(f"/{name}", handler.all)
             application.router.add_get(f"/{name}/{{check}}", handler.one)
@@ -216,10 +216,6 @@ def _add_metrics(application: web.Application, served: ServedPages) -> None:
     application.router.add_get("/metrics", pages.metrics)
     if served.configuration is not None:
         application.router.add_get("/configz", pages.configz)
-
-
-def _well() -> str:
-    return ""
 
 
 class _Pages:

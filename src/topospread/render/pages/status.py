@@ -46,7 +46,11 @@ def page(answer: Status) -> Page:
     elif matrix.rows:
         parts.append(Section("", (matrix,)))
     parts += [
-        *_every_fix(answer.pending),
+        *(
+            section
+            for each in answer.pending
+            for section in fix_sections(each.remedies, f"All fixes for {_first(each.workloads)}")
+        ),
         _section("Constraints", _constraints(answer.workloads)),
         _section("Pods that kube-scheduler would reject on their node now", _refused(answer.workloads)),
         *_losses(answer.domains),
@@ -97,12 +101,6 @@ def _pending(groups: Sequence[Pending]) -> Table:
         ),
         more="causes",
     )
-
-
-def _every_fix(groups: Iterable[Pending]) -> Iterator[Section]:
-    """Yield the remedies of each cause, with their commands."""
-    for group in groups:
-        yield from fix_sections(group.remedies, f"All fixes for {_first(group.workloads)}")
 
 
 def _first(workloads: Sequence[str]) -> str:
