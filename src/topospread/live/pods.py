@@ -200,7 +200,7 @@ class Pods:
         """Add a pending pod (``addPodToSchedulingQueue``)."""
         self.waiting[key] = pod
         self._promise(key, pod, pod.nominated_node_name)
-        self._queue.add(pod, key, self._kind(pod))
+        self._queue.add(pod, key, self.kind_of(pod))
 
     def _update_waiting(self, key: PodKey, pod: ReadPod) -> None:
         """Process a change of a pending pod (``updatePodInSchedulingQueue``)."""
@@ -209,7 +209,7 @@ class Pods:
             return
         before, after = old.nominated_node_name, pod.nominated_node_name
         self._promise(key, pod, self._promised.get(key, "") if not before and not after else after)
-        self._queue.update(old, pod, key, self._kind(pod))
+        self._queue.update(old, pod, key, self.kind_of(pod))
         if before and before != after:
             self._promise_ended(old)
 
@@ -254,9 +254,6 @@ class Pods:
 
     def kind_of(self, pod: Pod) -> tuple[int, str]:
         """Return the key of equivalent pods, to which every queueing hint responds equally."""
-        return self._kind(pod)
-
-    def _kind(self, pod: Pod) -> tuple[int, str]:
         return self._cluster.shared_class(pod).key
 
     # Pods that were placed here.

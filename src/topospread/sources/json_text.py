@@ -256,7 +256,8 @@ class JsonList:
             start = self._start_of(raw)
             self._offset = start + len(raw)
             self._next += 1
-        return self.location.json_item(index, start, self._offset)
+        path = (*self.location.path, "items", index)
+        return replace(self.location, start=start, end=self._offset, path=path)
 
     def _start_of(self, raw: bytes) -> int:
         """Return the offset of the next item, after a comma and spaces."""

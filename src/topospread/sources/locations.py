@@ -37,10 +37,6 @@ class Location(msgspec.Struct, frozen=True):
         """Return the location of an item of this YAML list."""
         return with_fields(self, line=None, path=(*self.path, *steps))
 
-    def json_item(self, index: int, start: int, end: int) -> Location:
-        """Return the location of an item of this JSON list, given by its byte range."""
-        return with_fields(self, start=start, end=end, path=(*self.path, "items", index))
-
     def rough(self, name: str = "") -> Place:
         """Return the place as far as known without parsing. Rendered texts have no line."""
         return Place(self.text.name, self.document, name, line=None if self.text.origins else self.line)

@@ -82,21 +82,10 @@ def check_inside_repository(path: str) -> None:
         raise leaves(path, repository)
 
 
-def check_link(path: str) -> None:
-    """Raise InputError if a file found in a folder is a link out of its repository, or of its folder without one."""
-    root = root_of(os.path.dirname(path) or os.curdir)
-    if not is_within(path, root):
-        raise leaves(os.path.relpath(path), root)
-
-
 def has_file(path: str) -> bool:
-    """Return whether a file exists, found in a folder. A link out of its root is always rejected.
-
-    Raises:
-        InputError: if `check_link` rejects it.
-    """
-    if os.path.islink(path):
-        check_link(path)
+    """Return whether a file found in a folder exists. Raise InputError if it is a link out of its root."""
+    if os.path.islink(path) and not is_within(path, root := root_of(os.path.dirname(path) or os.curdir)):
+        raise leaves(os.path.relpath(path), root)
     return os.path.isfile(path)
 
 
