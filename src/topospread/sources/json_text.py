@@ -257,7 +257,7 @@ class JsonList:
             self._offset = start + len(raw)
             self._next += 1
         path = (*self.location.path, "items", index)
-        return replace(self.location, start=start, end=self._offset, path=path)
+        return msgspec.structs.replace(self.location, start=start, end=self._offset, path=path)
 
     def _start_of(self, raw: bytes) -> int:
         """Return the offset of the next item, after a comma and spaces."""
