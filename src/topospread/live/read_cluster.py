@@ -49,7 +49,7 @@ def place_of(connection: Connection) -> Place:
 
 
 def live_objects(
-    access: Access, wanted: WantedLists | None = None, progress: ListsProgress | None = None
+    access: Access, wanted: WantedLists | None = None, progress: ListsProgress = lambda resource, done, left: None
 ) -> LiveObjects:
     """Return the current objects of a cluster, by default all that affect placement.
 
