@@ -68,7 +68,7 @@ def min_count(group: PodGroup) -> int:
 
 def scheduled_count(cluster: Cluster, key: Key) -> int:
     """Return the number of a group's pods with nodes."""
-    return sum(sum(each.occupancy.values()) for each in _bound(cluster, key))
+    return sum(sum(each.occupancy.values()) for each in bound_classes(cluster, key))
 
 
 def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) -> NotJudgedError | None:
@@ -389,7 +389,7 @@ def _note_unallocated(cycle: _Cycle) -> None:
 
 def refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member], gates: Gates) -> str:
     """Return why the pods cannot be one group; "" if they can (``validatePodGroup``)."""
-    bound = [each.pod for each in _bound(cluster, (group.namespace, group.name))]
+    bound = [each.pod for each in bound_classes(cluster, (group.namespace, group.name))]
     first = members[0].pod.spec
     priority, policy = group.spec.priority or 0, first.preemption_policy or "PreemptLowerPriority"
     whose = ""
@@ -484,7 +484,7 @@ class _Cycle(msgspec.Struct):
         if constraints is None or not constraints.topology or not generates:
             trial = self._place()
             return self._none_of([trial]) if trial.status.code == "Unschedulable" else trial
-        rows = [row for each in _bound(cluster, self.key) for row in each.occupancy]
+        rows = [row for each in bound_classes(cluster, self.key) for row in each.occupancy]
         placements = placements_by(constraints.topology[0].key, cluster, rows)
         if not placements:
             return _Trial(Status("Unschedulable", ("no feasible placements found",)), fits=len(rows))
@@ -589,7 +589,7 @@ class _Cycle(msgspec.Struct):
         return written
 
 
-def _bound(cluster: Cluster, key: Key) -> list[PodClass]:
+def bound_classes(cluster: Cluster, key: Key) -> list[PodClass]:
     """Return the classes of a group's pods with nodes."""
     return [each for each in cluster.classes.values() if each.occupancy and group_key(each.pod) == key]
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.plain_inventory import inventory
 from tests.unit.drill.builders import ZONE, node, nodes, rolling, spread, workload
 from tests.unit.drill.test_groups import OPTIONS, group, member
 from topospread.answers.promise_check import CheckedPromise, promise_check
+from topospread.answers.promise_design import promise_design
 from topospread.answers.promise_show import PromisedEvent, PromiseShow, promise_show
 from topospread.base import Bounds
 
@@ -112,21 +115,45 @@ def racks(*cpu: str) -> list[Json]:
     return made
 
 
-def test_a_group_with_a_topology_constraint_is_simulated_and_not_proved() -> None:
-    objects = [*racks("3", "3", "3", "3"), group("g", 4, **ONE_RACK), web(spread())]
-    found = shown(*objects)
-    assert (found.verdict, loss(found).leaves, loss(found).ground) == ("unknown", Bounds(least=0, most=2), "played")
-    (part,) = found.unjudged
-    assert part.because == "the orders of PodGroup shop/g are not searched: it has a topology constraint"
-    kept = checked("zone-loss>=2", *objects)
-    assert (kept.verdict, kept.ground) == ("unknown", "played")
-    assert kept.says == f"{part.because}; in one simulation losing a leaves 2 of 4"
+def test_a_group_with_a_topology_constraint_is_searched_in_every_domain() -> None:
+    found = shown(*racks("3", "3", "3", "3"), group("g", 4, **ONE_RACK), web(spread()))
+    assert (found.verdict, loss(found).leaves, loss(found).ground) == ("yes", Bounds.exactly(2), "proved")
+    broken = checked("zone-loss>=2", *racks("3", "1", "3", "1"), group("g", 4, **ONE_RACK), web(spread(2)))
+    assert (broken.verdict, broken.ground, broken.says) == ("no", "proved", "losing a leaves 1 of 4")
+    assert len({each.node for each in broken.order}) == 2
+
+
+@pytest.mark.parametrize(("cpu", "verdict"), [("4", "yes"), ("3", "no")])
+def test_a_group_gets_any_domain_of_the_best_score(cpu: str, verdict: str) -> None:
+    """The second rack is in one zone. If it is larger, its score is lower."""
+    second = [node(f"x{i}", "a", cpu=cpu) for i in range(2)]
+    for each in second:
+        each["metadata"]["labels"]["rack"] = "r1"
+    found = checked("zone-loss>=1", *racks("3", "3"), *second, group("g", 4, **ONE_RACK), web())
+    assert (found.verdict, found.ground) == (verdict, "proved")
+
+
+def test_a_group_with_a_topology_constraint_waits_if_another_pod_takes_the_room_of_one() -> None:
+    alone = workload("ReplicaSet", "alone", 2)
+    gang = [group("g", 4, **ONE_RACK), web()]
+    assert checked("never-waits", *racks("2", "2"), *gang).verdict == "yes"
+    found = checked("never-waits", *racks("2", "2", "2", "2"), *gang, alone)
+    assert (found.verdict, found.ground, found.says) == ("no", "proved", "4 of shop/web stay pending")
+    assert checked("never-waits", *racks("2", "2", "2", "2", "2", "2"), *gang, alone).verdict == "yes"
+
+
+def test_pods_beside_a_complete_gang_find_nodes_in_its_domain_alone() -> None:
+    """Three pods complete the gang; the fourth fits nowhere, because its group has a rack."""
+    found = checked("never-waits", *racks("2", "1", "2", "1"), group("g", 3, **ONE_RACK), web())
+    assert (found.verdict, found.says) == ("no", "1 of shop/web stays pending")
 
 
 def test_a_simulation_breaks_a_promise() -> None:
-    found = checked("zone-loss>=2", *racks("3", "1", "3", "1"), group("g", 4, **ONE_RACK), web(spread(2)))
+    objects = [*racks("3", "1", "3", "1"), group("g", 4, **ONE_RACK), web(spread(2)), member("ReplicaSet", "big", 1)]
+    found = checked("zone-loss>=2", *objects)
     assert (found.verdict, found.ground, found.when) == ("no", "played", "in one simulation")
-    assert found.says == "losing a leaves 1 of 4"
+    (part,) = shown(*objects).unjudged
+    assert part.because == "the orders of PodGroup shop/g are not searched: its pods are of several workloads"
 
 
 def test_a_rollout_of_a_gang_is_not_searched() -> None:
@@ -164,9 +191,37 @@ def test_many_workloads_are_counted_with_their_groups() -> None:
     assert not found.unjudged
 
 
-def test_a_group_of_two_workloads_is_counted_but_not_searched() -> None:
+def test_a_gang_of_two_workloads_gets_nodes_in_every_order_or_waits() -> None:
     two = [member("ReplicaSet", "web", 2), member("ReplicaSet", "big", 2)]
     assert checked("never-waits", *THREE, group("g", 4), *two, target="replicaset/web").verdict == "yes"
     two[1] = member("ReplicaSet", "big", 2, cpu="2")
-    short = [node("a1", "a", cpu="3"), node("b1", "b", cpu="3")]
-    assert checked("never-waits", *short, group("g", 4), *two, target="replicaset/web").verdict == "unknown"
+    short, wide = ([node("a1", "a", cpu=each), node("b1", "b", cpu="3")] for each in ("3", "4"))
+    found = checked("never-waits", *short, group("g", 4), *two, target="replicaset/web")
+    assert (found.verdict, found.ground, found.says) == ("no", "proved", "2 of shop/web stay pending")
+    assert checked("never-waits", *wide, group("g", 4), *two, target="replicaset/web").verdict == "yes"
+    # The gang is complete without its fourth pod, which may wait.
+    assert checked("never-waits", *short, group("g", 3), *two, target="replicaset/web").verdict == "yes"
+    waits = checked("never-waits", *short, group("g", 3), *two, target="replicaset/big")
+    assert (waits.verdict, waits.says) == ("no", "1 of shop/big stays pending")
+
+
+def test_the_pods_of_a_stateful_set_may_differ_and_be_more_than_its_gang_needs() -> None:
+    first = {"labelSelector": {"matchLabels": {"apps.kubernetes.io/pod-index": "0"}}, "topologyKey": ZONE}
+    apart = web()
+    apart["spec"]["template"]["spec"]["affinity"] = {
+        "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [first]}
+    }
+    found = checked("never-waits", *THREE[:2], group("g", 3), apart)
+    assert (found.verdict, found.ground) == ("yes", "proved")
+    found = checked("never-waits", *THREE[:1], group("g", 1), apart)
+    assert (found.verdict, found.says) == ("no", "3 of shop/web stay pending")
+
+
+def test_a_design_keeps_the_promises_of_a_gang() -> None:
+    answer = promise_design(
+        inventory(*THREE, group("g", 4), web()), ["shop/statefulset/web"], OPTIONS, want="zone-loss>=2"
+    )
+    assert (answer.verdict, answer.unjudged) == ("yes", ())
+    assert "DoNotSchedule" in answer.workloads[0].manifest
+    rack = inventory(*THREE, group("g", 4, **ONE_ZONE), web())
+    assert promise_design(rack, ["shop/statefulset/web"], OPTIONS, want="zone-loss>=1").verdict != "yes"
