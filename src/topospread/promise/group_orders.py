@@ -1,6 +1,7 @@
-"""Every outcome of one attempt to place pods of a group with a topology constraint or of a gang of several workloads.
+"""Every outcome of one attempt to place a group with a topology constraint, or a gang whose pods differ.
 
-`_Cycle` in scheduling/pod_groups.py runs one such attempt. The pods may be in any order, and ties may go any way.
+`_Cycle` in scheduling/pod_groups.py runs one such attempt. The pods of several workloads may be in any order, and ties
+may go any way.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
-from topospread.cluster import PodClass
 from topospread.cluster.arrays import Ints
 from topospread.controllers.planned import QueuedPod
 from topospread.plugins.pod_group_members import group_key
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 
 Path = tuple[tuple["PodLine", OrderStep, int], ...]
 """(line, step, node row) for each pod that an attempt places, in order."""
+_Placed = tuple[int, ...]
+"""Number of placed pods of each line."""
 _MOST_CHOICES = 2_000
-"""Most combinations of one outcome per domain to compare."""
+"""Most combinations of one outcome per domain to compare, and most orders of pods."""
 
 
 @dataclass
@@ -36,6 +39,7 @@ class GroupOrders:
         lines: the group's pods without nodes.
         least: number of pods that must find nodes together.
         topology_key: the key of the group's topology constraint; "" without one.
+        is_whole: whether all outcomes were found.
     """
 
     search: OrderSearch
@@ -43,60 +47,81 @@ class GroupOrders:
     least: int
     topology_key: str
     is_whole: bool = field(default=True, init=False)
-    """Whether all outcomes were found."""
 
     def outcomes(self) -> tuple[list[Path], bool]:
         """Return the placements of pods that an attempt may bind, and whether an attempt with all pods may fail."""
         exist = [line.exist for line in self.lines]
         if not self.topology_key:
             runs = self._runs(exist, enough=self.least)
-            return runs.get(self.least, []), any(count < self.least for count in runs)
-        cluster, pod = self.search.run.cluster, exist[0][0].pod
-        key = group_key(pod)
+            good = [path for placed, paths in runs.items() if sum(placed) >= self.least for path in paths]
+            return good, any(sum(placed) < self.least for placed in runs)
+        cluster, key = self.search.run.cluster, group_key(exist[0][0].pod)
         assert key is not None, "a pod of a group"
         rows = [row for each in bound_classes(cluster, key) for row in each.occupancy]
         places, scheduled = placements_by(self.topology_key, cluster, rows), scheduled_count(cluster, key)
         # Once the group's domain is fixed, an attempt of several pods is like an attempt of each.
-        first = [exist[0][:number] for number in range(self.least, len(exist[0]) + 1)]
-        attempts = [[each] for each in exist[0]] if rows and self.least == 1 else first
-        found, fails = dict[object, Path](), list[bool]()
-        for at, pods in enumerate(attempts):
-            runs_of = {name: self._within(nodes, pods) for name, nodes in places.items()}
-            for name, count in self._chosen(places, runs_of, cluster.shared_class(pod), scheduled):
-                found |= {(name, at, number): path for number, path in enumerate(runs_of[name][count])}
-            fails.append(all(any(count < self.least for count in runs) for runs in runs_of.values()))
-        return list(found.values()), all(fails) if attempts is not first else not fails or fails[-1]
+        is_fixed = bool(rows) and self.least == 1
+        total = sum(map(len, exist))
+        found, fails = list[Path](), list[bool]()
+        for order in ([each] for pods in exist for each in pods) if is_fixed else self._orders(exist):
+            runs_of = {name: self._within(nodes, order) for name, nodes in places.items()}
+            found += [
+                path for name, placed in self._chosen(places, runs_of, scheduled) for path in runs_of[name][placed]
+            ]
+            if is_fixed or len(order) == total:
+                fails.append(all(any(sum(each) < self.least for each in runs) for runs in runs_of.values()))
+        return found, all(fails) if is_fixed else any(fails) or not fails
 
-    def _within(self, nodes: Ints, pods: Sequence[QueuedPod]) -> dict[int, list[Path]]:
+    def _orders(self, exist: Sequence[Sequence[QueuedPod]]) -> Iterator[Sequence[QueuedPod]]:
+        """Yield every order of enough pods: an order of the lines, in which each line keeps its own order."""
+        for number, lengths in enumerate(product(*(range(len(each) + 1) for each in exist))):
+            if number > _MOST_CHOICES:
+                self.is_whole = False
+                return
+            if sum(lengths) >= self.least:
+                yield from self._merged([each[:length] for each, length in zip(exist, lengths, strict=True)])
+
+    def _merged(self, pods: Sequence[Sequence[QueuedPod]]) -> Iterator[Sequence[QueuedPod]]:
+        if self.search.spent():
+            self.is_whole = False
+        elif not any(pods):
+            yield ()
+        else:
+            for at in (at for at, each in enumerate(pods) if each):
+                rest = [each[place == at :] for place, each in enumerate(pods)]
+                yield from ((pods[at][0], *each) for each in self._merged(rest))
+
+    def _within(self, nodes: Ints, pods: Sequence[QueuedPod]) -> dict[_Placed, list[Path]]:
         with self.search.run.scheduler.within(nodes):
             return self._runs([pods])
 
     def _chosen(
-        self, places: dict[str, Ints], runs: dict[str, dict[int, list[Path]]], pod_class: PodClass, scheduled: int
-    ) -> Iterator[tuple[str, int]]:
-        """Yield (domain, number of placed pods) for each outcome that may have the best score of all domains."""
-        options = [{count if count >= self.least else 0 for count in each} for each in runs.values()]
-        choices = 1
-        for each in options:
-            choices *= len(each)
-        if choices > _MOST_CHOICES:
+        self, places: dict[str, Ints], runs: dict[str, dict[_Placed, list[Path]]], scheduled: int
+    ) -> set[tuple[str, _Placed]]:
+        """Return (domain, placed pods) for each outcome that may have the best score of all domains."""
+        options = [{each if sum(each) >= self.least else () for each in placed} for placed in runs.values()]
+        if prod(map(len, options)) > _MOST_CHOICES:
             self.is_whole = False
-            return
-        framework, cluster = self.search.run.scheduler.framework_of(pod_class), self.search.run.cluster
-        known = set[tuple[str, int]]()
-        for counts in product(*options):
-            good = [(name, count) for name, count in zip(runs, counts, strict=True) if count]
-            assignments = [Assignment(places[name], [pod_class] * count, scheduled) for name, count in good]
+            return set()
+        cluster, known = self.search.run.cluster, set[tuple[str, _Placed]]()
+        classes = [cluster.shared_class(line.pods[0].pod) for line in self.lines]
+        framework = self.search.run.scheduler.framework_of(classes[0])
+        for choice in product(*options):
+            good = [(name, placed) for name, placed in zip(runs, choice, strict=True) if placed]
+            assignments = [
+                Assignment(places[name], [c for c, n in zip(classes, placed, strict=True) for _ in range(n)], scheduled)
+                for name, placed in good
+            ]
             points = scores(framework, cluster, assignments) if len(good) > 1 else [0] * len(good)
             known |= {each for each, own in zip(good, points, strict=True) if own == max(points)}
-        yield from known
+        return known
 
-    def _runs(self, pods: Sequence[Sequence[QueuedPod]], enough: int = 0) -> dict[int, list[Path]]:
-        """Return number of placed pods → paths with different ends, of attempts with these pods of each line.
+    def _runs(self, pods: Sequence[Sequence[QueuedPod]], enough: int = 0) -> dict[_Placed, list[Path]]:
+        """Return the placed pods → paths with different ends, of all attempts in which each sequence keeps its order.
 
         ``enough``: number of placed pods at which a run ends, because later pods do not change its outcome.
         """
-        found: dict[int, list[Path]] = {}
+        found: dict[_Placed, list[Path]] = {}
         self._explore(pods, (), enough, found, set())
         return found
 
@@ -105,7 +130,7 @@ class GroupOrders:
         pods: Sequence[Sequence[QueuedPod]],
         path: Path,
         enough: int,
-        found: dict[int, list[Path]],
+        found: dict[_Placed, list[Path]],
         seen: set[object],
     ) -> None:
         search = self.search
@@ -114,17 +139,17 @@ class GroupOrders:
             return
         seen.add(state)
         if len(path) == enough > 0 or not any(pods):
-            found.setdefault(len(path), []).append(path)
+            placed = tuple(sum(line is each for line, _, _ in path) for each in self.lines)
+            found.setdefault(placed, []).append(path)
             return
         if search.spent():
             self.is_whole = False
             return
         search.found.states += 1
-        for at, line in enumerate(self.lines):
-            if not pods[at]:
-                continue
-            rest = [each[place == at :] for place, each in enumerate(pods)]
-            ways = list(search.ways(line, pods[at][0]))
+        for at in (at for at, each in enumerate(pods) if each):
+            queued, rest = pods[at][0], [each[place == at :] for place, each in enumerate(pods)]
+            line = self._line_of(queued)
+            ways = list(search.ways(line, queued))
             if not ways:
                 self._explore(rest, path, enough, found, seen)
             for step, row in ways:
@@ -133,3 +158,6 @@ class GroupOrders:
                         self._explore(rest, (*path, (line, step, row)), enough, found, seen)
                     else:
                         self.is_whole = False
+
+    def _line_of(self, queued: QueuedPod) -> PodLine:
+        return next(line for line in self.lines if any(each is queued for each in line.pods))

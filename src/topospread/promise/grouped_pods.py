@@ -76,7 +76,7 @@ class GroupedPods:
                 scores(framework, cluster, ())
             except NotJudgedError as error:
                 return error.because
-        return "its pods are of several workloads" if topology_key and _of_several(members) else ""
+        return ""
 
     def with_partners(self, classes: Sequence[PodClass]) -> Sequence[PodClass] | None:
         """Return the classes, and the classes of all other pods in the same groups.
@@ -182,15 +182,15 @@ class GroupedPods:
         if not self._is_judged(key):
             return "it is not judged"
         gates = run.scheduler.framework_of(classes[0]).gates
-        if gates.enabled(TOPOLOGY) and group.spec.scheduling_constraints is not None:
-            return _CONSTRAINED
         slices = run.cluster.objects.resource_slices
         if any(each.volumes or each.pod.spec.resource_claims or (slices and each.may_need_devices) for each in classes):
             return "its pods need volumes or devices"
         if any(group_key(each.pod) == key for each in run.plan.gated):
             return "some of its pods have scheduling gates"
         pods = [Member(pod_key(each.namespace, each.name), each.pod, each.name) for each in members]
-        return refusal(run.cluster, group, pods, gates)
+        if why := refusal(run.cluster, group, pods, gates):
+            return why
+        return _CONSTRAINED if gates.enabled(TOPOLOGY) and group.spec.scheduling_constraints is not None else ""
 
 
 def _in_order(pods: Iterable[QueuedPod]) -> bool:

@@ -208,9 +208,12 @@ class OrderSearch:
         is_alone = line.adverse or not self.run.scheduler.has_groups
         return 1 if is_alone else self._groups.at_once(line.left)
 
+    def _together(self, line: PodLine) -> tuple[int, str] | None:
+        return None if line.adverse else self._groups.together(line.pods[0].pod)
+
     def _is_joint(self, line: PodLine) -> bool:
         """Return whether more than one of the line's pods may be next, or other lines' pods are placed with them."""
-        return line.varied or (not line.adverse and self._groups.together(line.pods[0].pod) is not None)
+        return line.varied or self._together(line) is not None
 
     def _is_whole(self, line: PodLine, at_once: int) -> bool:
         """Return whether a gang has no node, or its first `at_once` pods were placed before all other pods."""
@@ -387,7 +390,7 @@ class OrderSearch:
         self._deepest = max(self._deepest, len(self._path))
         moved = False
         for lines in self._units():
-            together = self._groups.together(lines[0].left[0].pod)
+            together = self._together(lines[0])
             if together is not None:
                 waits = self._go_together(GroupOrders(self, lines, *together))
             else:
@@ -407,8 +410,8 @@ class OrderSearch:
         units: dict[Hashable, list[PodLine]] = {}
         for line in self._lines:
             if line.next:
-                is_single = line.adverse or self._groups.together(line.next.pod) is None
-                units.setdefault(id(line) if is_single else group_key(line.next.pod), []).append(line)
+                unit = id(line) if self._together(line) is None else group_key(line.next.pod)
+                units.setdefault(unit, []).append(line)
         return [*units.values()]
 
     def _go_together(self, group: GroupOrders) -> bool:
@@ -469,7 +472,7 @@ class OrderSearch:
     def placing(self, line: PodLine, step: OrderStep, row: int) -> Iterator[bool]:
         """Place a step's pod on a node within the context; yield False if its volumes cannot be bound."""
         before = line.pods
-        if line.varied:
+        if step.name != line.left[0].name:
             left = sorted(line.left, key=lambda each: each.name != step.name)
             line.pods = [*before[: line.done], *left]
         with self.run.cluster.savepoint():

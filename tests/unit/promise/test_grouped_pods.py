@@ -149,11 +149,31 @@ def test_pods_beside_a_complete_gang_find_nodes_in_its_domain_alone() -> None:
 
 
 def test_a_simulation_breaks_a_promise() -> None:
-    objects = [*racks("3", "1", "3", "1"), group("g", 4, **ONE_RACK), web(spread(2)), member("ReplicaSet", "big", 1)]
+    claim: Json = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {}}},
+    }
+    volumes = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "disk"}}
+    volumes |= {"provisioner": "disk.example.com", "volumeBindingMode": "WaitForFirstConsumer"}
+    claim["spec"]["storageClassName"] = "disk"
+    pods = web(spread(2), volumeClaimTemplates=[claim])
+    objects = [*racks("3", "1", "3", "1"), volumes, group("g", 4, **ONE_RACK), pods]
     found = checked("zone-loss>=2", *objects)
     assert (found.verdict, found.ground, found.when) == ("no", "played", "in one simulation")
+    assert found.says == "losing a leaves 1 of 4"
     (part,) = shown(*objects).unjudged
-    assert part.because == "the orders of PodGroup shop/g are not searched: its pods are of several workloads"
+    assert part.because == "the orders of PodGroup shop/g are not searched: its pods need volumes or devices"
+
+
+def test_pods_of_two_workloads_get_one_domain_together_in_any_order() -> None:
+    """Two pods of `web` beside each other leave no node for `big`."""
+    other = member("ReplicaSet", "big", 1, cpu="2")
+    two = {**web(), "spec": {**web()["spec"], "replicas": 2}}
+    gang = [group("g", 3, **ONE_RACK), two, other]
+    assert checked("never-waits", *racks("2", "2"), *gang).verdict == "no"
+    assert checked("never-waits", *racks("3", "2"), *gang).verdict == "yes"
+    # A rack that fits in some orders, and a rack that fits in all.
+    assert checked("never-waits", *racks("2", "2", "3", "3"), *gang).verdict == "yes"
 
 
 def test_a_rollout_of_a_gang_is_not_searched() -> None:
