@@ -46,11 +46,7 @@ def messages(data: dict[str, Any], kube_version: str = "1.37", **gates: bool) ->
                 '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1beta1")'
             ],
         ),
-        (
-            with_plugins("v1beta1", score=on("NodeResourcesFit") | off("NodeResourcesLeastAllocated")),
-            "1.22",
-            [],
-        ),
+        (with_plugins("v1beta1", score=on("NodeResourcesFit") | off("NodeResourcesLeastAllocated")), "1.22", []),
         (
             with_args("NodeLabel", {"presentLabels": ["a", "b"], "absentLabels": ["b"]}, "v1beta1"),
             "1.22",
@@ -88,54 +84,13 @@ def messages(data: dict[str, Any], kube_version: str = "1.37", **gates: bool) ->
         (
             configuration("v1beta3", leaderElection={"resourceLock": "endpointsleases"}),
             "1.26",
-            [
-                'leaderElection.resourceLock: Invalid value: "endpointsleases": resourceLock value must be "leases"',
-            ],
+            ['leaderElection.resourceLock: Invalid value: "endpointsleases": resourceLock value must be "leases"'],
         ),
         (configuration("v1beta1"), "1.19", []),
     ],
 )
 def test_by_version(data: dict[str, Any], kube_version: str, found: list[str]) -> None:
     assert messages(data, kube_version) == found
-
-
-@pytest.mark.parametrize(
-    ("data", "kube_version", "gates", "found"),
-    [
-        (
-            with_args("VolumeBinding", {"shape": [{"utilization": 5}]}),
-            "1.36",
-            {},
-            [
-                'profiles[0].pluginConfig[0].args.shape: Invalid value: [{"Utilization":5,"Score":0}]: unexpected '
-                "field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
-            ],
-        ),
-        (
-            with_args("VolumeBinding", {"shape": []}),
-            "1.32",
-            {},
-            [
-                "profiles[0].pluginConfig[0].args.shape: Invalid value: []: unexpected field `shape`, remove it or "
-                "turn on the feature gate VolumeCapacityPriority"
-            ],
-        ),
-        (with_args("VolumeBinding", {"shape": [{"utilization": 5}]}), "1.32", {"VolumeCapacityPriority": True}, []),
-        (
-            with_args("DynamicResources", {"filterTimeout": "1s", "bindingTimeout": "5s"}),
-            "1.35",
-            {"DRASchedulerFilterTimeout": False},
-            [
-                "profiles[0].pluginConfig[0].args.bindingTimeout: Forbidden: DRADeviceBindingConditions or "
-                "DRAResourceClaimDeviceStatus feature gate is disabled",
-                "profiles[0].pluginConfig[0].args.filterTimeout: Forbidden: DRASchedulingFilterTimeout feature gate "
-                "is disabled",
-            ],
-        ),
-    ],
-)
-def test_by_gate(data: dict[str, Any], kube_version: str, gates: dict[str, bool], found: list[str]) -> None:
-    assert messages(data, kube_version, **gates) == found
 
 
 def test_problems_have_type_and_field() -> None:
@@ -156,10 +111,3 @@ def test_queue_sort_differs_by_what_is_disabled_only_where_that_is_remembered(ap
         {"schedulerName": "two"},
     ]
     assert bool(messages(configuration(api_version, profiles=profiles), "1.25")) is refused
-
-
-@pytest.mark.parametrize(("kube_version", "refused"), [("1.21", False), ("1.22", True), ("1.37", True)])
-def test_arguments_under_the_name_of_their_kind(kube_version: str, refused: bool) -> None:
-    api_version = "v1" if kube_version == "1.37" else "v1beta1"
-    data = with_args("NodeResourcesFitArgs", {"a": 1}, api_version)
-    assert any("has to match plugin args" in each for each in messages(data, kube_version)) is refused

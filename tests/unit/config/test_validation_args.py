@@ -1,0 +1,56 @@
+"""Refusals of plugin arguments by version and gate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.config.builders import with_args
+from tests.unit.config.test_validation import messages
+
+
+@pytest.mark.parametrize(
+    ("data", "kube_version", "gates", "found"),
+    [
+        (
+            with_args("VolumeBinding", {"shape": [{"utilization": 5}]}),
+            "1.36",
+            {},
+            [
+                'profiles[0].pluginConfig[0].args.shape: Invalid value: [{"Utilization":5,"Score":0}]: unexpected '
+                "field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
+            ],
+        ),
+        (
+            with_args("VolumeBinding", {"shape": []}),
+            "1.32",
+            {},
+            [
+                "profiles[0].pluginConfig[0].args.shape: Invalid value: []: unexpected field `shape`, remove it or "
+                "turn on the feature gate VolumeCapacityPriority"
+            ],
+        ),
+        (with_args("VolumeBinding", {"shape": [{"utilization": 5}]}), "1.32", {"VolumeCapacityPriority": True}, []),
+        (
+            with_args("DynamicResources", {"filterTimeout": "1s", "bindingTimeout": "5s"}),
+            "1.35",
+            {"DRASchedulerFilterTimeout": False},
+            [
+                "profiles[0].pluginConfig[0].args.bindingTimeout: Forbidden: DRADeviceBindingConditions or "
+                "DRAResourceClaimDeviceStatus feature gate is disabled",
+                "profiles[0].pluginConfig[0].args.filterTimeout: Forbidden: DRASchedulingFilterTimeout feature gate "
+                "is disabled",
+            ],
+        ),
+    ],
+)
+def test_by_gate(data: dict[str, Any], kube_version: str, gates: dict[str, bool], found: list[str]) -> None:
+    assert messages(data, kube_version, **gates) == found
+
+
+@pytest.mark.parametrize(("kube_version", "refused"), [("1.21", False), ("1.22", True), ("1.37", True)])
+def test_arguments_under_the_name_of_their_kind(kube_version: str, refused: bool) -> None:
+    api_version = "v1" if kube_version == "1.37" else "v1beta1"
+    data = with_args("NodeResourcesFitArgs", {"a": 1}, api_version)
+    assert any("has to match plugin args" in each for each in messages(data, kube_version)) is refused
