@@ -6,24 +6,71 @@ may go any way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from topospread.cluster.arrays import Ints
 from topospread.controllers.planned import QueuedPod
 from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.placements import Assignment, placements_by, scores
 from topospread.scheduling.pod_groups import bound_classes, scheduled_count
+from topospread.simulation.run import Run
 
 from .order_answer import OrderStep
 
-if TYPE_CHECKING:
-    from .orders import OrderSearch, PodLine
 
-Path = tuple[tuple["PodLine", OrderStep, int], ...]
+@dataclass(slots=True)
+class PodLine:
+    """Pods of which only the next one can be placed: they are equal, or their controller creates them in this order.
+
+    The first ``done`` of them are placed. In a line that is ``varied`` the pods of a group differ. Once the group has
+    `minCount` pods, any of them may be next.
+    """
+
+    pods: list[QueuedPod]
+    adverse: bool = False
+    done: int = 0
+    varied: bool = False
+
+    @property
+    def left(self) -> Sequence[QueuedPod]:
+        """The pods that are not placed."""
+        return self.pods[self.done :]
+
+    @property
+    def exist(self) -> Sequence[QueuedPod]:
+        """The pods to place that may exist now. A controller may create a pod only after another pod has a node."""
+        return self.left[: 1 if any(each.after is not None for each in self.left[1:]) else None]
+
+    @property
+    def next(self) -> QueuedPod | None:
+        """The next pod to place; ``None`` if all are placed."""
+        return self.pods[self.done] if self.done < len(self.pods) else None
+
+
+class PlacingSearch(Protocol):
+    """The search that places pods on savepoints: `OrderSearch`."""
+
+    run: Run
+
+    def key(self) -> Hashable:
+        """Return the state's key, which equivalent states share."""
+
+    def enters(self) -> bool:
+        """Count a state. Return False if the budget is spent."""
+
+    def ways(self, line: PodLine, queued: QueuedPod) -> Iterator[tuple[OrderStep, int]]:
+        """Yield the nodes that kube-scheduler may choose for a pod of a line, with their rows."""
+
+    def placing(self, line: PodLine, step: OrderStep, row: int) -> AbstractContextManager[bool]:
+        """Place a step's pod on a node within the context; yield False if its volumes cannot be bound."""
+
+
+Path = tuple[tuple[PodLine, OrderStep, int], ...]
 """(line, step, node row) for each pod that an attempt places, in order."""
 _Placed = tuple[int, ...]
 """Number of placed pods of each line."""
@@ -42,7 +89,7 @@ class GroupOrders:
         is_whole: whether all outcomes were found.
     """
 
-    search: OrderSearch
+    search: PlacingSearch
     lines: Sequence[PodLine]
     least: int
     topology_key: str
@@ -82,7 +129,7 @@ class GroupOrders:
                 yield from self._merged([each[:length] for each, length in zip(exist, lengths, strict=True)])
 
     def _merged(self, pods: Sequence[Sequence[QueuedPod]]) -> Iterator[Sequence[QueuedPod]]:
-        if self.search.spent():
+        if not self.search.enters():
             self.is_whole = False
         elif not any(pods):
             yield ()
@@ -142,10 +189,9 @@ class GroupOrders:
             placed = tuple(sum(line is each for line, _, _ in path) for each in self.lines)
             found.setdefault(placed, []).append(path)
             return
-        if search.spent():
+        if not search.enters():
             self.is_whole = False
             return
-        search.found.states += 1
         for at in (at for at, each in enumerate(pods) if each):
             queued, rest = pods[at][0], [each[place == at :] for place, each in enumerate(pods)]
             line = self._line_of(queued)

@@ -20,12 +20,19 @@ from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import NotJudgedError
 from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.placements import placements_by, scores
-from topospread.scheduling.pod_groups import TOPOLOGY, Member, bound_classes, min_count, refusal, scheduled_count
+from topospread.scheduling.pod_groups import (
+    TOPOLOGY,
+    Member,
+    bound_classes,
+    min_count,
+    refusal,
+    scheduled_count,
+    unbound_claims,
+)
 from topospread.simulation.run import Run
 
 ORDERS = "orders"
 """`Unjudged.what` of pods that drills can judge, but whose orders are not searched."""
-_CONSTRAINED = "it has a topology constraint"
 
 
 @dataclass
@@ -61,9 +68,10 @@ class GroupedPods:
 
     def _why_unsearched(self, key: Key, members: Sequence[QueuedPod]) -> str:
         topology_key, cluster = self._topology_key(members[0].pod), self.run.cluster
-        why = self._why_uncounted(key)
-        if why not in ("", _CONSTRAINED):
+        if why := self._why_waiting(key):
             return why
+        if self._needs_devices(members) or any(unbound_claims(cluster, each.pod) for each in members):
+            return "its pods need devices or volumes that are not bound"
         if self._least(key) == 1 and not topology_key:
             return ""
         if self.in_rollout:
@@ -175,22 +183,31 @@ class GroupedPods:
 
     def _why_uncounted(self, key: Key) -> str:
         """Return why the group may stay pending even if each of its pods has a feasible node; "" if it may not."""
+        members = self._members[key]
+        if why := self._why_waiting(key):
+            return why
+        if self._needs_devices(members) or any(each.volumes for each in self._classes(members)):
+            return "its pods need volumes or devices"
+        return "it has a topology constraint" if self._topology_key(members[0].pod) else ""
+
+    def _why_waiting(self, key: Key) -> str:
+        """Return why kube-scheduler may place no pod of the group in any order; "" without such a reason."""
         run, members = self.run, self._members[key]
-        group, classes = run.cluster.objects.pod_groups.get(key), self._classes(members)
+        group = run.cluster.objects.pod_groups.get(key)
         if group is None:
             return "it does not exist"
         if not self._is_judged(key):
             return "it is not judged"
-        gates = run.scheduler.framework_of(classes[0]).gates
-        slices = run.cluster.objects.resource_slices
-        if any(each.volumes or each.pod.spec.resource_claims or (slices and each.may_need_devices) for each in classes):
-            return "its pods need volumes or devices"
         if any(group_key(each.pod) == key for each in run.plan.gated):
             return "some of its pods have scheduling gates"
         pods = [Member(pod_key(each.namespace, each.name), each.pod, each.name) for each in members]
-        if why := refusal(run.cluster, group, pods, gates):
-            return why
-        return _CONSTRAINED if gates.enabled(TOPOLOGY) and group.spec.scheduling_constraints is not None else ""
+        gates = run.scheduler.framework_of(run.cluster.shared_class(members[0].pod)).gates
+        return refusal(run.cluster, group, pods, gates)
+
+    def _needs_devices(self, members: Iterable[QueuedPod]) -> bool:
+        slices = self.run.cluster.objects.resource_slices
+        classes = self._classes(members)
+        return any(each.pod.spec.resource_claims or (slices and each.may_need_devices) for each in classes)
 
 
 def _in_order(pods: Iterable[QueuedPod]) -> bool:

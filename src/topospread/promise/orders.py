@@ -29,7 +29,7 @@ from topospread.plugins.pod_group_members import group_key, pod_priority
 from topospread.simulation.run import Run
 
 from .alike_states import AlikeStates
-from .group_orders import GroupOrders
+from .group_orders import GroupOrders, PodLine
 from .grouped_pods import GroupedPods
 from .order_answer import OrderStep
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, OrderEnd
@@ -58,35 +58,6 @@ class SearchBudget:
         if states >= self.states:
             return f"not decided within {self.states} states (raise --states)"
         return f"not decided within {self.seconds:g} s (raise --seconds)" if seconds > self.seconds else ""
-
-
-@dataclass(slots=True)
-class PodLine:
-    """Pods of which only the next one can be placed: they are equal, or their controller creates them in this order.
-
-    The first ``done`` of them are placed. In a line that is ``varied`` the pods of a group differ. Once the group has
-    `minCount` pods, any of them may be next.
-    """
-
-    pods: list[QueuedPod]
-    adverse: bool = False
-    done: int = 0
-    varied: bool = False
-
-    @property
-    def left(self) -> Sequence[QueuedPod]:
-        """The pods that are not placed."""
-        return self.pods[self.done :]
-
-    @property
-    def exist(self) -> Sequence[QueuedPod]:
-        """The pods to place that may exist now. A controller may create a pod only after another pod has a node."""
-        return self.left[: 1 if any(each.after is not None for each in self.left[1:]) else None]
-
-    @property
-    def next(self) -> QueuedPod | None:
-        """The next pod to place; ``None`` if all are placed."""
-        return self.pods[self.done] if self.done < len(self.pods) else None
 
 
 @dataclass(slots=True)
@@ -154,7 +125,7 @@ class OrderSearch:
         self._queue = queue
         self._seen: dict[Hashable, bool] = {}  # state → whether the pods to place next may find no nodes
         self._path: list[OrderStep] = []
-        self.found = Searched()
+        self._found = Searched()
         self._limit, self._begun, self._ran_out, self._deepest = budget.states, 0.0, False, 0
         workloads = {id(each.workload): each.workload for each in queue}
         if isinstance(question, LeftAfterLoss):
@@ -176,7 +147,7 @@ class OrderSearch:
             asked: the question about the loss.
             least: lower bound on the pods that any order leaves; an order that reaches it ends the search.
         """
-        found, question = self.found, replace(asked, least=_NEVER_LEFT)
+        found, question = self._found, replace(asked, least=_NEVER_LEFT)
         until = time.monotonic() + self._budget.seconds * _GATHERING_SHARE
         own = [each for each in self._lines if each.pods[0].workload is asked.workload]
         others = [each for each in self._lines if each not in own and len(each.pods) <= _MOST_GATHERED]
@@ -252,12 +223,12 @@ class OrderSearch:
         self._begun = time.monotonic()
         if not deep:
             self._draw_orders(self._budget.seconds * _RANDOM_SHARE)
-            return self.found
+            return self._found
         self._limit = min(self._budget.states, _FEW_STATES)
         self._look()
         if not self._ran_out:
-            return self.found
-        found = self.found
+            return self._found
+        found = self._found
         found.over, found.gave_up = False, ""
         self._draw_orders(self._budget.seconds * _RANDOM_SHARE)
         if not found.over and self._limit < self._budget.states:
@@ -310,13 +281,20 @@ class OrderSearch:
             self.run.scheduler.verdict(each.pod, each.name).feasible or may_preempt(self.run, each) for each in left
         )
 
-    def spent(self) -> bool:
+    def _spent(self) -> bool:
         """Return whether the budget is spent. If so, record which limit was reached."""
-        found, seconds = self.found, time.monotonic() - self._begun
+        found, seconds = self._found, time.monotonic() - self._begun
         if found.states < self._limit and seconds <= self._budget.seconds:
             return False
         found.over = self._ran_out = True
         found.gave_up = self._how_far(found)
+        return True
+
+    def enters(self) -> bool:
+        """Count a state within an attempt of a group. Return False if the budget is spent."""
+        if self._spent():
+            return False
+        self._found.states += 1
         return True
 
     def _how_far(self, found: Searched) -> str:
@@ -331,7 +309,7 @@ class OrderSearch:
 
     def _draw_orders(self, seconds: float) -> None:
         """Simulate random orders until one keeps the promise and one breaks it."""
-        found, draws, ends = self.found, random.Random(0), self.found.ends
+        found, draws, ends = self._found, random.Random(0), self._found.ends
         if any(map(self._is_joint, self._lines)):
             return
         until = time.monotonic() + seconds
@@ -346,7 +324,7 @@ class OrderSearch:
         """Place pods in a random order until no pod fits. Return False if the result is unknown or the time is over."""
         while True:
             if time.monotonic() > until:
-                self.found.tried -= 1
+                self._found.tried -= 1
                 return False
             lines = [each for each in self._lines if each.next]
             draws.shuffle(lines)
@@ -379,11 +357,11 @@ class OrderSearch:
         return True if number else None
 
     def _look(self) -> None:
-        found = self.found
+        found = self._found
         key = self.key()
         if found.over or key in self._seen:
             return
-        if self.spent():
+        if self._spent():
             return
         self._seen[key] = True
         found.states += 1
@@ -417,14 +395,14 @@ class OrderSearch:
     def _go_together(self, group: GroupOrders) -> bool:
         """Search all outcomes of a group's attempt, and go on from there. Return whether its pods may find no nodes."""
         paths, waits = group.outcomes()
-        if not group.is_whole and not self.found.over:
-            self.found.gave_up = "an attempt of a PodGroup has too many outcomes"
+        if not group.is_whole and not self._found.over:
+            self._found.gave_up = "an attempt of a PodGroup has too many outcomes"
         for path in paths:
             with ExitStack() as placed:
                 for each in path:
                     placed.enter_context(self.placing(*each))
                 self._look()
-            if self.found.over:
+            if self._found.over:
                 break
         return waits
 
@@ -455,16 +433,16 @@ class OrderSearch:
         for step, row in ways:
             with self.placing(line, step, row) as is_placed:
                 if not is_placed:
-                    self.found.gave_up = f"{step.namespace}/{step.name} could not be bound to its volumes"
+                    self._found.gave_up = f"{step.namespace}/{step.name} could not be bound to its volumes"
                 elif number > 1:
                     key = self.key(), id(line), number
-                    if key not in self._seen and not self.spent():
-                        self.found.states += 1
+                    if key not in self._seen and not self._spent():
+                        self._found.states += 1
                         self._seen[key] = self._go(line, number - 1)
                     waits |= self._seen.get(key, True)
                 else:
                     self._look()
-            if self.found.over:
+            if self._found.over:
                 break
         return waits
 
@@ -499,7 +477,7 @@ class OrderSearch:
     def _end(self) -> None:
         pending = [pod for line in self._lines for pod in line.left]
         end = OrderEnd(self.run, pending, self._placed)
-        self.found.ended(self._question, end, self._path, (_step(each, "", ()) for each in pending))
+        self._found.ended(self._question, end, self._path, (_step(each, "", ()) for each in pending))
 
 
 def _has_left(lines: Sequence[PodLine]) -> bool:

@@ -324,7 +324,7 @@ def _lose_races(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) ->
     cluster, written, users = cycle.scheduler.cluster, dict[str, ResourceClaim](), dict[str, MemberResult]()
     lost, whole = "", len(found) == len(cycle.members)
     for each in found:
-        volumes = _unbound(cluster, each.member.pod)
+        volumes = unbound_claims(cluster, each.member.pod)
         taken = next((name for name in sorted(volumes) if name in users), "")
         if taken and not (
             whole and not cluster.objects.unjudged_groups and _write_the_same(cluster, users[taken], each)
@@ -352,14 +352,15 @@ def _lose_races(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) ->
 def _write_the_same(cluster: Cluster, first: MemberResult, later: MemberResult) -> bool:
     """Return whether two pods bind the same volumes, so that the later pod fails at its first volume."""
     pod, other = first.member.pod, later.member.pod
-    if other.spec.resource_claims or _unbound(cluster, pod) != _unbound(cluster, other):
+    if other.spec.resource_claims or unbound_claims(cluster, pod) != unbound_claims(cluster, other):
         return False
     bindings = reserve(cluster, cluster.shared_class(pod), first.row).bindings
     row = np.array([later.row], dtype=np.int64)
     return first.row == later.row or all(catalog_of(cluster).reached(volume, row)[0] for _, volume in bindings)
 
 
-def _unbound(cluster: Cluster, pod: Pod) -> frozenset[str]:
+def unbound_claims(cluster: Cluster, pod: Pod) -> frozenset[str]:
+    """Return the names of a pod's PersistentVolumeClaims without volumes."""
     found = [each.claim for each in pod_claims(pod, cluster.objects)] if pod.spec.volumes else []
     return frozenset(each.name for each in found if each is not None and not is_bound(each))
 

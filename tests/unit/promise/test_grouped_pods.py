@@ -162,7 +162,10 @@ def test_a_simulation_breaks_a_promise() -> None:
     assert (found.verdict, found.ground, found.when) == ("no", "played", "in one simulation")
     assert found.says == "losing a leaves 1 of 4"
     (part,) = shown(*objects).unjudged
-    assert part.because == "the orders of PodGroup shop/g are not searched: its pods need volumes or devices"
+    assert (
+        part.because
+        == "the orders of PodGroup shop/g are not searched: its pods need devices or volumes that are not bound"
+    )
 
 
 def test_pods_of_two_workloads_get_one_domain_together_in_any_order() -> None:
@@ -174,6 +177,25 @@ def test_pods_of_two_workloads_get_one_domain_together_in_any_order() -> None:
     assert checked("never-waits", *racks("3", "2"), *gang).verdict == "yes"
     # A rack that fits in some orders, and a rack that fits in all.
     assert checked("never-waits", *racks("2", "2", "3", "3"), *gang).verdict == "yes"
+
+
+def test_a_gang_whose_volume_is_bound_is_searched() -> None:
+    """Alone, the gang has room in both zones; its volume is in one."""
+    volume: Json = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}}
+    zone = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["a"]}]}
+    capacity, modes = {"storage": "1Gi"}, ["ReadWriteMany"]
+    bound = {"capacity": capacity, "accessModes": modes, "claimRef": {"namespace": "shop", "name": "data"}}
+    volume["spec"] = bound | {"nodeAffinity": {"required": {"nodeSelectorTerms": [zone]}}}
+    claim: Json = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
+    done = {"pv.kubernetes.io/bind-completed": "yes"}
+    claim["metadata"] = {"name": "data", "namespace": "shop", "annotations": done}
+    claim["spec"] = {"accessModes": modes, "resources": {"requests": capacity}, "volumeName": "pv"}
+    pods = web()
+    pods["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    for cpu, verdict in (("4", "yes"), ("3", "no")):
+        nodes = [node("a1", "a", cpu=cpu), node("b1", "b", cpu="9")]
+        found = checked("never-waits", *nodes, volume, claim, group("g", 4), pods)
+        assert (found.verdict, found.ground) == (verdict, "proved")
 
 
 def test_a_rollout_of_a_gang_is_not_searched() -> None:
