@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.config.builders import configuration, off, on, with_args, with_plugins
+from tests.unit.config.builders import configuration
 from topospread.config.gates import gates_for
 from topospread.config.load import problems
 
@@ -19,67 +19,6 @@ def messages(data: dict[str, Any], kube_version: str = "1.37", **gates: bool) ->
 @pytest.mark.parametrize(
     ("data", "kube_version", "found"),
     [
-        (
-            with_plugins("v1beta2", score=on("NodeResourcesLeastAllocated")),
-            "1.22",
-            [
-                'profiles[0].plugins.score.enabled[7]: Invalid value: "NodeResourcesLeastAllocated": was removed in '
-                'version "kubescheduler.config.k8s.io/v1beta2" (KubeSchedulerConfiguration is version "")'
-            ],
-        ),
-        (
-            with_plugins("v1", preScore=on("SelectorSpread")),
-            "1.28",
-            [
-                'profiles[0].plugins.preScore.enabled[0]: Invalid value: "SelectorSpread": was invalid in version "v1" '
-                '(KubeSchedulerConfiguration is version "")'
-            ],
-        ),
-        (with_plugins("v1beta3", preScore=on("SelectorSpread")), "1.28", []),
-        (with_plugins("v1", filter=on("EBSLimits")), "1.30", []),
-        (
-            with_plugins("v1beta1", score=on("NodeResourcesFit")),
-            "1.22",
-            [
-                'profiles[0].plugins.score.enabled[8]: Invalid value: "NodeResourcesFit": was conflict with '
-                '["NodeResourcesLeastAllocated"] in version "kubescheduler.config.k8s.io/v1beta1" '
-                '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1beta1")'
-            ],
-        ),
-        (with_plugins("v1beta1", score=on("NodeResourcesFit") | off("NodeResourcesLeastAllocated")), "1.22", []),
-        (
-            with_args("NodeLabel", {"presentLabels": ["a", "b"], "absentLabels": ["b"]}, "v1beta1"),
-            "1.22",
-            [
-                'profiles[0].pluginConfig[0].args.presentLabels[1]: Invalid value: "b": conflict with '
-                "profiles[0].pluginConfig[0].args.absentLabels[0]"
-            ],
-        ),
-        (
-            with_args("NodeResourcesMostAllocated", {"resources": [{"name": "cpu"}]}, "v1beta1"),
-            "1.20",
-            [
-                "profiles[0].pluginConfig[0].args.resources[0].weight: Invalid value: 0: resource weight of cpu not in "
-                "valid range (0, 100]"
-            ],
-        ),
-        (
-            with_args("RequestedToCapacityRatio", {"resources": [{"name": "cpu", "weight": 500}]}, "v1beta1"),
-            "1.20",
-            ["profiles[0].pluginConfig[0].args.shape: Required value: at least one point must be specified"],
-        ),
-        (
-            with_args(
-                "RequestedToCapacityRatio",
-                {"shape": [{"utilization": 1}], "resources": [{"name": "cpu", "weight": -5}]},
-                "v1beta1",
-            ),
-            "1.20",
-            [
-                "profiles[0].pluginConfig[0].args.resources[0].weight: Invalid value: -5: resource weight of cpu not "
-                "in valid range [1, inf)"
-            ],
-        ),
         (configuration("v1beta3", leaderElection={"resourceLock": "endpointsleases"}), "1.25", []),
         (
             configuration("v1beta3", leaderElection={"resourceLock": "endpointsleases"}),

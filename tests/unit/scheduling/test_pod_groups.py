@@ -240,3 +240,17 @@ def test_pods_of_a_gang_take_a_device_each(devices: int, expected: int, tmp_path
     result = simulated(tmp_path, *items)
     assert result.unjudged == ()
     assert sum(placed(result).values()) == expected
+
+
+def test_the_release_of_a_claim_that_a_member_reserves_on_a_full_node_is_not_judged(tmp_path: Path) -> None:
+    result = {"request": "r", "driver": "d", "pool": "n1", "device": "d0"}
+    only = [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]
+    where = {"nodeSelectorTerms": [{"matchFields": only}]}
+    reserved = [{"resource": "pods", "name": "g-0", "uid": "g-0"}]
+    allocation = {"devices": {"results": [result]}, "nodeSelector": where}
+    own = {**SLICE, "kind": "ResourceClaim", "metadata": {"name": "c", "uid": "c"}, "spec": ONE}
+    own |= {"status": {"allocation": allocation, "reservedFor": reserved}}
+    first = pod("g-0", "g", resourceClaims=[{"name": "c", "resourceClaimName": "c"}])
+    items = [node("n1", cpu="0"), node("n2"), *DEVICES, own, group("g", 2), first, pod("g-1", "g")]
+    messages = {each.name: each.message for each in simulated(tmp_path, *items).placements}
+    assert messages["g-1"] == "not judged: the release of the claim c for a PodGroup"

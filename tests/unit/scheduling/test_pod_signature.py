@@ -25,6 +25,8 @@ SOURCES = [{"name": "x", "emptyDir": {}}, {"name": "y", "configMap": {"name": "z
         ({}, {"volumes": SOURCES[:1]}, False),
         ({}, {"nodeSelector": {"disk": "good"}}, False),
         ({}, {"affinity": {}}, False),
+        ({}, {"hostNetwork": True}, True),
+        ({}, {"hostNetwork": True, "hostUsers": False}, False),
         ({"containers": [{"image": "a"}]}, {"containers": [{"image": "a:latest"}]}, True),
         ({"containers": [{"image": "a"}]}, {"containers": [{"image": "b"}]}, False),
         *(
