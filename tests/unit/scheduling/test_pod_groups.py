@@ -55,11 +55,7 @@ SLICE = {
         "devices": [{"name": "d0"}, {"name": "d1"}],
     },
 }
-
-
 ONE = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "any"}}]}}
-
-
 DEVICES: list[Json] = [
     SLICE,
     {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "any"}, "spec": {}},
