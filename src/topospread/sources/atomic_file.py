@@ -60,11 +60,7 @@ def replacing(path: str, *, private: bool = False) -> Iterator[BinaryIO]:
 
 
 def write_file(path: str, data: str | bytes) -> None:
-    """Replace a file's content atomically. Text is encoded as UTF-8.
-
-    Raises:
-        InputError: see `replacing`.
-    """
+    """Replace a file's content atomically. Text is encoded as UTF-8. Raise InputError like `replacing`."""
     with replacing(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
@@ -100,7 +96,6 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether `path` is a device, a pipe or a socket."""
     try:
         mode = os.stat(path).st_mode
     except OSError:

@@ -79,7 +79,6 @@ class TypedFields:
 
         Args:
             path: the path, relative to the working directory.
-            root: real path of the folder.
             instead: how the reader can name the path anyway, for the error.
         """
         if not is_within(path, root):
