@@ -18,8 +18,6 @@ from topospread.render.blocks import Code, Section
 from topospread.render.pages.promise_design import page
 
 ROOT = Path(__file__).parents[3]
-
-
 WEB = str(ROOT / "docs/how-to/design/web.yaml")
 
 

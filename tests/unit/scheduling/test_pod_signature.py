@@ -8,8 +8,6 @@ from tests.unit.scheduling.test_batching import NO_DEFAULTS, Json, config, pod, 
 from topospread.scheduling.pod_signature import Signer
 
 TOLERATIONS = [{"key": "b", "operator": "Exists"}, {"key": "a", "operator": "Exists"}]
-
-
 SOURCES = [{"name": "x", "emptyDir": {}}, {"name": "y", "configMap": {"name": "z"}}]
 
 

@@ -9,8 +9,6 @@ from topospread.sources.collection import applied
 from topospread.sources.load import load
 
 CLASS = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "x"}, "provisioner": "x"}
-
-
 SOFT = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
 
 
