@@ -168,18 +168,14 @@ def drill(context: click.Context, /, **given: Any) -> int:
         )
         interrupted = True
     if not prints_page(given):
-        warn(found.warnings)
+        warn(answer.warnings)
     wish = ReportWish(inventory, options, steps)
     code = write_answer(about(answer, inventory, options), given, {"html": lambda: html_text(given, wish)})
     return drill_many.INTERRUPTED if interrupted else code
 
 
 def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
-    """Check that the options can be combined.
-
-    Raises:
-        UsageError: if they cannot, or if there is no step.
-    """
+    """Raise UsageError if there is no step, or options cannot be combined."""
     if not given["merge"]:
         drill_many.check_formats(given)
     if given["merge"]:
@@ -240,11 +236,7 @@ def _keeps_after(given: dict[str, Any], inventory: Inventory) -> bool:
 
 
 def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:
-    """Return the steps in command-line order.
-
-    Raises:
-        UsageError: if a step is malformed, or --like or --zone does not follow --add-nodes.
-    """
+    """Return the steps in command-line order. Raise UsageError if a step is malformed or --add-nodes lacks --like."""
     values = {name: iter(given[name.replace("-", "_")]) for name in _STEPS}
     words = iter([(name, next(values[name])) for name in order])
     return list(_steps(list(words), given["namespace"]))

@@ -48,22 +48,14 @@ def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions
 
 
 def check_formats(given: dict[str, Any]) -> None:
-    """Check that formats of --check are used with --check only.
-
-    Raises:
-        UsageError: if they are used otherwise.
-    """
+    """Raise UsageError if formats of --check are used without --check."""
     for name in OF_CHECKS:
         if wants(given, name):
             raise UsageError(f"-o {name} requires --check")
 
 
 def check_sharing(given: dict[str, Any]) -> None:
-    """Check that at most one option distributes the drills.
-
-    Raises:
-        UsageError: if several options do.
-    """
+    """Raise UsageError if several options distribute the drills."""
     if given["dask"] and (given["shard"] or given["workers"]):
         raise UsageError("--dask distributes the drills itself: leave out --shard and --workers")
 

@@ -114,7 +114,6 @@ def plan(**given: Any) -> int:
 
 
 def _written(answer: Plan, given: dict[str, Any]) -> int:
-    """Write the answer in every requested format; return its exit code."""
     from topospread.answers.plan import problems_of
     from topospread.render.github import github
 
@@ -122,11 +121,7 @@ def _written(answer: Plan, given: dict[str, Any]) -> int:
 
 
 def _other_control_plane(given: dict[str, Any]) -> Plan:
-    """Return the effects of another configuration, version or sampling on the same objects.
-
-    Raises:
-        UsageError: if states are named as well.
-    """
+    """Return the effects of another configuration, version or sampling on the same objects."""
     if given["old"] is not None:
         raise UsageError(f"--to-… compares the same objects; name them with -f and --on: {given['old']}")
     from topospread.answers.plan import plan as compared
@@ -196,11 +191,7 @@ def _are_equal(was: str, now: str) -> bool:
 
 
 def _values_of(given: dict[str, Any], state: State, states: Sequence[State]) -> tuple[str, ...]:
-    """Return a state's copies of the values files. OLD may lack files that NEW has.
-
-    Raises:
-        InputError: if only OLD has a file.
-    """
+    """Return a state's copies of the values files. OLD may lack files that NEW has."""
     found = []
     for path in given["helm_values"]:
         copies = [each.own(path) for each in states]
@@ -335,12 +326,6 @@ def _linted(
     """Return lint's findings, the manifests as read, the workloads that lint did not place, and the ignored findings.
 
     Findings have the paths that the user knows, not those of temporary folders.
-
-    Args:
-        given: the options for the state.
-        settings: settings of the old state.
-        state: the state.
-        paths: its files.
     """
     from topospread.config.gates import gates_for
     from topospread.lint.reading import Question, Read, read

@@ -28,11 +28,7 @@ Examples:
 @click.option("--for", "kind", type=click.Choice(["vap", "kyverno"]), required=True, help="Engine that runs the rules.")
 @rule_options
 def policies(**given: Any) -> int:
-    """Print the policies, and the number of missing rules on stderr.
-
-    Raises:
-        UsageError: if no selected rule can be expressed in CEL.
-    """
+    """Print the policies, and the number of missing rules on stderr. Raise UsageError if CEL can express no rule."""
     from topospread.lint.policies.cel import EXPRESSED
     from topospread.lint.policies.policies import exported, left_out
     from topospread.lint.policies.policies import policies as made
@@ -58,7 +54,6 @@ def policies_text(
     """Return the policies as YAML, with a comment on what only the linter finds.
 
     Args:
-        policies: the policy objects.
         notes: (rule, difference) for exported rules that find less than the linter.
         left_out: (rule, reason) for rules that are not exported.
     """

@@ -122,12 +122,7 @@ def design_promises(**given: Any) -> int:
 
 
 def _editable(given: dict[str, Any]) -> Read:
-    """Return the manifests of ``-f``.
-
-    Raises:
-        InputError: if a path cannot be read.
-        UsageError: if no manifest of a workload to design can be edited.
-    """
+    """Return the manifests of ``-f``. Raise UsageError if no manifest of a workload to design can be edited."""
     from topospread.config.gates import gates_for
     from topospread.controllers.scale import the_workload
     from topospread.lint.reading import Question, read
@@ -163,11 +158,7 @@ def _editable(given: dict[str, Any]) -> Read:
 
 
 def _edit_files(found: PromiseDesign, files: Read) -> PromiseDesign:
-    """Edit the designed workloads' manifests; return the answer with the file names.
-
-    Raises:
-        InputError: if a file cannot be read or written.
-    """
+    """Edit the designed workloads' manifests; return the answer with the file names."""
     from topospread.promise.in_place import edited
     from topospread.sources.text import Text
     from topospread.sources.yaml import read_documents
@@ -240,11 +231,7 @@ def _check_words(given: dict[str, Any]) -> list[str]:
 
 
 def _write_files(found: PromiseDesign, folder: str, read: Collection[str]) -> PromiseDesign:
-    """Write a file for each workload that needs a change; return the answer with the folder of the files.
-
-    Raises:
-        InputError: if the folder or a file cannot be written, or if a file would replace one that was read.
-    """
+    """Write a file for each workload that needs a change, over none that was read; return the answer with the files."""
     inputs = set(map(os.path.realpath, read))
     designed = [each for each in found.workloads if each.manifest and each.verdict == "yes"]
     for path in (os.path.join(folder, each.file) for each in designed):

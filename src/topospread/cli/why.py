@@ -36,11 +36,7 @@ if TYPE_CHECKING:
 
 
 def replay(given: dict[str, Any]) -> int:
-    """Replay the log; return the exit code of the verdict.
-
-    Raises:
-        UsageError: if options for a single pod are given as well.
-    """
+    """Replay the log; return the exit code. Raise UsageError if options for a single pod are given as well."""
     if given["audit"] and given["events"]:
         raise UsageError("give either --audit FILE or --events FILE")
     of_one = [
@@ -142,7 +138,6 @@ def why(**given: Any) -> int:
 
 
 def _pending(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
-    """Explain every pending pod."""
     from topospread.answers.why_pending import why_pending
 
     options = replace(options, pools=())
@@ -159,10 +154,7 @@ def _pending(given: dict[str, Any], inventory: Inventory, options: SimulationOpt
 
 
 def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
-    """Add kube-scheduler's own attempts to the explanation of a pending pod in a live cluster.
-
-    The pod's events are read. If this is forbidden, the explanation says so.
-    """
+    """Add kube-scheduler's own attempts, from the pod's events. If these are forbidden, the explanation says so."""
     if not getattr(inventory.read_from, "live", False):
         return explanation
     key = (explanation.namespace, explanation.name)

@@ -68,7 +68,7 @@ def min_count(group: PodGroup) -> int:
 
 def scheduled_count(cluster: Cluster, key: Key) -> int:
     """Return the number of a group's pods with nodes."""
-    return sum(sum(each.occupancy.values()) for each in _bound(cluster, key))
+    return sum(sum(each.occupancy.values()) for each in bound_classes(cluster, key))
 
 
 def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) -> NotJudgedError | None:
@@ -324,7 +324,7 @@ def _lose_races(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) ->
     cluster, written, users = cycle.scheduler.cluster, dict[str, ResourceClaim](), dict[str, MemberResult]()
     lost, whole = "", len(found) == len(cycle.members)
     for each in found:
-        volumes = _unbound(cluster, each.member.pod)
+        volumes = unbound_claims(cluster, each.member.pod)
         taken = next((name for name in sorted(volumes) if name in users), "")
         if taken and not (
             whole and not cluster.objects.unjudged_groups and _write_the_same(cluster, users[taken], each)
@@ -352,14 +352,15 @@ def _lose_races(cycle: _Cycle, found: Sequence[MemberResult], *, alone: bool) ->
 def _write_the_same(cluster: Cluster, first: MemberResult, later: MemberResult) -> bool:
     """Return whether two pods bind the same volumes, so that the later pod fails at its first volume."""
     pod, other = first.member.pod, later.member.pod
-    if other.spec.resource_claims or _unbound(cluster, pod) != _unbound(cluster, other):
+    if other.spec.resource_claims or unbound_claims(cluster, pod) != unbound_claims(cluster, other):
         return False
     bindings = reserve(cluster, cluster.shared_class(pod), first.row).bindings
     row = np.array([later.row], dtype=np.int64)
     return first.row == later.row or all(catalog_of(cluster).reached(volume, row)[0] for _, volume in bindings)
 
 
-def _unbound(cluster: Cluster, pod: Pod) -> frozenset[str]:
+def unbound_claims(cluster: Cluster, pod: Pod) -> frozenset[str]:
+    """Return the names of a pod's PersistentVolumeClaims without volumes."""
     found = [each.claim for each in pod_claims(pod, cluster.objects)] if pod.spec.volumes else []
     return frozenset(each.name for each in found if each is not None and not is_bound(each))
 
@@ -389,7 +390,7 @@ def _note_unallocated(cycle: _Cycle) -> None:
 
 def refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member], gates: Gates) -> str:
     """Return why the pods cannot be one group; "" if they can (``validatePodGroup``)."""
-    bound = [each.pod for each in _bound(cluster, (group.namespace, group.name))]
+    bound = [each.pod for each in bound_classes(cluster, (group.namespace, group.name))]
     first = members[0].pod.spec
     priority, policy = group.spec.priority or 0, first.preemption_policy or "PreemptLowerPriority"
     whose = ""
@@ -484,7 +485,7 @@ class _Cycle(msgspec.Struct):
         if constraints is None or not constraints.topology or not generates:
             trial = self._place()
             return self._none_of([trial]) if trial.status.code == "Unschedulable" else trial
-        rows = [row for each in _bound(cluster, self.key) for row in each.occupancy]
+        rows = [row for each in bound_classes(cluster, self.key) for row in each.occupancy]
         placements = placements_by(constraints.topology[0].key, cluster, rows)
         if not placements:
             return _Trial(Status("Unschedulable", ("no feasible placements found",)), fits=len(rows))
@@ -589,7 +590,7 @@ class _Cycle(msgspec.Struct):
         return written
 
 
-def _bound(cluster: Cluster, key: Key) -> list[PodClass]:
+def bound_classes(cluster: Cluster, key: Key) -> list[PodClass]:
     """Return the classes of a group's pods with nodes."""
     return [each for each in cluster.classes.values() if each.occupancy and group_key(each.pod) == key]
 

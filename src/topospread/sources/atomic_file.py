@@ -60,11 +60,7 @@ def replacing(path: str, *, private: bool = False) -> Iterator[BinaryIO]:
 
 
 def write_file(path: str, data: str | bytes) -> None:
-    """Replace a file's content atomically. Text is encoded as UTF-8.
-
-    Raises:
-        InputError: see `replacing`.
-    """
+    """Replace a file's content atomically. Text is encoded as UTF-8. Raise InputError like `replacing`."""
     with replacing(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
@@ -95,7 +91,6 @@ def _check(path: str, target: str, folder: str) -> None:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether `path` is a device, a pipe or a socket."""
     try:
         mode = os.stat(path).st_mode
     except OSError:

@@ -53,9 +53,6 @@ def has_outside_references(chart: str) -> bool:
 
     Also return True if a schema cannot be read, and for every packed chart, because Helm may find a schema in an
     archive that this function does not find.
-
-    Args:
-        chart: a folder, or a packed chart.
     """
     try:
         return any(map(_refers_out, _schemas(chart, Room())))
@@ -89,11 +86,7 @@ def _schemas(chart: str, room: Room) -> Iterator[bytes]:
 
 
 def _files(chart: str) -> Iterator[str]:
-    """Yield a packed chart's own path, or the files in a chart's folder. Links are followed, like in Helm.
-
-    Raises:
-        ValueError: if a link leaves the chart.
-    """
+    """Yield a packed chart's own path, or the files in a chart's folder. A link out of the chart raises ValueError."""
     if os.path.isfile(chart):
         yield chart
     root = os.path.realpath(chart)

@@ -58,7 +58,6 @@ class PathContents(msgspec.Struct, frozen=True):
     """The sources of a path.
 
     Attributes:
-        sources: the sources to read, in order.
         notes: messages about skipped and rendered files.
         warnings: warnings about skipped links, and about charts that could read ``.git``.
         unread: files with manifests that no built kustomization reads and Helm does not render.
@@ -91,8 +90,6 @@ def look_into(
     """Return the sources of a path from the user.
 
     Args:
-        path: a file or a folder.
-        rendering: how charts and kustomizations are rendered.
         to_apply: build only the folder's kustomization, like ``kubectl apply -k``. Otherwise also find charts and
             kustomizations below it that it does not refer to.
         allow_empty: accept a folder without files to read.
@@ -128,7 +125,6 @@ def wholes_of(paths: Sequence[str], rendering: Rendering) -> tuple[list[str], li
 
     Args:
         paths: changed files. Folders, other manifests and packed charts are returned unchanged.
-        rendering: settings for rendering.
 
     Returns:
         The paths to read, and the files that are left out.
@@ -183,7 +179,6 @@ def check_charts(rendering: Rendering, is_chart_there: Callable[[], bool]) -> No
     """Reject options for charts if there is no chart.
 
     Args:
-        rendering: the options.
         is_chart_there: returns whether a path is a chart. It is called only if options for charts are given.
 
     Raises:
@@ -234,18 +229,14 @@ class _Tree:
     """The tree below a folder, sorted by name.
 
     Attributes:
-        root: the top folder.
-        is_named: whether the user named this folder.
         alone: whether only the root's kustomization is built.
         ignored: returns the disabled rules (`look_into`).
-        sources: possible sources.
         built: real path of a folder → its kustomization.
         unbuilt: files below kustomizations that may be unreferenced.
         libraries: charts that only other charts use.
         beside: charts in folders of kustomizations.
         longer: kustomizations with objects in documents that kustomize does not read.
         skipped: links to files that are not read.
-        shared: work shared by the sources.
         limit: real path of the folder that reading must not leave (`roots`).
     """
 
@@ -674,12 +665,7 @@ def _packs_objects(path: str, room: Room) -> bool:
 
 
 def _objects_in(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file.
-
-    Raises:
-        InputError: if the file is not valid YAML.
-        msgspec.DecodeError: if it is not valid JSON.
-    """
+    """Yield the objects of a file."""
     yield from _objects_of(read_text(Source(path, None)))
 
 

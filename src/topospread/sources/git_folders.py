@@ -36,7 +36,6 @@ def parts_of(repository: str, place: Place) -> tuple[str, str]:
 
     Args:
         repository: real path of the folder that contains ``.git``, a folder, or a file for a worktree or submodule.
-        place: place for errors.
 
     Raises:
         InputError: if git did not write this ``.git``: it is a file that names a folder of another worktree, or the

@@ -21,16 +21,13 @@ from .yaml import read_documents
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """File names of kustomizations (``RecognizedKustomizationFileNames`` in kustomize's api/konfig)."""
 
-_GROUP: Final = "kustomize.config.k8s.io/"
 FOLDER_FIELDS: Final = frozenset({"resources", "bases", "components", "generators", "transformers", "validators"})
 """Fields that refer to folders of other kustomizations."""
 _OBJECT_FIELDS: Final = sorted(FOLDER_FIELDS)
 """Fields that refer to files with objects, or configurations of generators and transformers."""
-_PATCH_FIELDS: Final = ("patches", "patchesStrategicMerge", "patchesJson6902")
 _CHARTS: Final = (("helmCharts", "name", "version"), ("helmChartInflationGenerator", "chartName", "chartVersion"))
 """Fields of charts, with their fields of the name and the version."""
 _CHART_HOME: Final = "charts"
-_VALUES: Final = "values.yaml"
 _MOST_CHARTS: Final = 5_000
 """Maximum number of paths that the charts of a kustomization, or of a configuration of its plugins, may have."""
 _MOST_SLASHES: Final = 50_000
@@ -45,9 +42,6 @@ class Kustomization:
     """The files that a kustomization names. Folders and files are real paths within its root (`roots`).
 
     Attributes:
-        folder: its folder.
-        root: real path of its root.
-        file: the file itself.
         component: whether it can only be built as a part of another one (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
         files: the files that it has as resources, patches, generators and the like.
@@ -83,17 +77,13 @@ def kustomization_in(folder: str, root: str) -> Kustomization | None:
 
     An unreadable file counts as a kustomization, and paths outside the root are left out: building it reports the
     error.
-
-    Args:
-        folder: its folder.
-        root: real path of its root.
     """
     path, real = file_in(folder), os.path.realpath(folder)
     if path is None or not is_kustomization(value := kustomization_value(path)):
         return None
     named = _NamedPaths(real, root)
     objects = frozenset(named.files(_entries(value, _OBJECT_FIELDS)))
-    patches = frozenset(named.files(_entries(value, _PATCH_FIELDS))) - objects
+    patches = frozenset(named.files(_entries(value, ("patches", "patchesStrategicMerge", "patchesJson6902")))) - objects
     files = objects | patches
     return Kustomization(
         real,
@@ -121,7 +111,7 @@ def is_kustomization(value: dict[str, Any]) -> bool:
     """Return whether a kustomization.yaml is for kustomize. Flux's Kustomization often has this file name, too."""
     versions = _given(value, "apiversion")
     version = versions[0] if len(versions) == 1 else None
-    return not isinstance(version, str) or not version or version.startswith(_GROUP)
+    return not isinstance(version, str) or not version or version.startswith("kustomize.config.k8s.io/")
 
 
 def _given(value: dict[str, Any], field: str) -> list[Any]:
@@ -193,7 +183,6 @@ def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield all objects of a kustomization, at any depth."""
     if isinstance(value, dict):
         yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -260,7 +249,6 @@ def check_reach(folder: str, root: str, *, network: bool, checked: Reached | Non
     kustomize fetches or generates some of them.
 
     Args:
-        folder: the folder of the kustomization.
         root: real path of the folder for the kustomization and its bases (`roots`).
         network: whether kustomize may fetch bases and files.
         checked: results for the same root, which are used again. New results are added.
@@ -290,7 +278,6 @@ def _check_syntax(data: bytes, place: Place, *, merges: bool) -> None:
 
     Args:
         data: a text that libyaml can parse.
-        place: place for errors.
         merges: whether keys may be merged with ``<<``.
 
     Raises:
@@ -478,7 +465,7 @@ class _ReachCheck:
         if len(homes) * len(names) > _MOST_CHARTS:
             raise InputError(f"it has more than {_MOST_CHARTS:,} names of charts; split it", self._place)
         for chart in (f"{home}/{name}" for home in homes for name in names):
-            for path in (chart, f"{chart}/{_VALUES}"):
+            for path in (chart, f"{chart}/values.yaml"):
                 self._check_inside(path_of(self._folder, path), path)
 
     def _check_inside(self, path: str, given: str) -> None:

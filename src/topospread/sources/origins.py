@@ -145,9 +145,7 @@ class Patch(msgspec.Struct, frozen=True):
     """A patch of a kustomization.
 
     Attributes:
-        file: the patch's file.
         at: its path in the file's first document if it is inline in the kustomization; None in its own file.
-        documents: its content.
         targeted: whether the kustomization names its target, so that the patch need not.
     """
 
@@ -163,10 +161,7 @@ def written_in(
     """Return the file and position of the patch that wrote a field; None if no patch did.
 
     Args:
-        files: the reader of files.
         kustomizations: files of the kustomizations whose patches changed the object, last one first.
-        rendered: the object.
-        path: path of the field.
     """
     # the existing part of the path
     value = rendered
@@ -261,7 +256,6 @@ def _differ(written: str, step: str | int) -> bool:
 
 
 def _is_part(patch: Any, rendered: Any) -> bool:
-    """Return whether a patch's value is part of the rendered value."""
     if isinstance(patch, dict):
         return isinstance(rendered, dict) and all(_is_part(patch[key], rendered.get(key)) for key in patch)
     if isinstance(patch, list):
@@ -290,8 +284,6 @@ class ChartOrigins:
     """Origins in the output of ``helm template``: the templates.
 
     Args:
-        chart: path of the chart, as given.
-        data: Helm's output.
         root: real path of the folder for its files.
     """
 
@@ -413,9 +405,6 @@ class KustomizationOrigins:
     kustomization.
 
     Args:
-        given: path of the kustomization, as given.
-        kustomization: its contents.
-        data: kustomize's output.
         annotate: returns the annotations of each document, and the folder to which paths of origins are relative.
             It is called when the first place is asked for.
         root: real path of the folder for its files.
@@ -477,7 +466,6 @@ class KustomizationOrigins:
         return path if path and os.path.realpath(path) in self._reached else None
 
     def _said(self, document: int, of: Callable[[Annotated], bytes]) -> Any:
-        """Return the parsed value of an annotation of a document; None if missing."""
         annotated, _ = self._annotations
         if document > len(annotated):
             return None

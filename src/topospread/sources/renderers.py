@@ -64,7 +64,6 @@ class Renderer(msgspec.Struct, frozen=True):
     """A program that renders manifests.
 
     Attributes:
-        program: its path.
         command: the word after it.
         name: program and command as typed.
     """
@@ -79,9 +78,6 @@ class Renderer(msgspec.Struct, frozen=True):
         """Run the program and return its output.
 
         Args:
-            words: arguments after the command.
-            place: place for errors.
-            environment: the program's environment variables.
             seconds: time limit; `TIMEOUT` by default.
 
         Raises:

@@ -32,7 +32,6 @@ REVISION: Final = "rev:"
 """Prefixes that mark a state as a path or as a revision."""
 
 _TIMEOUT: Final = 300.0
-_MISSING: Final = "this may be a git revision, but git is not on the PATH"
 _ENVIRONMENT: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -69,7 +68,6 @@ class State:
     """A state of manifests: a path or a git revision.
 
     Attributes:
-        name: the name as given.
         folder: its folder; for a revision, the folder that corresponds to the working directory.
         root: temporary folder of a revision, which is removed from paths in messages; "" for a path.
         submodules: path of each submodule of a revision → its commit, which is not read.
@@ -160,9 +158,6 @@ def _check_out(revision: str, folder: str, only: Collection[str]) -> tuple[str, 
 
     Returns:
         The working directory's path in the repository, "" at its top, and path → commit of the submodules.
-
-    Raises:
-        InputError: if there is no such revision, or git fails.
     """
     repository = repository_of(os.curdir)
     if repository is None:
@@ -178,7 +173,7 @@ def _git(revision: str, repository: str) -> Iterator[_Git]:
     program = shutil.which("git", path=search_path())
     place = Place(shown_path(revision))
     if program is None:
-        raise InputError(_MISSING, place)
+        raise InputError("this may be a git revision, but git is not on the PATH", place)
     folder, shared = parts_of(repository, place)
     with tempfile.TemporaryDirectory(prefix="topospread-") as private, _reported(place):
         link_parts(folder, shared, private)
@@ -197,8 +192,6 @@ class _Git:
     """Runs git commands for a revision.
 
     Attributes:
-        program: path of git.
-        place: place for errors.
         folder: a git folder without settings (`git_folders`).
     """
 
@@ -363,9 +356,6 @@ class _Blob:
     """A file, link or submodule of a commit.
 
     Attributes:
-        id: the git object id.
-        path: path relative to the repository.
-        is_link: whether it is a symbolic link.
         is_submodule: whether it is a commit of another repository.
     """
 
@@ -376,7 +366,6 @@ class _Blob:
 
 
 def _converts(path: str) -> bool:
-    """Return whether a file has attributes that convert files."""
     if os.path.basename(path).lower() != _ATTRIBUTES:
         return False
     with open(path, "rb") as file:

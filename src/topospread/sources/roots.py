@@ -122,11 +122,7 @@ def is_of_git(path: str) -> bool:
 
 
 def check_inside_repository(path: str) -> None:
-    """Reject a path that leaves its repository through a link.
-
-    Raises:
-        InputError: if it does.
-    """
+    """Raise InputError if a path leaves its repository through a link."""
     if os.path.realpath(path) == os.path.abspath(path) and os.pardir not in path.split(os.sep):
         return
     repository = repository_of(os.path.dirname(os.path.abspath(path)))
@@ -134,25 +130,10 @@ def check_inside_repository(path: str) -> None:
         raise leaves(path, repository)
 
 
-def check_link(path: str) -> None:
-    """Reject a file, found in a folder, that is a link out of its root.
-
-    Raises:
-        InputError: if the link leaves the repository, or its folder if there is no repository.
-    """
-    root = root_of(os.path.dirname(path) or os.curdir)
-    if not is_within(path, root):
-        raise leaves(os.path.relpath(path), root)
-
-
 def has_file(path: str) -> bool:
-    """Return whether a file exists, found in a folder. A link out of its root is always rejected.
-
-    Raises:
-        InputError: if `check_link` rejects it.
-    """
-    if os.path.islink(path):
-        check_link(path)
+    """Return whether a file found in a folder exists. Raise InputError if it is a link out of its root."""
+    if os.path.islink(path) and not is_within(path, root := root_of(os.path.dirname(path) or os.curdir)):
+        raise leaves(os.path.relpath(path), root)
     return os.path.isfile(path)
 
 
@@ -179,8 +160,6 @@ def check_links(folder: str, root: str, *, beside_git: bool = False, visited: se
     Helm follows links inside a chart, and reads all its files.
 
     Args:
-        folder: the folder.
-        root: real path of its root.
         beside_git: whether the folder may be a repository itself, whose ``.git`` is not read.
         visited: real paths of folders that were checked for the same root; receives the folders below this one.
 

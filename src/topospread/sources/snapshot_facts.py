@@ -125,7 +125,6 @@ def note_of(facts: SnapshotFacts) -> str:
 
 
 def _known_version(text: str) -> KubeVersion | None:
-    """Return the version; None if topospread does not support it."""
     try:
         return KubeVersion.parse(text)
     except ConfigError:

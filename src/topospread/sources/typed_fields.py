@@ -88,10 +88,10 @@ class TypedFields:
 
         Args:
             path: the path, relative to the working directory.
-            root: real path of the folder.
             instead: how the reader can name the path anyway, for the error.
         """
-        path = os.path.normpath(path)  # a folder that ``..`` leaves again would show whether it exists
+        if os.pardir in path.split(os.sep):  # a folder that ``..`` leaves again would show whether it exists
+            path = os.path.join(os.curdir, os.path.normpath(path))
         if not is_within(path, root):
             raise self.error(f"this path leaves {shown_path(root)}; {instead}", where)
         return path

@@ -78,11 +78,7 @@ class PageQuestion:
     abandoned: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def word(self, name: str) -> str:
-        """Return a parameter of the query.
-
-        Raises:
-            UsageError: if it is missing.
-        """
+        """Return a parameter of the query. Raise UsageError if it is missing."""
         if name not in self.words:
             raise UsageError(f"the URL lacks the parameter {name}")
         return self.words[name]
@@ -99,11 +95,7 @@ class Answers:
         self._says: dict[str, str] = {}
 
     def warm_up(self) -> None:
-        """Compute the data for the first picture and the first explanations in advance.
-
-        Raises:
-            InputError: if the API server would refuse an object.
-        """
+        """Compute the first picture and the first explanations in advance. Raise InputError if an object is denied."""
         found = self.trials.timeline(())
         for frame in found.frames:
             assert frame.packed
@@ -326,11 +318,7 @@ class Answers:
             self._says.pop(name, None)
 
     def drill_file(self, asked: PageQuestion) -> tuple[str, bytes]:
-        """Return the trial as a Drill file: its name and content.
-
-        Raises:
-            UsageError: if the trial has no steps.
-        """
+        """Return the trial as a Drill file: its name and content. Raise UsageError if it has no steps."""
         if not asked.steps:
             raise UsageError("a drill needs at least one step")
         found, _ = self.timeline(asked)
@@ -353,7 +341,6 @@ def _unjudged(frame: Frame, key: ObjectKey | None = None) -> int:
 
 
 def _waiting(frame: Frame) -> Json:
-    """Return the numbers of pending and of unjudged pods."""
     unjudged = _unjudged(frame)
     return {"waiting": int((frame.snapshot.pods.node < 0).sum()) - unjudged, "unjudged": unjudged}
 
@@ -385,7 +372,6 @@ def _constraint(each: ConstraintArithmetic) -> Json:
 
 
 def _ends(domains: Domains) -> list[tuple[str, int, int]]:
-    """Return the domains with the most and with the fewest pods."""
     order = domains.matching.argsort(kind="stable")
     which = [*order[::-1][:_ENDS].tolist(), *order[:_ENDS].tolist()]
     return [(domains[at].name, domains[at].matching, domains[at].nodes) for at in dict.fromkeys(which)]

@@ -60,11 +60,7 @@ class BoundedProtocol(H11Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A bound socket.
-
-    Attributes:
-        address: ``HOST:PORT`` in a URL.
-    """
+    """A bound socket; ``address`` is ``HOST:PORT`` in a URL."""
 
     socket: socket.socket
     address: str
@@ -76,11 +72,7 @@ class Listening:
 
 
 def listen(host: str, port: int) -> Listening:
-    """Listen on an address; port 0 takes a free one.
-
-    Raises:
-        UsageError: if the address is not valid or in use.
-    """
+    """Listen on an address; port 0 takes a free one. Raise UsageError if it is not valid or in use."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

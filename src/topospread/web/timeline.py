@@ -63,7 +63,6 @@ class StepError(TopospreadError):
         self.number = number
 
     def __reduce__(self) -> tuple[type[StepError], tuple[int, str]]:
-        """Return the error's parts for pickle."""
         return StepError, (self.number, str(self))
 
 
@@ -96,11 +95,7 @@ class Timeline:
 
 
 def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
-    """Return the first two frames: as read, and with pending pods placed.
-
-    Raises:
-        InputError: if the API server would refuse an object.
-    """
+    """Return the first two frames: as read, and with pending pods placed. Raise InputError if an object is denied."""
     run = prepare(inventory, options, with_spreads=False)
     as_read = snapshot_as_read(run, planned_pods(run))
     applied: dict[str, Inventory] = {}
@@ -120,9 +115,6 @@ def goes_on_from(before: Sequence[TrialStep], steps: Sequence[TrialStep]) -> boo
 
 def go_on(before: Timeline, steps: Sequence[TrialStep], told: Callable[[str], None]) -> Timeline:
     """Continue a trial with more steps; `before` cannot be continued afterwards.
-
-    Args:
-        told: receives the progress in words.
 
     Raises:
         StepError: if a step names an unknown object, exceeds `TrialLimits`, or makes an object that the API server

@@ -44,11 +44,19 @@ autoscaler, too."""
 NEVER: Final = frozenset({"kube-system"})
 """Namespaces that no policy affects, so the cluster can repair itself."""
 DEFAULTED_KINDS: Final = ("Deployment", "ReplicaSet", "StatefulSet")
-_MADE: Final = ("labelSelector", "matchLabelKeys")
-_FIELDS: Final = ("kubeVersion", "level", "ignore", "deny", "mayIgnore", "onTimeout", "spreadFrom", "spreadOver",
-           "excludeNamespaces", "defaults")  # fmt: skip
+_FIELDS: Final = (
+    "kubeVersion",
+    "level",
+    "ignore",
+    "deny",
+    "mayIgnore",
+    "onTimeout",
+    "spreadFrom",
+    "spreadOver",
+    "excludeNamespaces",
+    "defaults",
+)
 OnTimeout = Literal["allow", "deny"]
-_OF_DEFAULTS: Final = ("kinds", "namespaces", "minReplicas", "constraints")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +65,7 @@ class WorkloadDefaults:
 
     Attributes:
         constraints: the constraints without labelSelector and matchLabelKeys.
-        kinds: kinds of the workloads.
         namespaces: namespaces of the workloads; None for all.
-        min_replicas: minimum number of replicas.
     """
 
     constraints: tuple[Json, ...]
@@ -85,11 +91,7 @@ class AdmissionPolicy:
 
 
 def read_policy(path: str) -> AdmissionPolicy:
-    """Return the policy in a file.
-
-    Raises:
-        InputError: if it cannot be read, or is not a valid policy.
-    """
+    """Return the policy in a file. Raise InputError if it cannot be read, or is not a valid policy."""
     documents = [each.value for each in read_documents(read_text(Source(path, None)))]
     given = documents[0] if documents else {}
     return _PolicyParser(path).policy(given or {})
@@ -124,7 +126,7 @@ class _PolicyParser(TypedFields):
         return given
 
     def _defaults(self, value: Any, where: str) -> WorkloadDefaults:
-        given = self._given(value, where, _OF_DEFAULTS)
+        given = self._given(value, where, ("kinds", "namespaces", "minReplicas", "constraints"))
         kinds = self.strings(given.get("kinds", ["Deployment", "StatefulSet"]), f"{where}.kinds")
         for kind in kinds:
             self.choice(kind, DEFAULTED_KINDS, f"{where}.kinds")
@@ -140,7 +142,7 @@ class _PolicyParser(TypedFields):
         if not given:
             raise self.error("expected constraints", where)
         for i, each in enumerate(given):
-            for name in _MADE:
+            for name in ("labelSelector", "matchLabelKeys"):
                 if name in self.mapping(each, f"{where}[{i}]"):
                     raise self.error("remove it: the webhook uses the workload's own selector", f"{where}[{i}].{name}")
         spec = {"containers": [{"name": "a", "image": "a"}], "topologySpreadConstraints": given}

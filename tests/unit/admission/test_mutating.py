@@ -165,3 +165,13 @@ def test_each_mutation_takes_the_steps_of_its_copy_of_the_object() -> None:
     many = policy(*['[JSONPatch{op: "add", path: "/spec/nodeName", value: ""}]'] * 3_000)
     verdict, reason = found_by(*many, deployment())
     assert (verdict, "its expressions take too long" in reason) == ("unknown", True), reason
+
+
+def test_a_change_of_a_replica_set_that_is_not_known_leaves_the_pods_open() -> None:
+    labelled = "Object{metadata: Object.metadata{labels: {'by': request.userInfo.username}}}"
+    rule = {**WORKLOADS, "resources": ["replicasets"]}
+    selecting = [{"resourceRules": [rule], "objectSelector": {"matchLabels": {"app": app}}} for app in ("web", "db")]
+    verdict, because = found_by(*policy(labelled, matchConstraints=selecting[0]), deployment())
+    assert (verdict, "the user that creates it" in because) == ("unknown", True), because
+    assert found_by(*policy(labelled, matchConstraints=selecting[1]), deployment())[0] == "yes"
+    assert found_by(*policy("Object{}", matchConstraints=selecting[0]), deployment())[0] == "yes"

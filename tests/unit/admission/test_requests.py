@@ -66,3 +66,9 @@ def test_labels_of_a_namespace_outside_the_input_are_unknown() -> None:
     assert found_by(*denying, namespace, web)[0] == "yes"
     by_name = {"matchLabels": {"kubernetes.io/metadata.name": "shop"}}
     assert found_by(*policy("false", matchConstraints={**selecting, "namespaceSelector": by_name}), web)[0] == "no"
+
+
+def test_the_owner_of_a_pod_is_its_controller() -> None:
+    owner = "object.metadata.ownerReferences[0]"
+    assert found_by(*policy(f"{owner}.controller && {owner}.blockOwnerDeletion"), deployment())[0] == "yes"
+    assert found_by(*policy(f"{owner}.kind != 'ReplicaSet'"), deployment())[0] == "no"

@@ -11,8 +11,6 @@ from topospread.config.convert import convert
 from topospread.config.load import load_configuration
 
 OLD_WEIGHTS = on("InterPodAffinity:1", "NodeAffinity:1", "TaintToleration:1")
-
-
 NEW_WEIGHTS = on("TaintToleration:3", "NodeAffinity:2", "InterPodAffinity:2")
 
 

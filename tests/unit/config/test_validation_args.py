@@ -9,44 +9,31 @@ import pytest
 from tests.unit.config.builders import with_args
 from tests.unit.config.test_validation import messages
 
+SHAPE = "shape: Invalid value: {}: unexpected field `shape`, remove it or turn on the feature gate {}"
+TIMEOUTS = {"filterTimeout": "1s", "bindingTimeout": "5s"}
+DISABLED = (
+    "bindingTimeout: Forbidden: DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled",
+    "filterTimeout: Forbidden: DRASchedulingFilterTimeout feature gate is disabled",
+)
+
 
 @pytest.mark.parametrize(
-    ("data", "kube_version", "gates", "found"),
+    ("plugin", "args", "kube_version", "gates", "found"),
     [
         (
-            with_args("VolumeBinding", {"shape": [{"utilization": 5}]}),
-            "1.36",
-            {},
-            [
-                'profiles[0].pluginConfig[0].args.shape: Invalid value: [{"Utilization":5,"Score":0}]: unexpected '
-                "field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
-            ],
+            *("VolumeBinding", {"shape": [{"utilization": 5}]}, "1.36", {}),
+            [SHAPE.format('[{"Utilization":5,"Score":0}]', "StorageCapacityScoring")],
         ),
-        (
-            with_args("VolumeBinding", {"shape": []}),
-            "1.32",
-            {},
-            [
-                "profiles[0].pluginConfig[0].args.shape: Invalid value: []: unexpected field `shape`, remove it or "
-                "turn on the feature gate VolumeCapacityPriority"
-            ],
-        ),
-        (with_args("VolumeBinding", {"shape": [{"utilization": 5}]}), "1.32", {"VolumeCapacityPriority": True}, []),
-        (
-            with_args("DynamicResources", {"filterTimeout": "1s", "bindingTimeout": "5s"}),
-            "1.35",
-            {"DRASchedulerFilterTimeout": False},
-            [
-                "profiles[0].pluginConfig[0].args.bindingTimeout: Forbidden: DRADeviceBindingConditions or "
-                "DRAResourceClaimDeviceStatus feature gate is disabled",
-                "profiles[0].pluginConfig[0].args.filterTimeout: Forbidden: DRASchedulingFilterTimeout feature gate "
-                "is disabled",
-            ],
-        ),
+        ("VolumeBinding", {"shape": []}, "1.32", {}, [SHAPE.format("[]", "VolumeCapacityPriority")]),
+        ("VolumeBinding", {"shape": [{"utilization": 5}]}, "1.32", {"VolumeCapacityPriority": True}, []),
+        ("DynamicResources", TIMEOUTS, "1.35", {"DRASchedulerFilterTimeout": False}, DISABLED),
     ],
 )
-def test_by_gate(data: dict[str, Any], kube_version: str, gates: dict[str, bool], found: list[str]) -> None:
-    assert messages(data, kube_version, **gates) == found
+def test_by_gate(
+    plugin: str, args: dict[str, Any], kube_version: str, gates: dict[str, bool], found: list[str]
+) -> None:
+    expected = [f"profiles[0].pluginConfig[0].args.{each}" for each in found]
+    assert messages(with_args(plugin, args), kube_version, **gates) == expected
 
 
 @pytest.mark.parametrize(("kube_version", "refused"), [("1.21", False), ("1.22", True), ("1.37", True)])

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import yaml
 
 from topospread.drill.result import Drill, DrillRollout
 from topospread.drill.steps import AddNodes, Apply, Fail, Rollout, Scale
-from topospread.errors import InputError
 
 from .builders import Json, at, node, nodes, told, workload
 
@@ -137,9 +135,3 @@ def test_a_scale_in_the_midst_of_a_rollout_leaves_revisions_as_they_are() -> Non
 def test_a_recreated_ordinal_of_a_replaced_template_is_new() -> None:
     found = told([*nodes("a", "b"), db(2)], Rollout("sts/db"), Rollout("sts/db"))
     assert gone(found, 2) == [["db-1"], ["db-0"]]
-
-
-@pytest.mark.parametrize("wrong", ["x%", "1.5"])
-def test_a_strategy_that_means_nothing_is_refused(wrong: str) -> None:
-    with pytest.raises(InputError, match="a valid percent string"):
-        told([*nodes("a"), db(2, maxUnavailable=wrong)], Rollout("sts/db"))

@@ -21,8 +21,6 @@ from topospread.plugins.attached_volumes import NodeVolumeLimitsRules, limit_key
 from topospread.plugins.node_volume_limits import REASON, NodeVolumeLimits
 
 NODES = zonal(n0="a", n1="a")
-
-
 FULL = {"n0": (REASON,)}
 
 

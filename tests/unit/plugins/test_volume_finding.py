@@ -26,11 +26,7 @@ from topospread.plugins.volume_binding import VolumeBinding
 from topospread.plugins.volume_finding import REASON_CONFLICT, REASON_GONE, REASON_NO_VOLUME, VolumeBindingRules
 
 NODES = zonal(a0="a", a1="a", b0="b")
-
-
 FALLING = (ShapePoint(0, 10), ShapePoint(100, 0))
-
-
 LOCAL = storage_class(provisioner="kubernetes.io/no-provisioner")
 
 
@@ -91,11 +87,7 @@ def test_a_volume_that_cannot_be_translated_fails_the_nodes_that_have_moved() ->
 
 
 ALLOWED = {"matchLabelExpressions": [{"key": ZONE, "values": ["b", "c"]}]}
-
-
 EMPTY: Json = {"matchLabelExpressions": []}
-
-
 BROKEN = {"matchLabelExpressions": [{"key": ZONE, "values": []}]}
 
 

@@ -23,6 +23,9 @@ from tests.unit.simulation.test_group_attempts import (
     volume,
 )
 from topospread.answers.causes import causes_of
+from topospread.api.pod import Pod
+from topospread.api.pod_groups import PodGroup
+from topospread.scheduling.pod_groups import GroupAttempt, Member, MemberResult, Status
 
 
 def test_a_gang_takes_no_node_where_too_few_of_its_pods_find_one(tmp_path: Path) -> None:
@@ -55,11 +58,7 @@ SLICE = {
         "devices": [{"name": "d0"}, {"name": "d1"}],
     },
 }
-
-
 ONE = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "any"}}]}}
-
-
 DEVICES: list[Json] = [
     SLICE,
     {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "any"}, "spec": {}},
@@ -240,3 +239,28 @@ def test_pods_of_a_gang_take_a_device_each(devices: int, expected: int, tmp_path
     result = simulated(tmp_path, *items)
     assert result.unjudged == ()
     assert sum(placed(result).values()) == expected
+
+
+def test_the_release_of_a_claim_that_a_member_reserves_on_a_full_node_is_not_judged(tmp_path: Path) -> None:
+    result = {"request": "r", "driver": "d", "pool": "n1", "device": "d0"}
+    only = [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]
+    where = {"nodeSelectorTerms": [{"matchFields": only}]}
+    reserved = [{"resource": "pods", "name": "g-0", "uid": "g-0"}]
+    allocation = {"devices": {"results": [result]}, "nodeSelector": where}
+    own = {**SLICE, "kind": "ResourceClaim", "metadata": {"name": "c", "uid": "c"}, "spec": ONE}
+    own |= {"status": {"allocation": allocation, "reservedFor": reserved}}
+    first = pod("g-0", "g", resourceClaims=[{"name": "c", "resourceClaimName": "c"}])
+    items = [node("n1", cpu="0"), node("n2"), *DEVICES, own, group("g", 2), first, pod("g-1", "g")]
+    messages = {each.name: each.message for each in simulated(tmp_path, *items).placements}
+    assert messages["g-1"] == "not judged: the release of the claim c for a PodGroup"
+
+
+def test_a_group_that_fails_keeps_no_nomination_and_the_errors_of_its_pods() -> None:
+    members = [Member(f"default/{name}", Pod(), name) for name in "ab"]
+    own = MemberResult(members[0], message="own", error=True, keeps_promise=True)
+    attempt = GroupAttempt(PodGroup(), Status("Success", ()), [own, MemberResult(members[1], 3, keeps_promise=True)])
+    attempt.fail("late")
+    assert [(each.row, each.message, each.error, each.keeps_promise) for each in attempt.results] == [
+        *((-1, "own", True, True), (-1, "late", True, False)),
+    ]
+    assert (attempt.status.code, attempt.queue_code) == ("Error", "Error")

@@ -8,8 +8,6 @@ from tests.unit.scheduling.test_batching import NO_DEFAULTS, Json, config, pod, 
 from topospread.scheduling.pod_signature import Signer
 
 TOLERATIONS = [{"key": "b", "operator": "Exists"}, {"key": "a", "operator": "Exists"}]
-
-
 SOURCES = [{"name": "x", "emptyDir": {}}, {"name": "y", "configMap": {"name": "z"}}]
 
 
@@ -25,6 +23,8 @@ SOURCES = [{"name": "x", "emptyDir": {}}, {"name": "y", "configMap": {"name": "z
         ({}, {"volumes": SOURCES[:1]}, False),
         ({}, {"nodeSelector": {"disk": "good"}}, False),
         ({}, {"affinity": {}}, False),
+        ({}, {"hostNetwork": True}, True),
+        ({}, {"hostNetwork": True, "hostUsers": False}, False),
         ({"containers": [{"image": "a"}]}, {"containers": [{"image": "a:latest"}]}, True),
         ({"containers": [{"image": "a"}]}, {"containers": [{"image": "b"}]}, False),
         *(

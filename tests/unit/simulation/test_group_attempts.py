@@ -161,8 +161,6 @@ LOCAL: Json = {
     "provisioner": "kubernetes.io/no-provisioner",
     "volumeBindingMode": "WaitForFirstConsumer",
 }
-
-
 MADE = {**LOCAL, "metadata": {"name": "made"}, "provisioner": "disk.example.com"}
 
 

@@ -273,7 +273,6 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
 
 
 def _rollouts(answer: DrillResult) -> Iterator[Fact]:
-    """Yield the progress of rollouts and autoscalers."""
     for rollout in answer.steps[-1].rollouts:
         name = f"{rollout.namespace}/{rollout.name}"
         if rollout.over:
@@ -297,7 +296,6 @@ def _rollouts(answer: DrillResult) -> Iterator[Fact]:
 
 
 def _ranges(answer: DrillResult) -> Iterator[Fact]:
-    """Yield differences between runs."""
     for number, each_range in enumerate(answer.ranges):
         if each_range.stuck:
             is_stuck = "may be stuck" if answer.verdict == "unknown" else "is stuck"
@@ -311,7 +309,6 @@ def _ranges(answer: DrillResult) -> Iterator[Fact]:
 
 
 def _steps(answer: DrillResult) -> Table:
-    """Return a row for each step: its end, and its ready and pending pods."""
     rows: list[tuple[Cell, ...]] = []
     # A step lists only the workloads that it changes; the skew of others stays.
     latest: dict[tuple[str, ...], int] = {}
@@ -362,7 +359,6 @@ _OF_NODES = {"down": "stopped answering", "up": "ready again", "cordoned": "cord
 
 
 def _said(events: Sequence[DrilledEvent]) -> str:
-    """Return events of one kind as words."""
     event, last = events[0], events[-1]
     nodes = [name for each in events for name in each.nodes]
     pods = [pod for each in events for group in each.pods for pod in group.nodes.items()]

@@ -24,7 +24,6 @@ def why_facts(pending: Sequence[PendingPods], earlier: Sequence[int] = ()) -> It
     """Yield the causes with the most pods, at most two kinds.
 
     Args:
-        pending: the groups of pods.
         earlier: for each group, its pods that were already pending, which do not count; by default none.
     """
     kinds: dict[str, list[tuple[PendingPods, int]]] = {}
@@ -61,7 +60,6 @@ def fix_facts(
         remedies: best first.
         untried: number of causes for which no change was simulated.
         whose: a remedy's words → workload whose pods its result counts.
-        searched: whether changes were tried.
     """
     for each in remedies[:2]:
         words = each.says if each.code == "rebalance" else _tried(each, whose.get(each.says, ""))

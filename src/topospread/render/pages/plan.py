@@ -116,10 +116,7 @@ def _ground(each: PromiseSides) -> str:
 
 
 def _accepted(answer: Plan) -> Iterator[Fact]:
-    """Yield simulated fixes, and the promises with which the first workload would accept the change.
-
-    If a new lint finding may be the cause, yield only that.
-    """
+    """Yield fixes, and promises to accept the change. If a new lint finding may be the cause, yield only that."""
     worse = [each for each in answer.promises if each.verdict == "no"]
     if worse and answer.causes and answer.causes[0].code == "new-finding":
         yield Fact("fix", f"correct {answer.causes[0].says.partition(' ')[0]} first: it may be the cause")

@@ -48,13 +48,7 @@ def matrix_key(spreads: Iterable[Sequence[Constraint]]) -> str:
 
 
 def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
-    """Return the table of workloads: their counts, pods by domain of a topology key, skew and maxSkew.
-
-    Args:
-        rows: the workloads.
-        heads: headings of the counts.
-        key: topology key of the domains.
-    """
+    """Return the table of workloads: their counts, pods by domain of a topology key, skew and maxSkew."""
     found = [
         next((each for each in spread if each.topology_key == key and each.domains), None) for _, spread, *_ in rows
     ]

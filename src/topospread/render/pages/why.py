@@ -85,12 +85,7 @@ def _situations(situations: Sequence[Situation]) -> Table:
 
 
 def outcome_words(change: TriedChange, pending: int) -> str:
-    """Return how to make a change, and its simulated result.
-
-    Args:
-        change: the change.
-        pending: number of the workload's pending pods without it.
-    """
+    """Return how to make a change, and its result; without it, ``pending`` pods of the workload are pending."""
     kind, name = change.object["kind"], change.object["name"]
     placed = f"it is placed{skew_words(change.tried)}" if change.tried.of == 1 else tried_words(change.tried)
     match change.means:
@@ -234,7 +229,6 @@ def _summed_up(rows: list[DomainForPod], constraint: ConstraintForPod, answer: W
 
 
 def _remarks(constraint: ConstraintForPod, answer: Why) -> Iterator[Fact]:
-    """Yield other facts that affect the counts."""
     if constraint.counted:
         owners = [
             f"{pods} {owner.partition('/')[2]}" if owner else counted(pods, "bare pod")
@@ -281,7 +275,6 @@ def _has_own_words(answer: Why) -> bool:
 
 
 def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
-    """Yield the details for ``-o wide``."""
     for number, each in enumerate(answer.remedies, 1):
         words = outcome_words(each, answer.pods.pending)
         shown: list[Part] = [Fact("tried", words)]

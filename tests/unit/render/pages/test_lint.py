@@ -33,11 +33,11 @@ from topospread.text import for_terminal
 
 __all__ = ["programs"]
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 # The standard's own schema (OASIS, errata 01), as github.com/owenrumney/go-sarif v3.3.1 carries it (Unlicense); and
 # what GitHub code scanning needs beyond it, with the fields that are used and no others.
-SARIF = json.loads((Path(__file__).parent / "sarif-schema-2.1.0.json").read_text())
-SCANNED = json.loads((Path(__file__).parent / "sarif-2.1.0-subset.schema.json").read_text())
+SARIF = json.loads((Path(__file__).parents[1] / "sarif-schema-2.1.0.json").read_text())
+SCANNED = json.loads((Path(__file__).parents[1] / "sarif-2.1.0-subset.schema.json").read_text())
 LINT = schema_of("Lint")
 LONG = "a" * 100
 POD = f"""\
