@@ -243,7 +243,8 @@ def _says(found: Explanation, verdict: Word, placed: list[int]) -> str:
         case "bound":
             return f"{pod} runs on {found.node}{_again(found)}"
         case "placed":
-            first = f", the first of {found.wanted} pods," if found.situations and found.wanted > 1 else ""
+            is_first = any(each.pods[0] == found.name for each in found.situations)
+            first = f", the first of {found.wanted} pods," if is_first and found.wanted > 1 else ""
             return f"{pod}{first} goes to {found.node}"
         case "waiting":
             said = f"{pod} is not tried: it {found.message}".replace("it not created", "it is not created")
