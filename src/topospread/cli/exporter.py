@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +12,6 @@ from topospread.config.versions import NEWEST
 from .inputs import PATH, read_configuration
 from .served_address import served_at, tls_options
 from .usage import EXITS_WORKED, Explained
-
-if TYPE_CHECKING:
-    pass
 
 HELP = """\
 Watch a cluster and serve metrics of its pods' spread for Prometheus, until SIGTERM. Nothing is written to the

@@ -332,9 +332,9 @@ def judge(
 
 
 def _namespace(subject: LintSubject) -> object:
-    metadata = subject.value.get("metadata")
     if isinstance(subject, Manifest):
         return subject.item.metadata.namespace
+    metadata = subject.value.get("metadata")
     return metadata.get("namespace") if isinstance(metadata, dict) else None
 
 

@@ -17,7 +17,7 @@ from topospread.cluster.arrays import Ints
 from topospread.controllers.planned import QueuedPod
 from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.placements import Assignment, placements_by, scores
-from topospread.scheduling.pod_groups import bound_classes, scheduled_count
+from topospread.scheduling.pod_groups import bound_rows, scheduled_count
 from topospread.simulation.run import Run
 
 from .order_answer import OrderStep
@@ -104,7 +104,7 @@ class GroupOrders:
             return good, any(sum(placed) < self.least for placed in runs)
         cluster, key = self.search.run.cluster, group_key(exist[0][0].pod)
         assert key is not None, "a pod of a group"
-        rows = [row for each in bound_classes(cluster, key) for row in each.occupancy]
+        rows = bound_rows(cluster, key)
         places, scheduled = placements_by(self.topology_key, cluster, rows), scheduled_count(cluster, key)
         # Once the group's domain is fixed, an attempt of several pods is like an attempt of each.
         is_fixed = bool(rows) and self.least == 1

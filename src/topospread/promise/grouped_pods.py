@@ -21,9 +21,9 @@ from topospread.plugins.interface import NotJudgedError
 from topospread.plugins.pod_group_members import group_key
 from topospread.scheduling.placements import placements_by, scores
 from topospread.scheduling.pod_groups import (
-    TOPOLOGY,
     Member,
-    bound_classes,
+    bound_rows,
+    group_topology_key,
     min_count,
     refusal,
     scheduled_count,
@@ -78,9 +78,8 @@ class GroupedPods:
             return "rollouts of gangs are only simulated"
         framework = self.run.scheduler.framework_of(cluster.shared_class(members[0].pod))
         if topology_key:
-            rows = [row for each in bound_classes(cluster, key) for row in each.occupancy]
             try:
-                placements_by(topology_key, cluster, rows)
+                placements_by(topology_key, cluster, bound_rows(cluster, key))
                 scores(framework, cluster, ())
             except NotJudgedError as error:
                 return error.because
@@ -113,12 +112,9 @@ class GroupedPods:
     def _topology_key(self, pod: Pod) -> str:
         """Return the key of the topology constraint that is in force for a pod's group; "" without one."""
         group = self._judged(pod)
-        constraints = None if group is None else group.spec.scheduling_constraints
-        if constraints is None or not constraints.topology:
+        if group is None:
             return ""
-        framework = self.run.scheduler.framework_of(self.run.cluster.shared_class(pod))
-        is_in_force = framework.gates.enabled(TOPOLOGY) and framework.profile.enabled("placement_generate")
-        return constraints.topology[0].key if is_in_force else ""
+        return group_topology_key(group, self.run.scheduler.framework_of(self.run.cluster.shared_class(pod)))
 
     @cached_property
     def topology_keys(self) -> frozenset[str]:

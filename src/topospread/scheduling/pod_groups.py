@@ -68,7 +68,21 @@ def min_count(group: PodGroup) -> int:
 
 def scheduled_count(cluster: Cluster, key: Key) -> int:
     """Return the number of a group's pods with nodes."""
-    return sum(sum(each.occupancy.values()) for each in bound_classes(cluster, key))
+    return sum(sum(each.occupancy.values()) for each in _bound(cluster, key))
+
+
+def bound_rows(cluster: Cluster, key: Key) -> list[int]:
+    """Return the rows of the nodes with pods of a group."""
+    return [row for each in _bound(cluster, key) for row in each.occupancy]
+
+
+def group_topology_key(group: PodGroup, framework: Framework) -> str:
+    """Return the key of the topology constraint that is in force for a group; "" without one."""
+    constraints = group.spec.scheduling_constraints
+    if constraints is None or not constraints.topology:
+        return ""
+    is_in_force = framework.gates.enabled(TOPOLOGY) and framework.profile.enabled("placement_generate")
+    return constraints.topology[0].key if is_in_force else ""
 
 
 def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) -> NotJudgedError | None:
@@ -390,7 +404,7 @@ def _note_unallocated(cycle: _Cycle) -> None:
 
 def refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member], gates: Gates) -> str:
     """Return why the pods cannot be one group; "" if they can (``validatePodGroup``)."""
-    bound = [each.pod for each in bound_classes(cluster, (group.namespace, group.name))]
+    bound = [each.pod for each in _bound(cluster, (group.namespace, group.name))]
     first = members[0].pod.spec
     priority, policy = group.spec.priority or 0, first.preemption_policy or "PreemptLowerPriority"
     whose = ""
@@ -480,13 +494,12 @@ class _Cycle(msgspec.Struct):
     def _on_placements(self) -> _Trial:
         """Try each placement. Return the result of the best (``podGroupSchedulingPlacementAlgorithm``)."""
         scheduler, cluster = self.scheduler, self.scheduler.cluster
-        constraints = self.group.spec.scheduling_constraints
-        generates = self.framework.profile.enabled("placement_generate")
-        if constraints is None or not constraints.topology or not generates:
+        key = group_topology_key(self.group, self.framework)
+        if not key:
             trial = self._place()
             return self._none_of([trial]) if trial.status.code == "Unschedulable" else trial
-        rows = [row for each in bound_classes(cluster, self.key) for row in each.occupancy]
-        placements = placements_by(constraints.topology[0].key, cluster, rows)
+        rows = bound_rows(cluster, self.key)
+        placements = placements_by(key, cluster, rows)
         if not placements:
             return _Trial(Status("Unschedulable", ("no feasible placements found",)), fits=len(rows))
         trials: dict[str, _Trial] = {}
@@ -590,7 +603,7 @@ class _Cycle(msgspec.Struct):
         return written
 
 
-def bound_classes(cluster: Cluster, key: Key) -> list[PodClass]:
+def _bound(cluster: Cluster, key: Key) -> list[PodClass]:
     """Return the classes of a group's pods with nodes."""
     return [each for each in cluster.classes.values() if each.occupancy and group_key(each.pod) == key]
 

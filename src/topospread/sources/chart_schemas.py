@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
-from .roots import is_of_git, is_within, lies_in
+from .roots import is_of_git, is_within, real_path_in
 
 PACKED: Final = ".tgz"
 """File name ending of a packed chart."""
@@ -90,14 +90,14 @@ def _files(chart: str) -> Iterator[str]:
     if os.path.isfile(chart):
         yield chart
     root = os.path.realpath(chart)
-    visited = {root}
+    visited: set[str | None] = {root}
     for folder, below, names in os.walk(chart, followlinks=True):
-        inside = {name: os.path.realpath(os.path.join(folder, name)) for name in below}
-        if not all(lies_in(os.path.join(folder, name), root) for name in below):
+        inside = {real_path_in(os.path.join(folder, name), root): name for name in below}
+        if None in inside:
             raise ValueError("a link leaves the chart")
         # Many links may lead to one folder, which is listed once.
-        below[:] = {real: name for name, real in inside.items() if real not in visited}.values()
-        visited.update(inside.values())
+        below[:] = [name for real, name in inside.items() if real not in visited]
+        visited |= inside.keys()
         yield from (os.path.join(folder, name) for name in names)
 
 

@@ -174,15 +174,17 @@ def not_spread(least: int, key: str) -> str:
         key: topology key of the constraint or anti-affinity; "" for any.
     """
     affinity = "variables.spec.affinity.podAntiAffinity"
-    apart = f"(has(variables.spec.affinity) && has({affinity}){{}})"
-    if not key:
-        spread = [apart.format(""), "size(variables.constraints) > 0"]
-    else:
-        lists = (("required", "t.topologyKey"), ("preferred", "t.podAffinityTerm.topologyKey"))
-        terms = [(f"{affinity}.{each}DuringSchedulingIgnoredDuringExecution", name) for each, name in lists]
-        any_term = " || ".join(f"(has({terms}) && {terms}.exists(t, {name} == '{key}'))" for terms, name in terms)
-        spread = [apart.format(f" && ({any_term})"), _any(f"c.topologyKey == '{key}'")]
-    return f"variables.replicas >= {least} && !({' || '.join(spread)})"
+    constrained, apart = "size(variables.constraints) > 0", f"has(variables.spec.affinity) && has({affinity})"
+    if key:
+        constrained = _any(f"c.topologyKey == '{key}'")
+        required, preferred = (
+            f"{affinity}.{each}DuringSchedulingIgnoredDuringExecution" for each in ("required", "preferred")
+        )
+        apart += (
+            f" && ((has({required}) && {required}.exists(t, t.topologyKey == '{key}')) || "
+            f"(has({preferred}) && {preferred}.exists(t, t.podAffinityTerm.topologyKey == '{key}')))"
+        )
+    return f"variables.replicas >= {least} && !(({apart}) || {constrained})"
 
 
 EXPRESSED: Final[Mapping[str, Expressed]] = {

@@ -25,7 +25,6 @@ Json = dict[str, Any]
 LEFT_OUT: Final = ("kube-node-lease", "kube-public", "kube-system")
 """Namespaces that are always excluded."""
 
-_USUAL: Final = Settings()
 _ACTIONS: Final[Mapping[Severity, list[str]]] = {"error": ["Deny"], "warning": ["Warn", "Audit"], "hint": ["Audit"]}
 _GROUPS: Final[Mapping[str, tuple[str, str, str]]] = {
     "Deployment": ("apps", "v1", "deployments"),
@@ -53,7 +52,7 @@ def left_out(settings: Settings) -> list[tuple[str, str]]:
     return [(rule, why) for rule, why in NOT_IN_CEL.items() if settings.asks(rule)]
 
 
-def policies(rules: Sequence[tuple[Rule, Severity]], engine: Engine, settings: Settings = _USUAL) -> list[Json]:
+def policies(rules: Sequence[tuple[Rule, Severity]], engine: Engine, settings: Settings) -> list[Json]:
     """Return the objects to apply, in the order of the rules: a policy and a binding each, or one Kyverno policy."""
     if engine == "kyverno":
         return [_kyverno(rule, severity, settings) for rule, severity in rules]
@@ -67,7 +66,8 @@ def _expressed(rule: Rule, settings: Settings) -> Expressed:
     return found._replace(finding=not_spread(settings.spread_from, settings.spread_over))
 
 
-def _left_out(settings: Settings) -> list[str]:
+def _excluded(settings: Settings) -> list[str]:
+    """Return the namespaces that the policies exclude."""
     return sorted({*LEFT_OUT, *settings.exclude_namespaces})
 
 
@@ -109,7 +109,7 @@ def _policy(rule: Rule, severity: Severity, settings: Settings) -> Json:
             "failurePolicy": "Fail",
             "matchConstraints": {
                 "namespaceSelector": {
-                    "matchExpressions": [{"key": NAMESPACE_NAME, "operator": "NotIn", "values": _left_out(settings)}]
+                    "matchExpressions": [{"key": NAMESPACE_NAME, "operator": "NotIn", "values": _excluded(settings)}]
                 },
                 "resourceRules": _resource_rules(expressed.kinds),
             },
@@ -162,7 +162,7 @@ def _kyverno(rule: Rule, severity: Severity, settings: Settings) -> Json:
                 {
                     "name": rule.id,
                     "match": {"any": [{"resources": {"kinds": kinds, "operations": _OPERATIONS[:]}}]},
-                    "exclude": {"any": [{"resources": {"namespaces": _left_out(settings)}}]},
+                    "exclude": {"any": [{"resources": {"namespaces": _excluded(settings)}}]},
                     "celPreconditions": _conditions(rule.id, severity),
                     "validate": {
                         "failureAction": "Enforce" if severity == "error" else "Audit",
