@@ -315,8 +315,6 @@ def judge(
     for number, rule in enumerate(asked):
         progress(number, len(asked))
         for subject, problem in (each for given in groups for each in rule.check(given)):
-            if settings.exclude_namespaces and _namespace(subject) in settings.exclude_namespaces:
-                continue
             finding = _finding(rule, subject, problem, found)
             # Two overlays share the findings of their base: report each once.
             alike = finding.rendered is not None or len(groups) > 1
@@ -324,7 +322,7 @@ def judge(
             reason = ignores.take(rule.id, subject, finding.rendered or finding.place)
             if reason is not None:
                 ignored.setdefault(key, replace(finding, reason=reason))
-            elif _is_wanted(finding, settings, origins):
+            elif _is_wanted(finding, settings, origins) and _namespace(subject) not in settings.exclude_namespaces:
                 judged.setdefault(key, Judged(finding, subject, problem))
     of_ignores = [each for each in _of_ignores(ignores, ids, origins) if _is_wanted(each.finding, settings, origins)]
     every_judged = _in_order([*judged.values(), *of_ignores], found, settings)

@@ -156,3 +156,10 @@ def test_settings_name_the_key_over_which_workloads_are_to_be_spread_and_namespa
     (tmp_path / ".topospread.yaml").write_text("lint: {spread-over: a/b/c}")
     with pytest.raises(InputError, match="a valid label key"):
         find_settings(str(tmp_path))
+
+
+def test_an_ignore_in_an_exempt_namespace_is_not_told_to_be_unused(tmp_path: Path) -> None:
+    (tmp_path / ".topospread.yaml").write_text("lint: {exclude-namespaces: [batch]}")
+    annotated = "metadata:\n  namespace: batch\n  annotations: {topospread.dev/ignore: no-spread}\n"
+    (tmp_path / "a.yaml").write_text(deployment("", replicas=3).replace("metadata:\n", annotated, 1))
+    assert [each.rule for each in lint([str(tmp_path)], settings=find_settings(str(tmp_path)))] == []
