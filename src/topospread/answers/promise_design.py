@@ -262,7 +262,7 @@ def _declaring(
 
 
 def _is_replaced(declared: Want, wants: Sequence[Want], replicas: int) -> bool:
-    """Return whether a wanted promise is at least as strict as a declared promise on the same event."""
+    """Return whether one of the wanted promises implies the declared promise."""
     return any(each.about == declared.about and each.includes(declared, replicas) for each in wants)
 
 

@@ -265,7 +265,7 @@ def _count(key: str, value: str) -> int:
 
 
 def _where(value: str) -> tuple[str, str]:
-    """Split ``WHERE:REST`` into the zone or node and the rest; WHERE is "" if the value has none."""
+    """Split ``WHERE:REST``, where WHERE is a zone or node. A value without WHERE gives "" and the whole value."""
     where, colon, rest = value.partition(":")
     return (where, rest) if colon and "=" not in where and rest not in _EFFECTS else ("", value)
 

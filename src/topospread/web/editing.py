@@ -81,7 +81,7 @@ class WrittenManifest:
         result: the placement; None if it is unknown.
         own: (kind, namespace, name) of each object in the text.
         whole: the cluster with the text's objects, before placement.
-        problem: why there is no result, unless a finding says so.
+        problem: the reason if there is no result and no finding tells it.
     """
 
     lint: LintReport | None

@@ -35,7 +35,7 @@ class Expressed(NamedTuple):
     Attributes:
         finding: expression that is true for a finding; it may use `VARIABLES`.
         kinds: the kinds that it checks.
-        note: the findings that only the linter has; "" if there are none.
+        note: what only the linter finds; may be empty.
     """
 
     finding: str

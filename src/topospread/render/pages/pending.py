@@ -24,7 +24,7 @@ def why_facts(pending: Sequence[PendingPods], earlier: Sequence[int] = ()) -> It
     """Yield the causes with the most pods, at most two kinds.
 
     Args:
-        earlier: for each group, its pods that were already pending, which do not count; by default none.
+        earlier: number of pods of each group that are not counted, because they were pending before.
     """
     kinds: dict[str, list[tuple[PendingPods, int]]] = {}
     for each, old in zip(pending, earlier or [0] * len(pending), strict=True):
