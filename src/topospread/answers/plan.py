@@ -128,9 +128,7 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     declared: Annotated[str, Meta(description="Declared promise that decides the verdict; empty without one.")]
     verdict: Annotated[
         Word,
-        Meta(
-            description="Yes if the declared promise is kept. Without a declared promise: yes if as many pods are left as before."
-        ),
+        Meta(description="Whether the declared promise is kept; if none is declared, whether as many pods are left."),
     ]
     better: Annotated[bool, Meta(description="Whether more pods are left than before.")]
     blocks: Annotated[
