@@ -39,6 +39,7 @@ from topospread.promise.compared import (
 )
 from topospread.promise.fresh import LISTS, POD_LISTS, Designed, without_placed_pods
 from topospread.promise.orders import SearchBudget
+from topospread.promise.simulated_losses import simulated_losses
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import (
     Comparison,
@@ -447,6 +448,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     )
     rollouts = _Rollouts((), (), ()) if old is new else _rollouts(old, new, shown.before, unscaled[1], seconds)
     changes = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
+    changes += simulated_losses(shown, inventories, sides, changes)
     differing = [*_differing(old, new)]
     made = [f"{kind} {name}" for kind, name, how in differing if kind in _WRITTEN_BY_NODES and how != "removed"]
     deciding = [f"{kind} {name}" for kind, name, how in differing if kind in _DECIDING and how == "new"]
@@ -661,7 +663,12 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
         left = f"{least}{each.after} of {each.replicas[1]}, not {each.before}"
         left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
         left += ", if other workloads leave room" if each.ground == "alone" else ""
+        left += ", in the simulation" if _is_simulated_loss(each) else ""
         yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"
+
+
+def _is_simulated_loss(change: PromiseChange) -> bool:
+    return change.ground == "played" and change.event == "zone-loss"
 
 
 def _undeclared_reasons(dropped: Sequence[UndeclaredPromise]) -> Iterator[str]:
@@ -728,6 +735,14 @@ def _says(
     if verdict == "no":
         return "; ".join(reasons) or "fewer pods that are not judged can find nodes"
     if verdict == "yes":
+        fewer = [
+            f"{each.key[1]}/{each.key[2]} {each.after} of {each.replicas[1]}, not {each.before}"
+            for each in changes
+            if _is_simulated_loss(each)
+        ]
+        if fewer:
+            says = "nothing is proved to get worse, but a zone loss leaves fewer simulated pods of"
+            return f"{says} {listed(fewer, _MOST_CAUSES)}"
         return "nothing gets worse"
     names = dict.fromkeys(f"{each.key[1]}/{each.key[2]}" for each in changes if each.verdict == "unknown")
     hangs = f"the pods that losses leave of {joined(names)} are undecided" if names else ""
@@ -805,6 +820,9 @@ def _allowed(change: PromiseChange) -> str:
     if not change.event.endswith("loss") or not change.replicas[1]:
         return f"{change.key[2]}: {EVENT_WORDS[change.event]} {change.after} of {change.replicas[1]}"
     what = change.event.removesuffix("-loss")
+    if _is_simulated_loss(change):
+        most = [str(of - left.least) for of, left in zip(change.replicas, (change.before, change.after), strict=True)]
+        return f"{change.key[2]}: {most[1]} of {change.replicas[1]} simulated pods are in one zone, before {most[0]}"
     return (
         f"{change.key[2]}: filters let {change.replicas[1] - change.after.most} of {change.replicas[1]} pods into one "
         f"{what}, before at most {change.replicas[0] - change.before.least}"
