@@ -163,3 +163,9 @@ def agreeing(words: str, number: int) -> str:
         return words
     verb, space, rest = words.partition(" ")
     return _SINGULAR.get(verb, verb) + space + rest
+
+
+def noun_of(topology_key: str) -> str:
+    """Return the noun for a domain of a topology key: ``zone``, ``rack``; ``node`` for the hostname."""
+    noun = topology_key.rpartition("/")[2]
+    return "node" if noun == "hostname" else noun

@@ -22,6 +22,7 @@ from topospread.drill.result import (
 )
 from topospread.errors import UsageError
 from topospread.scheduling.disruption_budgets import budget_selector
+from topospread.simulation.missed_selectors import missed_selectors
 from topospread.simulation.unknown import is_unjudged
 from topospread.text import not_in_namespace
 from topospread.traffic.result import ExpectedTraffic
@@ -230,7 +231,12 @@ def drill_answer(
             for each in (mending.moves if mending is not None else ())
         ),
         fallback=tuple(_gains(drill, drill.fallback)) if drill.fallback is not None else None,
-        warnings=tuple(drill.warnings),
+        warnings=(
+            *drill.warnings,
+            *missed_selectors(
+                (f"{each.namespace}/{each.name}", (one.arithmetic for one in each.spread)) for each in drill.workloads
+            ),
+        ),
         notes=tuple(drill.notes),
     )
 

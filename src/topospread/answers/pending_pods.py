@@ -87,7 +87,7 @@ def fixes_of(simulation: Simulation, namespace: str | None) -> Fixes:
     chosen = {each for each in run.plan.workloads if namespace in (None, each.namespace)}
     if 2 * len(run.queue) > EFFORT:
         return (), len(simulation.pending), False, {}
-    waiting = explain_pending(inventory, run, chosen, suggest=True)
+    waiting = explain_pending(inventory, run, chosen, suggest=True, result=None if options.pools else simulation)
     found = tuple(each.remedies[0] for each in _rejected(waiting.pending) if each.remedies)
     searched = [each.explanation for each in waiting.pending]
     tried = [each for each in searched if each.state == "pending"]

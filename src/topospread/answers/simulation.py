@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from topospread.answer import Answer
 from topospread.base import Base, Bounds
 from topospread.errors import InputError, UsageError
+from topospread.simulation.missed_selectors import missed_selectors
 from topospread.simulation.result import EvictedPod, Placement
 from topospread.text import did_you_mean, not_in_namespace
 from topospread.traffic.result import ExpectedTraffic
 
-from .spread import PendingPods, Pool, SpreadOutcome, missed_selectors, pending_pods, pool_of, spread_outcome
+from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
 from .words import counted, listed
 
 if TYPE_CHECKING:

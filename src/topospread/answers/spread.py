@@ -11,15 +11,12 @@ from topospread.base import Base
 
 from .causes import SPREAD, causes_of
 from .reasons import on_it
-from .words import counted, listed, noun_of
+from .words import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
     from topospread.simulation.result import PendingGroup, PoolRefusal, PoolUse, WorkloadSpread
-    from topospread.status.result import ConstraintStatus
 
 Reasons = dict[str, int]
 """Reason of kube-scheduler → number of nodes that it rejects."""
@@ -152,20 +149,6 @@ class Pool(Base, frozen=True, kw_only=True):
         str,
         Meta(description="Why no node is added: a limit, a lost domain, or why a new node takes no pending pod."),
     ]
-
-
-def missed_selectors(
-    workloads: Iterable[tuple[str, Iterable[ConstraintArithmetic | ConstraintStatus | ConstraintTerms]]],
-) -> Iterator[str]:
-    """Yield a warning for each selector that misses the pods of the workloads that have it."""
-    missed: dict[tuple[str, str], dict[str, None]] = {}
-    for name, constraints in workloads:
-        for each in constraints:
-            if each.origin == "pod" and not each.counts_itself:
-                missed.setdefault((noun_of(each.topology_key), each.selector), {})[name] = None
-    for (noun, selector), names in missed.items():
-        why = f"selector {selector}" if selector else "it has no labelSelector"
-        yield f"{listed(list(names), 3)}: the constraint over {noun}s counts none of these pods ({why}): no spreading"
 
 
 def terms_of(arithmetic: ConstraintArithmetic) -> dict[str, Any]:

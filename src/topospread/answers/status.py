@@ -18,6 +18,7 @@ from topospread.controllers.node_lifecycle import is_silent
 from topospread.controllers.planned import Workload
 from topospread.rebalance.at_once import moves_at_once
 from topospread.rebalance.result import Rebalance
+from topospread.simulation.missed_selectors import missed_selectors
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.pending import reasons_by_domain
 from topospread.simulation.placing import Progress
@@ -30,7 +31,6 @@ from topospread.why.explain import Waiting, explain_pending
 from .asked import asked_of, input_words
 from .causes import all_tainted
 from .pending_pods import Pending, pending_groups, workload_key
-from .spread import missed_selectors
 from .words import agreeing, counted, in_order, listed, noun_of
 
 _MOST_CAUSES = 3

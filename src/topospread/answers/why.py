@@ -10,6 +10,7 @@ from msgspec.structs import asdict, replace
 from topospread.answer import Answer, Cause, Remedy
 from topospread.base import Base, Bounds, Word
 from topospread.controllers.planned import is_refusal
+from topospread.simulation.missed_selectors import missed_selectors
 from topospread.why.attempts import Attempts
 from topospread.why.result import ChoiceWithout, NearestNode, NodeScores, PluginVerdict
 
@@ -21,7 +22,6 @@ from .spread import (
     Reasons,
     RejectedNodes,
     left_out_nodes,
-    missed_selectors,
     rejections_of,
     sum_in_words,
     terms_of,

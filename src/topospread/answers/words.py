@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from topospread.text import agreeing, counted, listed
+from topospread.text import agreeing, counted, listed, noun_of
 from topospread.whole_number import whole_number
 
 __all__ = ["PODS_ANYWHERE", "agreeing", "counted", "in_order", "joined", "listed", "natural", "noun_of"]
@@ -32,9 +32,3 @@ def joined(parts: Iterable[str]) -> str:
     """Return ``a``, ``a and b`` or ``a, b and c``."""
     *before, last = parts
     return f"{', '.join(before)} and {last}" if before else last
-
-
-def noun_of(topology_key: str) -> str:
-    """Return the noun for a domain of a topology key: ``zone``, ``rack``; ``node`` for the hostname."""
-    noun = topology_key.rpartition("/")[2]
-    return "node" if noun == "hostname" else noun

@@ -168,7 +168,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
         )
         interrupted = True
     if not prints_page(given):
-        warn(found.warnings)
+        warn(answer.warnings)
     wish = ReportWish(inventory, options, steps)
     code = write_answer(about(answer, inventory, options), given, {"html": lambda: html_text(given, wish)})
     return drill_many.INTERRUPTED if interrupted else code

@@ -16,7 +16,9 @@ from topospread.api.well_known_labels import ZONE
 from topospread.base import Base, Word, worst
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
+from topospread.simulation.missed_selectors import missed_selectors
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import spreads
 from topospread.simulation.unknown import is_unjudged, unjudged_parts
 from topospread.simulation.unknown import merged as merged_parts
 
@@ -118,6 +120,9 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     targets = shard.share(every) if shard is not None else every
     part = mark(shard, [name for name, _ in every]) if shard is not None else None
     devices = play.state.cluster.objects.devices
+    constraints = spreads(play.state.run)
+    named = ((f"{each.namespace}/{each.name}", constraints.get(id(each), ())) for each in play.state.run.plan.workloads)
+    warnings = (*play.state.warnings, *missed_selectors(named))
 
     def ask(target: tuple[str, Step]) -> _Found:
         return bracketed(target, _outcome(target, begin, play.go_on(target[1]), play))
@@ -142,7 +147,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         ordered = sorted(found, key=lambda each: _goodness(each[0]))
         unjudged = merged_parts(*(parts for _, parts in ordered))
         outcomes = tuple(outcome for outcome, _ in ordered)
-        return EachDrill(kind, outcomes, tuple(play.state.warnings), partial, part, unjudged)
+        return EachDrill(kind, outcomes, warnings, partial, part, unjudged)
 
     _look_once(play)
     devices.share(devices, max(len(targets), 1))

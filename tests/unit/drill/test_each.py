@@ -123,3 +123,13 @@ def test_drills_share_the_steps_of_searches_for_devices(monkeypatch: pytest.Monk
     found = each("node", *nodes(*"abcabcabc"), workload("Deployment", replicas=3, spec=claims), *objects)
     assert [outcome.verdict for outcome in found.outcomes] == ["unknown"] * 9
     assert sum(spent) < 1_000_000
+
+
+def test_a_selector_that_counts_no_pod_is_a_warning() -> None:
+    missing = {"topologySpreadConstraints": [spread(labelSelector={"matchLabels": {"app": "wbe"}})]}
+    objects = [*nodes("a", "b"), workload("Deployment", spec=missing)]
+    says = "shop/web: the constraint over zones counts none of these pods (selector app=wbe): no spreading"
+    assert each("zone", *objects).answer().warnings == (says,)
+    answer = told(objects, Fail(at("zone=a"))).answer()
+    assert answer.warnings == (says,)
+    assert f"warning: {says}" in " ".join(answer.text().split())

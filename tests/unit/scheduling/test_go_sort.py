@@ -47,3 +47,12 @@ def test_after_too_many_bad_pivots_the_order_is_the_keys_too(keys: list[int], st
     assert run.elements[:start] == list(range(start))
     assert [keys[each] for each in run.elements[start:]] == sorted(keys[start:])
     assert sorted(run.elements) == list(range(len(keys)))
+
+
+def test_a_rising_list_with_many_swapped_neighbours_is_sorted() -> None:
+    keys = list(range(100))
+    for i in range(3, 100, 10):
+        keys[i], keys[i + 1] = keys[i + 1], keys[i]
+    run = _Run(list(range(100)), keys.__getitem__)
+    run.sort(0, 100, 7)
+    assert [keys[each] for each in run.elements] == list(range(100))

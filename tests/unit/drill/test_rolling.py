@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
-from topospread.api.rollout import OrdinalStrategy, Strategy
-from topospread.controllers.rolling import OnNode, Ordinal, nodes_to_replace, ordinals_to_replace
 from topospread.drill.result import Drill, DrillRollout
 from topospread.drill.steps import AddNodes, Apply, Fail, Rollout, Scale
-from topospread.errors import InputError
 
 from .builders import Json, at, node, nodes, told, workload
 
@@ -138,43 +132,6 @@ def test_a_scale_in_the_midst_of_a_rollout_leaves_revisions_as_they_are() -> Non
     assert found.verdict == "yes"
 
 
-ordinals = st.lists(st.none() | st.builds(Ordinal, st.booleans(), st.booleans()), max_size=6)
-
-
-@given(pods=ordinals, by=st.builds(OrdinalStrategy, st.integers(0, 4), st.integers(1, 4)), at_once=st.booleans())
-def test_no_more_are_unavailable_than_may_be(pods: list[Ordinal | None], by: OrdinalStrategy, at_once: bool) -> None:
-    for in_order in (True, False):
-        places = ordinals_to_replace(pods, by, in_order=in_order, at_once=at_once)
-        chosen = [pods[place] for place in places]
-        assert all(each is not None and not each.is_new for each in chosen)
-        assert min(places, default=by.partition) >= by.partition
-        available = sum(each is not None and each.is_available for each in pods)
-        going = sum(each is not None and each.is_available for each in chosen)
-        assert not going or len(pods) - available + going <= (by.max_unavailable if at_once else len(pods))
-
-
-states = st.dictionaries(
-    st.sampled_from("abcdef"), st.builds(OnNode, st.none() | st.booleans(), st.none() | st.booleans())
-)
-
-
-@given(nodes=states, most=st.integers(1, 4))
-def test_daemons_go_and_come_within_the_bounds(nodes: dict[str, OnNode], most: int) -> None:
-    going, coming = nodes_to_replace(nodes, Strategy(0, most))
-    assert coming == []
-    down = {name for name, each in nodes.items() if not (each.new or each.old) or (each.new and each.old)}
-    assert len(down | set(going)) <= max(most, len(down))
-    going, coming = nodes_to_replace(nodes, Strategy(most, 0))
-    assert all(nodes[name].new or not nodes[name].old for name in going)
-    assert all(nodes[name].new is None and nodes[name].old is not None for name in coming)
-
-
 def test_a_recreated_ordinal_of_a_replaced_template_is_new() -> None:
     found = told([*nodes("a", "b"), db(2)], Rollout("sts/db"), Rollout("sts/db"))
     assert gone(found, 2) == [["db-1"], ["db-0"]]
-
-
-@pytest.mark.parametrize("wrong", ["x%", "1.5"])
-def test_a_strategy_that_means_nothing_is_refused(wrong: str) -> None:
-    with pytest.raises(InputError, match="a valid percent string"):
-        told([*nodes("a"), db(2, maxUnavailable=wrong)], Rollout("sts/db"))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.unit.config.builders import configuration, off
 from topospread.config.gates import gates_for
-from topospread.config.load import default_profile
+from topospread.config.load import default_profile, load_configuration
 
 RESOURCES_AND_IMAGES = {"NodeResourcesBalancedAllocation": 1, "NodeResourcesFit": 1, "ImageLocality": 1}
 OLD_WEIGHTS = {"TaintToleration": 1, "NodeAffinity": 1, "InterPodAffinity": 1, "PodTopologySpread": 2}
@@ -28,10 +29,7 @@ BEFORE_NODE_RESOURCES_FIT = {
         ("1.22", RESOURCES_AND_IMAGES | OLD_WEIGHTS),
         ("1.20", BEFORE_NODE_RESOURCES_FIT | OLD_WEIGHTS),
         ("1.19", BEFORE_NODE_RESOURCES_FIT | OLD_WEIGHTS | {"SelectorSpread": 1}),
-        (
-            "1.18",
-            BEFORE_NODE_RESOURCES_FIT | OLD_WEIGHTS | {"PodTopologySpread": 1, "DefaultPodTopologySpread": 1},
-        ),
+        ("1.18", BEFORE_NODE_RESOURCES_FIT | OLD_WEIGHTS | {"PodTopologySpread": 1, "DefaultPodTopologySpread": 1}),
     ],
 )
 def test_score_plugins_and_weights(version: str, weights: dict[str, int]) -> None:
@@ -56,10 +54,7 @@ def test_filters_begin_with(version: str, first: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("version", "limits"),
-    [
-        ("1.30", ["EBSLimits", "GCEPDLimits", "NodeVolumeLimits", "AzureDiskLimits"]),
-        ("1.31", ["NodeVolumeLimits"]),
-    ],
+    [("1.30", ["EBSLimits", "GCEPDLimits", "NodeVolumeLimits", "AzureDiskLimits"]), ("1.31", ["NodeVolumeLimits"])],
 )
 def test_volume_limits_of_in_tree_drivers_went_in_1_31(version: str, limits: list[str]) -> None:
     assert [name for name in default_profile(version).enabled("filter") if name.endswith("Limits")] == limits
@@ -121,3 +116,10 @@ def test_every_version_has_a_default_profile(minor: int) -> None:
     assert profile.enabled("bind") == ("DefaultBinder",)
     assert "PodTopologySpread" in profile.enabled("filter")
     assert "DefaultPreemption" in profile.enabled("post_filter")
+
+
+def test_pods_choose_their_profile_by_name() -> None:
+    data = configuration(profiles=[{"schedulerName": "a"}, {"schedulerName": "b", "plugins": {"score": off("*")}}])
+    loaded = load_configuration(data)
+    chosen = [loaded.profile_for(name) for name in ("a", "b", "c")]
+    assert [profile and len(profile.weights) for profile in chosen] == [9, 0, None]

@@ -1,0 +1,42 @@
+"""The classes that a view listens to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.scheduling.test_view_cache import ZONE, replica, scheduler_of, spread
+
+
+def near(labels: dict[str, str]) -> dict[str, Any]:
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": labels}}
+    preferred = [{"weight": 1, "podAffinityTerm": term}]
+    return {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}}
+
+
+@pytest.mark.parametrize(("says", "heard"), [(spread, 0), (near, 1)])
+@pytest.mark.parametrize("count", [20, 150])
+def test_a_view_listens_to_classes_that_the_cluster_does_not_count(says: Any, heard: int, count: int) -> None:
+    scheduler = scheduler_of(6)
+    pods = [replica(f"app-{i}", says({"app": f"app-{i}"})) for i in range(count)]
+    for turn in range(2):
+        for i, pod in enumerate(pods):
+            assert scheduler.schedule(pod, f"app-{i}-{turn}").node is not None
+
+    views = [scheduler.view(scheduler.cluster.shared_class(pod)) for pod in pods]
+
+    assert scheduler.work.built == count
+    assert sum(view.heard for view in views) == heard * count, "with affinity, the class of its own pods each"
+    assert len(scheduler.cluster.selections) <= count
+
+
+def test_classes_that_went_are_not_listened_to_for_good() -> None:
+    scheduler = scheduler_of(3)
+    cluster, web, heard = scheduler.cluster, replica("web", spread({"app": "web"})), []
+    for revision in range(6_000):
+        cluster.bind("default/old", cluster.pod_class(replica("web", {}, hash=str(revision))), 0)
+        heard.append(scheduler.view(cluster.shared_class(web)).heard)
+        cluster.unbind("default/old")
+
+    assert max(heard) < 3_500, "what the cluster lets go of goes from the views, too"
