@@ -447,15 +447,18 @@ def plan(  # noqa: PLR0913 - keyword arguments
         )
     )
     rollouts = _Rollouts((), (), ()) if old is new else _rollouts(old, new, shown.before, unscaled[1], seconds)
-    changes = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
-    changes += simulated_losses(shown, inventories, sides, changes)
+    known = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
+    changes = [*known, *simulated_losses(shown, inventories, sides, known)]
     differing = [*_differing(old, new)]
     made = [f"{kind} {name}" for kind, name, how in differing if kind in _WRITTEN_BY_NODES and how != "removed"]
     deciding = [f"{kind} {name}" for kind, name, how in differing if kind in _DECIDING and how == "new"]
     told = [*_told(review, gone, [*made, *deciding])]
     told += [*_told_of_input(old, new, differing, ignored, changed or {}), *rollouts.told]
-    nodes = bool(made) and lines is not None  # without manifests, a session itself changed the nodes
-    unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values())), *rollouts.unjudged]
+    # Without manifests, a session itself changed the nodes.
+    unjudged = [
+        *_unjudged(old, new, nodes=bool(made) and lines is not None, config=any((changed or {}).values())),
+        *rollouts.unjudged,
+    ]
     answer = plan_answer(
         review,
         changes,
