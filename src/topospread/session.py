@@ -127,8 +127,8 @@ class Session:
     ``session.simulate().to_json()`` is the text of ``topospread simulate -o json``.
 
     Args:
-        on: the cluster: ``live``, a path, several paths, a synthetic cluster (``zones=3,nodes=6``), an inventory, or
-            objects: dictionaries, or objects of the clients kubernetes, kr8s and lightkube.
+        on: the cluster: ``live``, a path, a synthetic cluster (``zones=3,nodes=6``), a list of these two, an inventory,
+            or objects: dictionaries, or objects of the clients kubernetes, kr8s and lightkube.
         kube_version: the Kubernetes version to follow, ``1.30``.
         config: kube-scheduler's configuration, as a file or as data.
         gates: feature gates, ``A=true,apiserver:B=false``.

@@ -76,7 +76,7 @@ def each_answer(found: EachDrill) -> DrillEach:
         range_ = counted(most, "pod") if least == most else f"{least} to {most} pods"
         lost = max(len(each.lost_quorum) for each in bad)
         what = [f"{range_} newly pending"] if most else []
-        what += [f"up to {counted(lost, 'StatefulSet')} without a quorum"] if lost else []
+        what += [f"most pods of up to {counted(lost, 'StatefulSet')} lost"] if lost else []
         broken, stuck = max(len(each.broken) for each in bad), sum(each.stuck for each in bad)
         what += [f"up to {counted(broken, 'broken PodDisruptionBudget')}"] if broken else []
         what += [counted(stuck, "stuck rollout")] if stuck else []

@@ -51,7 +51,7 @@ class DrillOutcome(Base, frozen=True):
     ]
     lost_quorum: Annotated[
         tuple[LostReplicas, ...],
-        Meta(description="StatefulSets whose lost pods are not replaced and that have no quorum or no ready pod."),
+        Meta(description="StatefulSets that lost most of their pods and do not replace them."),
     ]
     unjudged: Annotated[int, Meta(description="Pending pods that are not judged.")]
 

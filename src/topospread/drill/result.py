@@ -165,8 +165,8 @@ class LostReplicas(Base, frozen=True):
 
     @property
     def is_harm(self) -> bool:
-        """True if no pod is ready, or if at most half of three or more replicas are ready (no quorum)."""
-        return not self.ready or (self.replicas > _PAIR and self.ready * 2 <= self.replicas)
+        """True if most pods are lost. Of an odd number of replicas, this is the loss of the quorum."""
+        return self.ready * 2 < self.replicas
 
     @property
     def key(self) -> str:
@@ -175,9 +175,6 @@ class LostReplicas(Base, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.key} has {self.ready} of {self.replicas}"
-
-
-_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,14 +252,14 @@ class NewlyPending(msgspec.Struct, frozen=True):
 
 
 class Harm(msgspec.Struct, frozen=True):
-    """The harm of one drill: new pending pods, violated budgets, stuck rollouts and drains, lost quorums.
+    """The harm of one drill: new pending pods, violated budgets, stuck rollouts and drains, lost StatefulSets.
 
     Attributes:
         pending: newly pending pods by workload, without unjudged pods.
         stuck: rollouts that are not complete at the end.
         breaches: PodDisruptionBudgets that were newly violated.
         not_evicted: pods that drains did not evict.
-        lost: StatefulSets that newly have no quorum or no pod at the end, and whose lost pods are not replaced.
+        lost: StatefulSets that newly lost most of their pods at the end, and do not replace them.
     """
 
     pending: tuple[NewlyPending, ...]

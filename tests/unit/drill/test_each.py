@@ -88,7 +88,7 @@ def test_pods_of_stateful_sets_that_are_not_replaced_are_named() -> None:
     assert lost in ({"a": ("shop/db-0",), "b": ()}, {"a": (), "b": ("shop/db-0",)})
     said = " ".join(found.answer().text().split())
     assert "too few left: shop/db has 0 of 1; no pod left of shop/db; not replaced: shop/db-0" in said
-    assert said.startswith("no: 1 of 2 zone failures does harm: up to 1 StatefulSet without a quorum")
+    assert said.startswith("no: 1 of 2 zone failures does harm: most pods of up to 1 StatefulSet lost")
     assert "not replaced: a StatefulSet replaces a pod only after the old one is deleted" in said
 
 
