@@ -28,8 +28,8 @@ def test_of_another_version_only_moves_are_shown_and_many_settings_are_details()
     session = topospread.Session([*zones(), workload("Deployment", 3, spec(), uid=False)])
     plan = session.plan(session.but(kube_version="1.30"))
     assert len(plan.settings) > 2
-    assert "changed: " not in plan.text()
-    assert plan.text(wide=True).count("changed: ") == len(plan.settings)
+    assert "\nchanged: " not in plan.text()
+    assert plan.text(wide=True).count("\nchanged: ") == len(plan.settings)
 
 
 def test_an_unmoved_workload_that_only_loses_default_constraints_has_no_row() -> None:
