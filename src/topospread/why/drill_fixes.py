@@ -18,7 +18,7 @@ from topospread.api.inventory import Inventory, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
-from topospread.api.workload import Deployment
+from topospread.api.workload import Deployment, StatefulSet
 from topospread.controllers.draining import BLOCKED_BY_BUDGET
 from topospread.controllers.planned import QueuedPod
 from topospread.drill.drill import BegunDrill, play_runs, within
@@ -120,10 +120,11 @@ class _Search:
         return DrillFixes(tuple(fixes), self._untried)
 
     def found_budgets(self) -> DrillFixes:
-        """Return the budgets that block a drain, each with room for one eviction."""
-        changes = list(_budget_changes(self._drill, self._begun.inventory)) if self._drill.harm.not_evicted else []
-        fix = self._try(_of_workloads(changes, changes[0].title)) if changes else None
-        return DrillFixes((fix,) if fix is not None else (), self._untried)
+        """Return the budgets that block a drain, each with room for one eviction, and workloads with one more pod."""
+        drill, given = self._drill, self._begun.inventory
+        kinds = map(list, (_budget_changes(drill, given), _scale_changes(drill, given)))
+        fixes = [self._try(_of_workloads(changes, changes[0].title)) for changes in kinds if changes]
+        return DrillFixes(tuple(filter(None, fixes)), self._untried)
 
     def _sets(self, items: Sequence[Change]) -> Iterator[DrillFix]:
         """Yield the smallest set of changes that leaves no pod newly pending."""
@@ -316,6 +317,21 @@ def _budget_changes(drill: Drill, given: Inventory) -> Iterator[Change]:
         title = f"{field} {value} instead of {old} in the PodDisruptionBudget {name}"
         patch: tuple[Json, ...] = ({"op": "replace", "path": f"/spec/{field}", "value": value},)
         yield Change("budget", title, reference, patch, "cluster", (1.0,), objects=(replace(each, spec=spec),))
+
+
+def _scale_changes(drill: Drill, given: Inventory) -> Iterator[Change]:
+    """Yield one more replica of each workload with pods that a budget keeps on a drained node."""
+    kept = {(each.namespace, each.workload) for each in drill.harm.not_evicted if BLOCKED_BY_BUDGET.match(each.why)}
+    owners: tuple[Deployment | StatefulSet, ...] = (*given.deployments, *given.stateful_sets)
+    for each in owners:
+        kind, name = type(each).__name__, f"{each.namespace}/{each.name}"
+        if (each.namespace, f"{kind}/{each.name}") in kept:
+            replicas = 1 if each.spec.replicas is None else each.spec.replicas
+            title = f"{replicas + 1} replicas instead of {replicas} of {name}"
+            reference = {"apiVersion": "apps/v1", "kind": kind, "namespace": each.namespace, "name": each.name}
+            patch: tuple[Json, ...] = ({"op": "replace", "path": "/spec/replicas", "value": replicas + 1},)
+            scaled = replace(each, spec=replace(each.spec, replicas=replicas + 1))
+            yield Change("replicas", title, reference, patch, "cluster", (2.0,), objects=(scaled,))
 
 
 def _of_workloads(changes: Sequence[Change], title: str) -> Change:

@@ -195,7 +195,10 @@ def test_a_workload_whose_rollout_would_get_stuck_keeps_its_template() -> None:
 )
 def test_a_budget_that_blocks_a_drain_is_given_room_for_one_eviction(spec: Json, says: str) -> None:
     answer = told([*SIX, web(replicas=3), budget(**spec)], Drain(at("node=a1"))).answer()
-    (fix,) = answer.remedies
+    fix, *scaled = answer.remedies
     assert (fix.code, fix.says) == ("budget", f"{says} in the PodDisruptionBudget shop/web")
+    more = ["4 replicas instead of 3 of shop/web"] if spec == {"minAvailable": 3} else []
+    assert [each.says for each in scaled] == more
     assert (fix.not_evicted, fix.tried.verdict) == (0, "yes")
-    assert f"fix: {fix.says} (tried: the drain evicts every pod)" in " ".join(answer.text().split())
+    text = " ".join(answer.text().split())
+    assert all(f"fix: {each.says} (tried: the drain evicts every pod)" in text for each in answer.remedies)
