@@ -117,7 +117,8 @@ def test_as_many_as_are_asked_for_have_to_fit_after_each_loss_too() -> None:
     assert verdict(asked(shop, more="200%")) == "yes"
     assert verdict(asked(shop, more="200.1%")) == "no"
     assert verdict(asked(shop, more=20)) == "yes"
-    assert capacity_answer(asked(shop, more=21)).says == "20 of 21 more replicas of shop/web fit besides its 10 (30 in all)"
+    short = capacity_answer(asked(shop, more=21))
+    assert short.says == "20 of 21 more replicas of shop/web fit besides its 10 (30 in all)"
 
 
 def test_a_node_that_is_enough_is_the_fix() -> None:
