@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from dataclasses import replace as with_fields
 
@@ -19,7 +19,6 @@ from .drill_run import DrillRun, Manifests, Progress
 from .interruption import Interrupted
 from .result import Drill, Harm, SkewRange, StepBounds, StepOutcome, of_namespace, step_within
 from .steps import Apply, Rollout, Step
-
 
 # Results of several runs with different random choices, as ranges.
 

@@ -126,9 +126,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     if not own and namespace is not None:
         raise UsageError(not_in_namespace(namespace, {each.namespace for each in play.state.run.plan.workloads}))
     every = [
-        each
-        for each in targets_of(play, kind)
-        if kind != "deploy" or namespace in (None, each[0].partition("/")[0])
+        each for each in targets_of(play, kind) if kind != "deploy" or namespace in (None, each[0].partition("/")[0])
     ]
     if not every:
         raise UsageError(f"--each {kind}: there is none")
