@@ -68,8 +68,8 @@ def each_answer(found: EachDrill) -> DrillEach:
     says = f"none of {counted(number, noun)} does harm{where}"
     lost = max((len(each.not_replaced) for each in found.outcomes), default=0)
     if lost and not bad:
-        says = f"no pod{where} is newly pending after {counted(number, noun)}, one at a time, but up to {counted(lost, 'pod')} "
-        says += f"{agreeing('are', lost)} not replaced"
+        says = f"no pod{where} is newly pending after {counted(number, noun)}, one at a time, but "
+        says += f"up to {counted(lost, 'pod')} {agreeing('are', lost)} not replaced"
     if bad:
         says = f"{len(bad)} of {counted(number, noun)} {agreeing('do', len(bad))} harm{where}"
         least, most = min(each.pending for each in bad), max(each.pending for each in bad)
