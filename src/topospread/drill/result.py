@@ -237,8 +237,17 @@ def of_namespace(items: Iterable[_Item], namespace: str) -> tuple[_Item, ...]:
 
 def step_within(step: StepOutcome, namespace: str | None) -> StepOutcome:
     """Return the step with only one namespace's workloads, budgets and rollouts, but all its events."""
-    parts = ("changed", "pending", "breaches", "not_evicted", "lost", "rollouts") if namespace is not None else ()
-    return replace(step, **{each: of_namespace(getattr(step, each), str(namespace)) for each in parts})
+    if namespace is None:
+        return step
+    return replace(
+        step,
+        changed=of_namespace(step.changed, namespace),
+        pending=of_namespace(step.pending, namespace),
+        breaches=of_namespace(step.breaches, namespace),
+        not_evicted=of_namespace(step.not_evicted, namespace),
+        lost=of_namespace(step.lost, namespace),
+        rollouts=of_namespace(step.rollouts, namespace),
+    )
 
 
 class SkewRange(Base, frozen=True):
