@@ -6,8 +6,9 @@ The modules of the steps compute it; `answers.drill` shows it.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -219,6 +220,34 @@ class StepOutcome:
             for kind in ("evicted", "placed")
         )
         return sum(pods for (_, workload), pods in (gone & placed).items() if workload)
+
+
+class _InNamespace(Protocol):
+    @property
+    def namespace(self) -> str: ...
+
+
+_Item = TypeVar("_Item", bound=_InNamespace)
+
+
+def of_namespace(items: Iterable[_Item], namespace: str) -> tuple[_Item, ...]:
+    """Return the items of a namespace."""
+    return tuple(each for each in items if each.namespace == namespace)
+
+
+def step_within(step: StepOutcome, namespace: str | None) -> StepOutcome:
+    """Return the step with only one namespace's workloads, budgets and rollouts, but all its events."""
+    if namespace is None:
+        return step
+    return replace(
+        step,
+        changed=of_namespace(step.changed, namespace),
+        pending=of_namespace(step.pending, namespace),
+        breaches=of_namespace(step.breaches, namespace),
+        not_evicted=of_namespace(step.not_evicted, namespace),
+        lost=of_namespace(step.lost, namespace),
+        rollouts=of_namespace(step.rollouts, namespace),
+    )
 
 
 class SkewRange(Base, frozen=True):
