@@ -15,7 +15,7 @@ from msgspec import Meta
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, key_of
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.base import Base, Word
 from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup, PoolUse, WorkloadSpread
@@ -380,6 +380,18 @@ class Drill(PlainData):
         """The new harm of the first run that has any."""
         own = self._own_harm
         return own if own else next(filter(None, (each._own_harm for each in self.others)), own)
+
+    @property
+    def left_skews(self) -> dict[tuple[ObjectKey, str], tuple[int, int]]:
+        """Rolled out Deployment and topology key → largest skew at the end of a run, and its exceeded maxSkew."""
+        rolled = {key_of(each) for step in self.steps for each in step.rollouts if each.kind == "Deployment"}
+        found: dict[tuple[ObjectKey, str], tuple[int, int]] = {}
+        for state in (one for run in (self, *self.others) for one in run.workloads if key_of(one) in rolled):
+            for each in (one.arithmetic for one in state.spread):
+                if each.hard and each.skew > each.max_skew:
+                    key = key_of(state), each.topology_key
+                    found[key] = max(found.get(key, (0, 0)), (each.skew, each.max_skew))
+        return found
 
     @property
     def unjudged(self) -> tuple[Unjudged, ...]:

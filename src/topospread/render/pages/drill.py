@@ -34,6 +34,7 @@ def page(answer: DrillResult) -> Page:
     parts: list[Part] = [
         Verdict(answer.verdict, answer.says),
         *why_facts(*_newly_pending(answer)),
+        *(Fact("why", each.says) for each in answer.causes if not answer.newly_pending),
         *fix_facts(_first_fixes(answer.remedies), answer.untried),
         *unjudged_facts(answer.unjudged),
         *_facts(answer),
