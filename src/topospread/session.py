@@ -413,7 +413,8 @@ class Session:
         New findings of `lint` on changed workloads, budgets and autoscalers count as worse.
 
         Args:
-            to: the new state, or files to apply.
+            to: the new state, or files to apply. To compare versions, use ``session.but(kube_version="1.30")``, because
+                pods that ``after`` has placed on each side are not placed again.
             as_if_rolled_out: if both states have the same objects, place the pods of all workloads again.
             namespace: show this namespace.
             seconds: time limit for the count of each loss.
@@ -819,6 +820,8 @@ def _checked(steps: Sequence[Any]) -> Sequence[Step]:
         raise UsageError(f"drill: give at least one step, for example {write}")
     wrong = next((each for each in steps if not isinstance(each, kinds)), None)
     if wrong is not None:
+        if isinstance(wrong, os.PathLike | Mapping | list) or str(wrong).endswith((".yaml", ".yml", ".json")):
+            raise UsageError(f"{wrong!r} is not a step: write manifests=[...] for files and objects to apply")
         raise UsageError(f"{wrong!r} is not a step: write {write}, with: from topospread import steps")
     return steps
 

@@ -44,6 +44,7 @@ HELP = """\
 Simulate failures and changes in steps, each until nothing changes any more.
 
 NODES is a label KEY=VALUE, or node=, zone=, region= or pool= with a name.
+zone=a,pool=x chooses the nodes with both.
 
 \b
 Examples:

@@ -239,7 +239,8 @@ def test_a_pod_that_is_not_judged_is_unknown() -> None:
 unknown: shop/web may find a node
 not judged: resource claims need ResourceSlices, which the input lacks
             (spec.resourceClaims); all other filters admit each of the 3 nodes
-to judge it, add: kubectl get resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml
+to judge it: kubectl get resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml
+             add its output: -f FILE
 """)
 
 

@@ -120,9 +120,14 @@ def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), re
     for each in parts:
         yield Fact("not judged", f"{each.because} ({each.field}){rest}" if each.field else each.because + rest)
         if each.to_know:
-            yield Fact("to judge it, add", "", each.to_know)
+            yield to_know_fact(each.to_know)
     if neighbours:
         yield Fact("depends on it", f"{counted(len(neighbours), 'other pod')}: {listed(neighbours, 3)}")
+
+
+def to_know_fact(command: str) -> Fact:
+    """Return the command that helps to judge a part. Objects that kubectl prints are read from a file."""
+    return Fact("to judge it", "add its output: -f FILE" if command.startswith("kubectl get") else "", command)
 
 
 def pending_sections(pending: Sequence[PendingPods]) -> Iterator[Section]:
