@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 HELP = """\
 Simulate failures and changes in steps, each until nothing changes any more.
 
-NODES is a label KEY=VALUE, or node=, zone=, region= or pool= with a name.
-zone=a,pool=x chooses the nodes with both.
+NODES: KEY=VALUE, or node=, zone=, region=, pool=; several: zone=a,pool=x.
 
 \b
 Examples:
