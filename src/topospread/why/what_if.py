@@ -208,7 +208,7 @@ class WhatIf:
             gone = deleted = self._with_cluster_changes(change)
             kept, wanted = kept - deleted, wanted - deleted
             if deleted and (missing := self.workload.replicas - wanted) > 0:
-                queue = with_missing_replicas(queue, simulation.run.plan.workloads, self.workload, missing)
+                queue = (*with_missing_replicas(queue, simulation.run.plan.workloads, self.workload, missing),)
                 wanted += missing
             if change.of_pod is not None:
                 new = replaced(queue, simulation.run.plan.workloads, self.workload, change.of_pod, change.means)
