@@ -127,8 +127,8 @@ class Session:
     ``session.simulate().to_json()`` is the text of ``topospread simulate -o json``.
 
     Args:
-        on: the cluster: ``live``, a path, several paths, a synthetic cluster (``zones=3,nodes=6``), an inventory, or
-            objects: dictionaries, or objects of the clients kubernetes, kr8s and lightkube.
+        on: the cluster: ``live``, a path, a synthetic cluster (``zones=3,nodes=6``), a list of these two, an inventory,
+            or objects: dictionaries, or objects of the clients kubernetes, kr8s and lightkube.
         kube_version: the Kubernetes version to follow, ``1.30``.
         config: kube-scheduler's configuration, as a file or as data.
         gates: feature gates, ``A=true,apiserver:B=false``.
@@ -476,16 +476,29 @@ class Session:
 
     @_question
     def drill_each(
-        self, each: Literal["zone", "node", "deploy"], *manifests: Manifest, **placing: Unpack[Placing]
+        self,
+        each: Literal["zone", "node", "deploy"],
+        *manifests: Manifest,
+        namespace: str | None = None,
+        **placing: Unpack[Placing],
     ) -> DrillEach:
-        """Simulate the failure of each zone or node, or the rollout of each Deployment, like ``drill --each``."""
+        """Simulate the failure of each zone or node, or the rollout of each Deployment, like ``drill --each``.
+
+        Args:
+            each: what fails, or is rolled out, once per drill.
+            manifests: files or objects to apply first.
+            namespace: namespace that the answer is about, and of objects in `manifests` without
+                ``metadata.namespace``; by default all.
+            placing: pools, seed, preemption.
+        """
         from topospread.answers.drill_many import each_answer
         from topospread.drill.each import drill_each
 
         _one_of("each", each, ("zone", "node", "deploy"))
-        inventory, options = self._asked(manifests, placing)
+        inventory, options = self._asked(manifests, placing, "namespace")
+        workers = self._given["workers"]
         return self._told(
-            lambda: drill_each(inventory, each, options, self._given["workers"], progress=self._progress),
+            lambda: drill_each(inventory, each, options, workers, progress=self._progress, namespace=namespace),
             lambda found: _about(each_answer(found), inventory, options),
         )
 

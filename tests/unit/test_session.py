@@ -17,6 +17,8 @@ from tests.unit.drill import builders
 from topospread.answer import Remedy, Tried
 from topospread.drill.steps import Fail, NodeChoice, Uncordon
 from topospread.errors import TopospreadError, UnknownVerdictError
+from topospread.promise.fresh import without_placed_pods
+from topospread.simulation.simulate import simulate
 from topospread.sources.client_objects import plain_object
 
 ROOT = Path(__file__).parents[2]
@@ -306,6 +308,18 @@ def test_another_version_is_judged_as_if_every_workload_were_rolled_out() -> Non
     assert older.plan(rolled).verdict == "yes"
     kept = rolled.plan(older, as_if_rolled_out=False)
     assert (kept.newly_pending, kept.assumed) == ((), ())
+
+
+def test_placed_pods_are_placed_again_in_the_order_of_the_manifests(tmp_path: Path) -> None:
+    """A StatefulSet before a Deployment: the order of kinds is not the order of the file."""
+    items = [builders.workload("StatefulSet", "db"), builders.workload("Deployment", "web")]
+    (file := tmp_path / "both.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    given = topospread.Session(["zones=3,nodes=6,cpu=8", file])
+    first = {each.name: each.node for each in given.simulate().placements}
+    placed = topospread.Session("zones=3,nodes=6,cpu=8").after(manifests=[file])
+    again = simulate(without_placed_pods(placed.inventory)).placements
+    assert {each.name: each.node for each in again} == first
+    assert next(iter(first)) == "db-0"
 
 
 def test_a_drill_of_a_namespace_has_only_its_workloads() -> None:

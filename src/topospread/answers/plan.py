@@ -39,6 +39,7 @@ from topospread.promise.compared import (
 )
 from topospread.promise.fresh import LISTS, POD_LISTS, Designed, without_placed_pods
 from topospread.promise.orders import SearchBudget
+from topospread.promise.simulated_losses import simulated_losses
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import (
     Comparison,
@@ -64,6 +65,8 @@ from .undeclared import UndeclaredPromise, undeclared
 from .words import counted, joined, listed
 
 _MOST_CAUSES = 3
+_FEWER_LEFT = "nothing is proved to get worse, but a zone loss leaves fewer simulated pods of"
+_FEWER_READY = "losses leave more pods, but fewer are ready afterwards:"
 _MOST_FIXED = 3
 """Maximum number of workloads for which fixes are tried."""
 _WRITTEN_BY_NODES = ("Node", "ResourceSlice", "CSINode", "CSIStorageCapacity")
@@ -448,14 +451,18 @@ def plan(  # noqa: PLR0913 - keyword arguments
         )
     )
     rollouts = _Rollouts((), (), ()) if old is new else _rollouts(old, new, shown.before, unscaled[1], seconds)
-    changes = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
+    known = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
+    changes = [*known, *simulated_losses(shown, inventories, sides, known)]
     differing = [*_differing(old, new)]
     made = [f"{kind} {name}" for kind, name, how in differing if kind in _WRITTEN_BY_NODES and how != "removed"]
     deciding = [f"{kind} {name}" for kind, name, how in differing if kind in _DECIDING and how == "new"]
     told = [*_told(review, gone, [*made, *deciding])]
     told += [*_told_of_input(old, new, differing, ignored, changed or {}), *rollouts.told]
-    nodes = bool(made) and lines is not None  # without manifests, a session itself changed the nodes
-    unjudged = [*_unjudged(old, new, nodes=nodes, config=any((changed or {}).values())), *rollouts.unjudged]
+    # Without manifests, a session itself changed the nodes.
+    unjudged = [
+        *_unjudged(old, new, nodes=bool(made) and lines is not None, config=any((changed or {}).values())),
+        *rollouts.unjudged,
+    ]
     answer = plan_answer(
         review,
         changes,
@@ -663,7 +670,12 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
         left = f"{least}{each.after} of {each.replicas[1]}, not {each.before}"
         left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
         left += ", if other workloads leave room" if each.ground == "alone" else ""
+        left += ", in the simulation" if _is_simulated_loss(each) else ""
         yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"
+
+
+def _is_simulated_loss(change: PromiseChange) -> bool:
+    return change.ground == "played" and change.event == "zone-loss"
 
 
 def _undeclared_reasons(dropped: Sequence[UndeclaredPromise]) -> Iterator[str]:
@@ -730,14 +742,14 @@ def _says(
     if verdict == "no":
         return "; ".join(reasons) or "fewer pods that are not judged can find nodes"
     if verdict == "yes":
-        less = [
-            f"{each.key[1]}/{each.key[2]} {each.after} of {each.replicas[1]}, not {each.before}"
-            for each in changes
-            if each.is_outweighed and each.after.most < each.before.least
-        ]
-        if less:
-            return f"losses leave more pods, but fewer are ready afterwards: {listed(less, _MOST_CAUSES)}"
-        return "nothing gets worse"
+        named: dict[str, list[str]] = {}
+        for each in changes:
+            if each.is_outweighed and each.after.most < each.before.least:
+                words = _FEWER_LEFT if _is_simulated_loss(each) else _FEWER_READY
+                name = f"{each.key[1]}/{each.key[2]} {each.after} of {each.replicas[1]}, not {each.before}"
+                named.setdefault(words, []).append(name)
+        says = (f"{words} {listed(names, _MOST_CAUSES)}" for words, names in named.items())
+        return "; ".join(says) or "nothing gets worse"
     names = dict.fromkeys(f"{each.key[1]}/{each.key[2]}" for each in changes if each.verdict == "unknown")
     hangs = f"the pods that losses leave of {joined(names)} are undecided" if names else ""
     placements = (*comparison.before.placements, *comparison.after.placements)
@@ -814,6 +826,9 @@ def _allowed(change: PromiseChange) -> str:
     if not change.event.endswith("loss") or not change.replicas[1]:
         return f"{change.key[2]}: {EVENT_WORDS[change.event]} {change.after} of {change.replicas[1]}"
     what = change.event.removesuffix("-loss")
+    if _is_simulated_loss(change):
+        most = [str(of - left.least) for of, left in zip(change.replicas, (change.before, change.after), strict=True)]
+        return f"{change.key[2]}: {most[1]} of {change.replicas[1]} simulated pods are in one zone, before {most[0]}"
     return (
         f"{change.key[2]}: filters let {change.replicas[1] - change.after.most} of {change.replicas[1]} pods into one "
         f"{what}, before at most {change.replicas[0] - change.before.least}"

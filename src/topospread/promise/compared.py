@@ -84,7 +84,8 @@ class PromiseChange:
         declared: the declared promise on the event; empty if the workload declares none.
         kept: verdicts on the declared promise before and after.
         unjudged: parts of the pods that topospread does not model.
-        is_outweighed: whether the loss itself leaves more pods than before. Then a lower count afterwards is not worse.
+        is_outweighed: whether a lower count is not worse: the loss itself leaves more pods than before, or another
+            order of pods may explain the count.
         parts: fields of the workload, or budgets, that make the count worse.
         blocks: whether budgets newly let no pod be evicted, so a drain does not end.
     """
@@ -433,7 +434,7 @@ class _Comparison:
     def _differ(self) -> tuple[str, ...]:
         """Names of the fields, budgets and autoscalers that differ."""
         old, new = self._items
-        found = [each for each in _FIELDS if _value(old, each) != _value(new, each)]
+        found = [*changed_fields(old, new)]
         budgets = _budgets(self.before.inventory, old), _budgets(self.after.inventory, new)
         least = (_least_replicas(side.inventory).get(self.key, {}) for side in (self.before, self.after))
         for kind, (was, now) in ((BUDGETS, budgets), (AUTOSCALERS, least)):
@@ -508,6 +509,11 @@ def _value(item: Designed, field_path: str) -> object:
 
 def _attribute(item: Any, name: str) -> Any:
     return getattr(item, name, None)
+
+
+def changed_fields(old: Designed, new: Designed) -> Iterator[str]:
+    """Yield the fields on which counts depend and that differ between two states of a workload."""
+    return (each for each in _FIELDS if _value(old, each) != _value(new, each))
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Literal
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.node import Node
-from topospread.api.promises import Want
+from topospread.api.promises import Want, has_quorum
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word, worst
 from topospread.capacity.capacity import capacity
@@ -31,7 +31,6 @@ from .fresh import LISTS, only_workload
 from .grouped_pods import ORDERS
 from .kept import Fewest, WorkloadPromises
 from .orders import SearchBudget
-from .wants import has_quorum
 from .workload_drills import Trial, WorkloadDrills
 
 When = Literal["zone-loss", "node-loss", "drain", "rollout", "scale-down", "more"]

@@ -90,6 +90,11 @@ def test_every_workload_with_an_exceeded_constraint_is_named() -> None:
     found = status(*NODES, *one, *other)
     assert "2 hard constraints are exceeded: " in found.says
     assert {"market/web", "shop/web"} <= set(found.says.split())
+    (shop,) = status(*NODES, *one, *other, namespace="shop", typed=["--on", "x"]).remedies
+    (every,) = status(*NODES, *one, *other, typed=["--on", "x"]).remedies
+    assert shop.command == ("topospread", "rebalance", "--on", "x", "-n", "shop")
+    assert (shop.tried.evicts, every.tried.evicts) == (2, 4)
+    assert shop.says == "after 2 evictions every hard constraint of namespace shop holds"
 
 
 @pytest.mark.parametrize("is_short", [True, False])

@@ -104,7 +104,8 @@ def _tried(remedy: Remedy, workload: str = "") -> str:
     """Return the result of a simulated remedy as words."""
     if isinstance(remedy, DrillRemedy):
         if not remedy.pending_without and not remedy.not_evicted:
-            return "the drain evicts every pod"
+            is_rollout = remedy.code == "matchLabelKeys"
+            return "the rollout leaves no skew over maxSkew" if is_rollout else "the drain evicts every pod"
         pending = f"{counted(remedy.pending, 'pod')} newly pending instead of {remedy.pending_without}"
         if remedy.not_evicted:
             pending += f"; {counted(remedy.not_evicted, 'pod')} still not evicted"

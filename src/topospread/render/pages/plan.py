@@ -32,7 +32,12 @@ _ABOUT = {
 
 def page(answer: Plan) -> Page:
     """Return the page of a plan."""
-    changed = [each for each in answer.workloads if each.moved or each.skews]
+    # Of another control plane, a workload that only gets or loses default constraints has no row.
+    changed = [
+        each
+        for each in answer.workloads
+        if each.moved or any(not answer.settings or None not in one.skew for one in each.skews)
+    ]
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:_FACTS]]
     unjudged = (
@@ -42,9 +47,6 @@ def page(answer: Plan) -> Page:
     parts += unjudged_facts(unjudged, rest="; the same before and after" if answer.verdict == "yes" else "")
     parts += [Fact("assumed", each) for each in answer.assumed]
     parts += [Fact("note", each) for each in answer.notes]
-    for setting in answer.settings:
-        values = " → ".join(each or "not set" for each in setting.values)
-        parts.append(Fact("changed", f"{setting.profile}: {setting.setting}: {values}"))
     parts += [Fact("rule", each) for each in answer.rules]
     promises = list(_promises(answer))
     parts += [*_accepted(answer), *_declared_again(answer), *promises]
@@ -56,6 +58,11 @@ def page(answer: Plan) -> Page:
         heads = ("WORKLOAD", "PLACED", "MOVED", "SKEW", "WHY")
         is_second = not answer.settings and any(not each.wide for each in promises)
         parts.append(Section("", (Table(heads, rows, most=30),), wide=is_second))
+    settings = tuple(
+        Fact("changed", f"{each.profile}: {each.setting}: {' → '.join(value or 'not set' for value in each.values)}")
+        for each in answer.settings
+    )
+    parts += [Section("", settings, wide=len(settings) > _FACTS)] if settings else []
     parts += _findings("New findings", answer.new_findings)
     parts.append(Section("", tuple(_details(answer)), wide=True))
     if not changed:
@@ -76,7 +83,9 @@ def _promises(answer: Plan) -> Iterator[Section]:
     changed = [
         each
         for each in ordered
-        if each.verdict != "yes" or each.better or (each.before != each.after and not answer.settings)
+        if each.verdict != "yes"
+        or each.better
+        or (each.before != each.after and (each.ground == "played" or not answer.settings))
     ]
     equal = [each for each in ordered if each not in changed]
     for title, some in (("", changed), ("Promises that stay the same", equal)):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import topospread
+from tests.unit.promise.test_simulated_losses import NO_DEFAULTS
 from tests.unit.simulation.test_causes import MOST, NODES, POD
+from tests.unit.why.builders import spec, workload, zones
 
 
 def test_the_cause_of_a_move_fits_its_cell(tmp_path: Path) -> None:
@@ -20,3 +22,21 @@ def test_the_cause_of_a_move_fits_its_cell(tmp_path: Path) -> None:
     (tmp_path / "new.yaml").write_text(nodes + POD % "nodeSelector: {zone: east}")
     rejected = " ".join(session.plan(topospread.Session(tmp_path / "new.yaml")).text().split())
     assert "NodeAffinity rejects b:" in rejected
+
+
+def test_of_another_version_only_moves_are_shown_and_many_settings_are_details() -> None:
+    session = topospread.Session([*zones(), workload("Deployment", 3, spec(), uid=False)])
+    plan = session.plan(session.but(kube_version="1.30"))
+    assert len(plan.settings) > 2
+    assert "\nchanged: " not in plan.text()
+    assert plan.text(wide=True).count("\nchanged: ") == len(plan.settings)
+
+
+def test_an_unmoved_workload_that_only_loses_default_constraints_has_no_row() -> None:
+    """With one pod in each zone and on each node, no pod moves."""
+    session = topospread.Session([*zones(), workload("Deployment", 3, spec(), uid=False)])
+    plan = session.plan(session.but(config=NO_DEFAULTS))
+    assert plan.workloads[0].skews
+    assert not plan.workloads[0].moved
+    assert "WORKLOAD" not in plan.text()
+    assert plan.text().index("changed: default-scheduler") < plan.text().index("unchanged: the node of every pod")
