@@ -375,7 +375,10 @@ class _Tree:
         kept = self.kept()
         charts = [each.path for each in kept if isinstance(each.unit, ChartUnit)]
         unrendered = [file for path in (*charts, *self.libraries) for file in _not_rendered(path, self.limit)]
-        hidden = [] if self.alone else [file for each in self.skipped.hidden for file in _in_hidden(each, self.limit)]
+        # `kubectl apply -R -f` reads hidden folders, too; `kubectl apply -k` reads only what the kustomization names.
+        is_complete = self.alone and self.named is not None
+        folders = () if is_complete else self.skipped.hidden
+        hidden = [file for each in folders for file in _in_hidden(each, self.limit)]
         beside = [os.path.join(each, CHART) for each in self.beside if real_path(each) not in self.inflated]
         silent = [*beside, *self.longer, *unrendered, *self.skipped.otherwise, *hidden]
         unread = [] if self.alone else [*self._unread(), *silent]
