@@ -159,11 +159,7 @@ def judge_draft(
 
 
 def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
-    """Return the cluster for a manifest. A path is never opened.
-
-    Raises:
-        UsageError: if the cluster is too large or has an unknown name.
-    """
+    """Return the cluster for a manifest. A path is never opened."""
     if not given:
         return served()
     if given.startswith(OF_EXAMPLE):
@@ -179,11 +175,7 @@ def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
 
 
 def _check_size(added: Inventory, nodes: int) -> None:
-    """Check that the pods can be placed while a user waits.
-
-    Raises:
-        InputError: if there are too many pods.
-    """
+    """Raise InputError if there are too many pods to place while a user waits."""
     asked = sum(pods_asked(added.objects())) + nodes * len(added.daemon_sets)
     if asked > max(MOST_PODS, nodes * 2):
         more = "the command simulates more (topospread simulate)"

@@ -173,11 +173,7 @@ class Guard:
             await answer.refuse(refused, as_page="text/html" in headers.get("accept", [""])[0])
 
     def _check(self, scope: AsgiScope, headers: dict[str, list[str]]) -> None:
-        """Check host, origin, method and path.
-
-        Raises:
-            _Refused: if one of them is not permitted.
-        """
+        """Raise _Refused unless host, origin, method and path are permitted."""
         hosts = headers.get("host", [])
         if len(hosts) != 1 or not self._policy.knows_host(hosts[0]):
             raise _Refused(421, "topospread does not serve this host name. Add it with --known-as.")
@@ -191,11 +187,7 @@ class Guard:
             raise _Refused(400, "This path is not allowed.")
 
     def _enter(self, scope: AsgiScope, headers: dict[str, list[str]]) -> str | None:
-        """Return the cookie to set if the URL contains the token; None if the request has a cookie or header.
-
-        Raises:
-            _Refused: if the request has neither token nor cookie.
-        """
+        """Return the cookie to set for a token in the URL; None for a cookie or header, else raise _Refused."""
         token, session = self._policy.token, self._policy.session
         name = _cookie_name(scope)
         if any(_same(each, session) for each in _cookies(headers, name)):
@@ -289,11 +281,7 @@ class _Body:
 
 
 def _check_origin(scope: AsgiScope, headers: dict[str, list[str]], host: str) -> None:
-    """Refuse frames, and requests from pages of other origins, except links to the pages in `LINKED`.
-
-    Raises:
-        _Refused: if a page of another origin sends the request, or the response is for a frame.
-    """
+    """Raise _Refused for frames, and for requests from pages of other origins, except links to `LINKED`."""
     words = "Refused: the request comes from a page of another origin."
     for origin in headers.get("origin", []):
         if origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
