@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from topospread.api.inventory import ObjectKey
 from topospread.api.node import Node
 from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.base import API_VERSION
@@ -28,7 +29,9 @@ _MIB = 1 << 20
 _OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -> Json:
+def picture(
+    snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = (), not_judged: Mapping[ObjectKey, int] | None = None
+) -> Json:
     """Return the map's data; see docs/reference/page.md for the fields."""
     workloads, keys = snapshot.workloads, _keys(snapshot)
     unjudged = [each for each in pending if is_unjudged(each)]
@@ -36,9 +39,6 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
     open_nodes = {each.name for each, closed in zip(snapshot.nodes, flags, strict=True) if not closed}
     usable = open_nodes.intersection(name for each in unjudged if each.verdict for name in each.verdict.feasible)
     unknown = usable if usable < open_nodes else set()
-    of: Counter[tuple[str, str]] = Counter()
-    for each in unjudged:
-        of[each.namespace, each.workload] += len(each.pods)
     waiting = Counter(snapshot.pods.workload[snapshot.pods.node < 0].tolist())
     return {
         "apiVersion": API_VERSION,
@@ -48,8 +48,9 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
             "flags": [of + UNKNOWN * (each.name in unknown) for each, of in zip(snapshot.nodes, flags, strict=True)],
             "allocatable": _amounts(snapshot.allocatable),
             "used": _amounts(snapshot.used),
-            "taints": [_taints(each) for each in snapshot.nodes],
-            "pods": _pods_by_node(snapshot),
+            "taints": [_since(each) for each in snapshot.nodes],
+            "pods": _pods_by_node(snapshot, terminating=False),
+            "terminating": _pods_by_node(snapshot, terminating=True),
         },
         "keys": keys,
         "workloads": {
@@ -59,7 +60,7 @@ def picture(snapshot: PlacementSnapshot, pending: Sequence[PendingGroup] = ()) -
             "replicas": [each.replicas for each in workloads],
             "waiting": [waiting[row] for row in range(len(workloads))],
             "missing": missing(snapshot, waiting),
-            "unjudged": [of[each.key[1], f"{each.key[0]}/{each.key[2]}"] for each in workloads],
+            "unjudged": [(not_judged or {}).get(each.key, 0) for each in workloads],
             "hardExceeded": [_exceeded(snapshot, row, hard=True) for row in range(len(workloads))],
             "softExceeded": [_exceeded(snapshot, row, hard=False) for row in range(len(workloads))],
             "spreads": [_spreads(snapshot, row, keys) for row in range(len(workloads))],
@@ -81,9 +82,12 @@ def _flags(node: Node, silent: frozenset[str]) -> int:
     return CORDONED * cordoned | TAINTED * tainted | NOT_READY * (node.name in silent)
 
 
-def _taints(node: Node) -> str:
+def _since(node: Node) -> str:
+    """Return the taints and the condition Ready if it is not true, with their times."""
     found = [(shown_taint(it.key, it.value, it.effect), it.time_added) for it in node.spec.taints or ()]
-    return ", ".join(f"{taint} since {added}" if added else taint for taint, added in found)
+    ready = (it for it in node.status.conditions or () if it.type == "Ready" and it.status != "True")
+    found = [("not ready", it.last_transition_time) for it in ready if it.last_transition_time] + found
+    return ", ".join(f"{each} since {time}" if time else each for each, time in found)
 
 
 def _amounts(columns: Any) -> Json:
@@ -91,11 +95,11 @@ def _amounts(columns: Any) -> Json:
     return {"cpu": columns[:, 0].tolist(), "memory": (columns[:, 1] // _MIB).tolist(), "pods": columns[:, 2].tolist()}
 
 
-def _pods_by_node(snapshot: PlacementSnapshot) -> list[list[int]]:
+def _pods_by_node(snapshot: PlacementSnapshot, *, terminating: bool) -> list[list[int]]:
     """Return, for each node: [workload row, number of pods, workload row, number of pods, …]."""
     pods = snapshot.pods
     found: list[list[int]] = [[] for _ in snapshot.nodes]
-    there = pods.node >= 0
+    there = (pods.node >= 0) & (pods.terminating == terminating)
     width = len(snapshot.workloads)
     pairs, numbers = np.unique(pods.node[there] * width + pods.workload[there], return_counts=True)
     for pair, number in zip(pairs.tolist(), numbers.tolist(), strict=True):

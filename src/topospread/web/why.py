@@ -49,10 +49,10 @@ _MOST_SECONDS: Final = 1.0
 """Time limit in seconds of the search for each count, because a user waits for the page."""
 
 
-def pending(key: ObjectKey | None, of: Moment) -> list[Pending]:
-    """Return the pods without a node, of a workload or of all, grouped by cause, with changes that help."""
+def pending(key: ObjectKey | None, suggest: bool, of: Moment) -> list[Pending]:
+    """Return the pods without a node, of a workload or of all, grouped by cause, and changes that help if wanted."""
     workloads = [it for it in of.run.plan.workloads if key in (None, key_of(it))]
-    waiting = explain_pending(of.inventory, of.run, set(workloads), suggest=True, progress=_words(of.told))
+    waiting = explain_pending(of.inventory, of.run, set(workloads), suggest=suggest, progress=_words(of.told))
     return list(pending_groups(of.inventory, waiting, {key_of(it) for it in workloads}))
 
 

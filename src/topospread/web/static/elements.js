@@ -19,6 +19,10 @@ export const plural = (number, word) => `${number} ${word}${number === 1 ? "" : 
 
 export const sum = (list) => list.reduce((total, each) => total + each, 0);
 
+// What can be tried with a domain or a node.
+export const tries = (key, name) => ["fail", "drain"].map((verb) => element("button", { type: "button", className: "served", "data-step": `${verb} ${key}=${name}` },
+  `${verb === "fail" ? "Fail" : "Drain"} ${key.split("/").pop()} ${name}`));
+
 // A table in a box that is scrolled sideways: its first columns hold words, the others numbers.
 export function table(title, wordy, heads, rows) {
   const head = element("tr", {}, ...heads.map((each, at) => element("th", { scope: "col", className: at < wordy ? "" : "number" }, each)));

@@ -7,8 +7,8 @@ import { stackTables } from "./stacking.js";
 import { words } from "./table.js";
 import { keyOf, stateOf, worstFirst } from "./workloads.js";
 
-// Rows drawn at first, and at a time as they come into sight; of more domains, a row says the fewest and the most.
-const FEW = 20, ROWS = 50, MOST_DOMAINS = 9;
+// Rows drawn at first, and at a time when more are asked for; of more domains, a row says the fewest and the most.
+const FEW = 12, ROWS = 200, MOST_DOMAINS = 9;
 
 // Name → [title, words, rows that it leaves], of workloads or of nodes.
 function figuresOf({ workloads, nodes }) {
@@ -31,7 +31,6 @@ export class Overview {
   // told.filter(name), told.workload(text), told.node(row)
   constructor(figures, matrix, told) {
     Object.assign(this, { figures, matrix, told, shown: null });
-    this.end = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && this.further(), { rootMargin: "300px" });
   }
 
   show(picture, key, { filter, workload }) {
@@ -41,7 +40,7 @@ export class Overview {
     const figures = figuresOf(picture), rows = figures[filter]?.[3];
     this.figures.replaceChildren(...Object.entries(figures).filter(([name, [number]]) => !["lost", "unjudged"].includes(name) || number).map(([name, each]) => this.figure(name, each, filter)));
     this.matrix.replaceChildren(...(filter === "closed" ? this.nodes(picture, key, rows) : this.workloads(picture, key, rows, workload)));
-    this.further?.();
+    stackTables(this.matrix);
   }
 
   figure(name, [number, title, more], filter) {
@@ -70,31 +69,28 @@ export class Overview {
   }
 
   nodes(picture, key, rows) {
-    const { keys, nodes } = picture;
+    const { keys, nodes } = picture, ready = (row) => !(nodes.flags[row] & NOT_READY), order = rows.toSorted((a, b) => ready(a) - ready(b));
     const domain = (row) => keys[key]?.values[keys[key].of[row]] ?? "–", parts = Object.entries(Object.groupBy(rows, domain)).sort();
     const counts = parts.map(([name, own]) => `${name}: ${Object.entries(Object.groupBy(own, (row) => words(nodes.flags[row] & ~UNKNOWN))).map(([state, of]) => `${of.length} ${state}`).join(", ")}`);
     const line = (row) => tableRow(4, element("span", { title: nodes.name[row] }, nodes.name[row].split(".")[0]), () => this.told.node(row), [domain(row), words(nodes.flags[row]), nodes.taints[row], nodes.used.pods[row]]);
-    return [element("p", {}, counts.slice(0, MOST_DOMAINS).join(" · ")), ...this.table("Nodes that are not open", 4, ["Node", "Domain", "State", "Taints", "Pods"], rows, line, "nodes")];
+    return [element("p", {}, counts.slice(0, MOST_DOMAINS).join(" · ")), ...this.table("Nodes that are not open", 4, ["Node", "Domain", "State", "Since, taints", "Pods"], order, line, "nodes")];
   }
 
   table(title, wordy, heads, rows, line, noun) {
     if (!rows.length) return [element("p", { className: "quiet" }, `No ${noun}.`)];
-    const box = table(title, wordy, heads, []), [body] = box.firstChild.tBodies, end = element("p", { className: "quiet" });
+    const box = table(title, wordy, heads, []), [body] = box.firstChild.tBodies;
     box.firstChild.caption.className = "unseen";
     box.firstChild.setAttribute("aria-rowcount", rows.length + 1);
-    box.append(end);
-    const whole = () => { box.classList.add("whole"); all.remove(); };
-    const all = element("button", { type: "button", onclick: whole }, `Show all ${rows.length} ${noun}`);
-    this.further = () => {
-      body.append(...rows.slice(body.rows.length, body.rows.length + (body.rows.length ? ROWS : FEW)).map(line));
-      end.textContent = body.rows.length < rows.length ? `${body.rows.length} of ${rows.length} ${noun}; further down are more.` : "";
+    const all = element("button", { type: "button", onclick: () => further(ROWS) });
+    const further = (most) => {
+      body.append(...rows.slice(body.rows.length, body.rows.length + most).map(line));
+      const left = rows.length - body.rows.length;
+      all.textContent = left > ROWS ? `Show ${ROWS} more of ${rows.length} ${noun}` : `Show all ${rows.length} ${noun}`;
+      all.hidden = !left;
       stackTables(this.matrix);
-      this.end.disconnect();
-      if (end.textContent) this.end.observe(end);
     };
-    if (rows.length > FEW) return [box, all];
-    whole();
-    return [box];
+    further(FEW);
+    return [box, all];
   }
 }
 
