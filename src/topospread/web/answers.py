@@ -34,7 +34,7 @@ from .served import ServedCluster
 from .timeline import Frame, Timeline, moves
 from .trials import TrialStep, title
 from .trying import PlayedTrials, Question
-from .why import condition, explained, linted, pending, promised, rebalanced, since
+from .why import condition, explained, kept_now, linted, pending, promised, rebalanced, since
 from .writing import as_command, as_copies, as_file
 
 T = TypeVar("T")
@@ -295,11 +295,14 @@ class Answers:
         return {"html": self._pages.page("rebalance.html", found=found, **words)}
 
     def promises(self, asked: PageQuestion) -> Json:
-        """Return the pods that a workload keeps after losses, drains and rollouts, as HTML."""
+        """Return the pods that a workload keeps after losses, drains and rollouts, as HTML; only as placed if wanted."""
+        if "now" in asked.words:
+            return {"html": self._pages.page("promises.html", now=self._ask(asked, partial(kept_now, _key(asked))))}
         found = self._ask(asked, partial(promised, _key(asked)))
         rows = event_rows(found.workloads[0])
         command = shell_line(["topospread", "promise", "show", short_target(_key(asked)), *self._served.input.words])
-        return {"html": self._pages.page("promises.html", found=found, rows=rows, command=command)}
+        now = [(when, event.now, event.of) for event, (when, *_) in rows if not when.startswith("…")]
+        return {"html": self._pages.page("promises.html", found=found, rows=rows, command=command, now=now)}
 
     def findings(self, asked: PageQuestion) -> Json:
         """Return lint findings about a workload, as HTML."""
@@ -332,7 +335,7 @@ def _key(asked: PageQuestion) -> ObjectKey:
 
 
 def _named(asked: PageQuestion) -> str:
-    return "\n".join([asked.at, asked.words.get("target", ""), *map(str, asked.steps)])
+    return "\n".join([asked.at, *(asked.words.get(each, "") for each in ("about", "name", "target")), *map(str, asked.steps)])
 
 
 def _waiting(frame: Frame) -> Json:

@@ -10,6 +10,7 @@ import numpy as np
 
 from topospread.api.inventory import ObjectKey
 from topospread.api.node import Node
+from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.base import API_VERSION
 from topospread.simulation.result import PendingGroup
@@ -26,7 +27,7 @@ CORDONED, TAINTED, NOT_READY, UNKNOWN = 1, 2, 4, 8
 _KEYS_FIRST = (ZONE, REGION, "topology.kubernetes.io/rack")
 _MOST_COLUMNS, _MOST_KEYS = 64, 16
 _MIB = 1 << 20
-_OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_OWN_TAINTS = (UNSCHEDULABLE_TAINT.key, "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
 def picture(
@@ -48,7 +49,7 @@ def picture(
             "flags": [of + UNKNOWN * (each.name in unknown) for each, of in zip(snapshot.nodes, flags, strict=True)],
             "allocatable": _amounts(snapshot.allocatable),
             "used": _amounts(snapshot.used),
-            "taints": [_since(each) for each in snapshot.nodes],
+            "taints": [_closed(each, of) for each, of in zip(snapshot.nodes, flags, strict=True)],
             "pods": _pods_by_node(snapshot, terminating=False),
             "terminating": _pods_by_node(snapshot, terminating=True),
         },
@@ -82,11 +83,15 @@ def _flags(node: Node, silent: frozenset[str]) -> int:
     return CORDONED * cordoned | TAINTED * tainted | NOT_READY * (node.name in silent)
 
 
-def _since(node: Node) -> str:
-    """Return the taints and the condition Ready if it is not true, with their times."""
-    found = [(shown_taint(it.key, it.value, it.effect), it.time_added) for it in node.spec.taints or ()]
-    ready = (it for it in node.status.conditions or () if it.type == "Ready" and it.status != "True")
-    found = [("not ready", it.last_transition_time) for it in ready if it.last_transition_time] + found
+def _closed(node: Node, flags: int) -> str:
+    """Return why a node is not open, with the times: not ready, cordoned, and its other taints."""
+    taints = node.spec.taints or ()
+    conditions = (it for it in node.status.conditions or () if it.type == "Ready" and it.status != "True")
+    silent = next((it.last_transition_time for it in conditions), None)
+    cordoned = next((it.time_added for it in taints if it.key == UNSCHEDULABLE_TAINT.key), None)
+    found = [("not ready", silent)] * bool(flags & NOT_READY) + [("cordoned", cordoned)] * bool(flags & CORDONED)
+    own = (it for it in taints if it.key not in _OWN_TAINTS)
+    found += [(shown_taint(it.key, it.value, it.effect), it.time_added) for it in own]
     return ", ".join(f"{each} since {time}" if time else each for each, time in found)
 
 

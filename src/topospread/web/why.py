@@ -28,6 +28,9 @@ from topospread.drill.patching import PatchedObject, manifest
 from topospread.lint.problem import FieldEdit
 from topospread.lint.reading import Question
 from topospread.lint.run import run as lint
+from topospread.promise.kept import WorkloadPromises
+from topospread.promise.orders import SearchBudget
+from topospread.promise.questions import LOSSES
 from topospread.rebalance.rebalance import rebalance
 from topospread.render.pages.why import outcome_words
 from topospread.simulation.placing import Progress
@@ -68,9 +71,18 @@ def rebalanced(key: ObjectKey, of: Moment) -> tuple[Rebalance, str]:
     return rebalance_answer(found), text
 
 
+def kept_now(key: ObjectKey, of: Moment) -> list[tuple[str, int | None, int]]:
+    """Return (event, pods that stay ready, wanted pods) for a loss of one zone or node in the current placement."""
+    found = WorkloadPromises(of.inventory, of.options, key, SearchBudget(), {}, shared=of.run)
+    losses = [loss for loss, label in LOSSES.items() if any(label in each.labels for each in of.inventory.nodes)]
+    return [(f"a {loss} is lost", found.now_left(loss), found.workload.replicas) for loss in losses]
+
+
 def promised(key: ObjectKey, of: Moment) -> PromiseShow:
     """Return the pods that a workload keeps after losses, drains and rollouts."""
-    return promise_show(of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED, seconds=_MOST_SECONDS)
+    return promise_show(
+        of.inventory, [short_target(key)], of.options, most=_MOST_DRILLED, seconds=_MOST_SECONDS, progress=of.told
+    )
 
 
 def linted(key: ObjectKey, of: Moment) -> list[Json]:

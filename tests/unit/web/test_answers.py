@@ -107,7 +107,7 @@ def test_a_picture_says_what_nodes_have_what_is_taken_and_what_is_wrong(answers:
     assert nodes["flags"] == [1, 0, 2]
     assert nodes["allocatable"]["cpu"] == [8000, 8000, 8000]
     assert nodes["used"]["cpu"] == [2000, 2000, 0]
-    assert nodes["taints"] == ["node.kubernetes.io/unschedulable:NoSchedule", "", "dedicated=x:NoSchedule"]
+    assert nodes["taints"] == ["cordoned", "", "dedicated=x:NoSchedule"]
     assert picture(answers)["keys"][0] == {"key": ZONE, "values": ["zone-a", "zone-b", "zone-c"], "of": [0, 1, 2]}
 
 
@@ -222,6 +222,43 @@ def test_a_workload_says_what_it_keeps_as_promise_show_does(answers: Answers, st
     assert re.search("<b>(no|unknown):</b> (whether )?a single loss can take all pods of shop/web<", found)
     assert "a zone is lost" in found
     assert 'data-copy="topospread promise show shop/deployment/web -f app.json"' in found
+
+
+def test_the_pods_that_a_loss_leaves_as_placed_now_need_no_search_and_are_those_of_the_whole_answer(
+    tmp_path: Any,
+) -> None:
+    web = deployment("web", 4)
+    pods = [owned(f"web-{at}", f"node-{at % 3 // 2 + 1}", web) for at in range(4)]
+    found = snapshot_answers(tmp_path, *replica_set(web), *pods)
+    question = {"kind": "Deployment", "namespace": "shop", "name": "web", "about": "promises"}
+    words = "As placed now: if a zone is lost, 1 of 4 pods stay ready; if a node is lost, 1 of 4 pods stay ready"
+    first = said_of(found.promises(asked(**question, now="1"))["html"])
+    assert first == f"{words}."
+    assert said_of(found.promises(asked(**question))["html"]).startswith(f"{words}; if a node drains,")
+    assert found.promises(asked("scale shop/deploy/web=0", **question, now="1"))["html"].strip() == ""
+
+
+def test_the_search_for_what_a_workload_keeps_says_what_it_is_doing(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each stage is told under the question's own name, not under that of another question about the workload."""
+    told: list[tuple[str, str]] = []
+
+    class Heard(dict[str, str]):
+        def __setitem__(self, name: str, words: str) -> None:
+            told.append((name, words))
+            super().__setitem__(name, words)
+            assert answers.progress(question)["says"] == words
+            assert answers.progress(asked(kind="Deployment", namespace="shop", name="web"))["says"] == ""
+
+    monkeypatch.setattr(answers, "_says", Heard())
+    question = asked(kind="Deployment", namespace="shop", name="web", about="promises")
+    answers.promises(question)
+    words = [each for _, each in told]
+    assert words[:2] == ["placing pending pods", "searching the orders of pods for the loss of a zone"]
+    assert "simulating fail zone=zone-a" in words
+    assert "simulating rollout shop/deployment/web" in words
+    assert words[-1] == "adding replicas until one stays pending"
 
 
 def test_a_workload_says_what_lint_finds_with_its_fix_as_a_step(tmp_path: Any) -> None:
@@ -781,8 +818,8 @@ def test_it_is_told_since_when_a_pod_is_pending(tmp_path: Any) -> None:
     assert "pending since 2026-11-28T19:31:00Z" in said_of(html)
     assert "Message that kube-scheduler would write now: <q>0/" in html
     assert "Message that kube-scheduler would write now: <q>0/2 nodes" in html
-    assert picture(answers)["nodes"]["taints"][1].startswith("not ready since 2026-11-28T19:02:00Z, node.kubernetes.io")
-    assert "not ready</span> since 2026-11-28T19:02:00Z" in answers.node(asked(at="0", name="node-2"))["html"]
+    assert picture(answers)["nodes"]["taints"] == ["", "not ready since 2026-11-28T19:02:00Z"]
+    assert "not ready</span> <time>since 2026-11-28T19:02:00Z</time>" in answers.node(asked(at="0", name="node-2"))["html"]
     placed = owned("web-0", "node-1", deployment("web", 1))
     one = snapshot_answers(tmp_path, *replica_set(deployment("web", 1)), placed, cordons=("node-2",))
     html = one.pending(asked("fail node=node-1"))["html"]
@@ -811,8 +848,9 @@ def test_a_pod_that_is_pending_only_in_the_simulation_says_so(tmp_path: Any) -> 
 
 def test_since_when_a_node_is_cordoned_is_in_the_picture_and_in_its_panel(tmp_path: Any) -> None:
     answers = snapshot_answers(tmp_path, cordons=("node-2",), since="2026-11-28T17:40:00Z")
-    taint = "node.kubernetes.io/unschedulable:NoSchedule"
-    assert picture(answers)["nodes"]["taints"] == ["", f"{taint} since 2026-11-28T17:40:00Z"]
+    assert picture(answers)["nodes"]["taints"] == ["", "cordoned since 2026-11-28T17:40:00Z"]
+    assert picture(answers, "uncordon node=node-2")["nodes"]["taints"] == ["", ""]
+    assert picture(answers, "fail node=node-2")["nodes"]["taints"] == ["", "not ready, cordoned since 2026-11-28T17:40:00Z"]
     assert "cordoned since 2026-11-28T17:40:00Z" in said_of(answers.node(asked(at="0", name="node-2"))["html"])
 
 

@@ -1,10 +1,10 @@
 // The page of the map: what is in the address is asked for and shown, and whatever is chosen goes into the address.
 
 import { putAddress, readAddress, request } from "./address.js";
-import { breakable, copy, element, plural, reported, sum, tries } from "./elements.js";
+import { aged, ageWords, breakable, copy, element, plural, reported, sum, tries } from "./elements.js";
 import { save } from "./export.js";
 import { ask, changed } from "./fetching.js";
-import { countOf, NodeMap } from "./map.js";
+import { countOf, NodeMap, UNKNOWN } from "./map.js";
 import { Overview } from "./overview.js";
 import { isRecorded } from "./recorded.js";
 import { drawLimit, spreadAnswered, spreadOf } from "./spreads.js";
@@ -248,7 +248,7 @@ class MapPage {
       const [path, words] = slot.dataset.ask.split("?"), box = slot.querySelector("[role=status]") ?? slot.appendChild(element("div", { role: "status" }));
       const fill = async () => {
         const asked = Object.fromEntries(new URLSearchParams(words)), address = request(path, this.view.steps, at, asked), known = this.answered.get(address);
-        const far = element("span"), began = Date.now(), telling = known ? 0 : this.tell(at, asked, (told) => { far.textContent = told || `${Math.round((Date.now() - began) / 1000)} s`; });
+        const far = element("span"), began = Date.now(), telling = known ? 0 : this.tell(at, asked, (told) => { far.textContent = `${told ? `${told}, ` : ""}${Math.round((Date.now() - began) / 1000)} s`; });
         const wait = () => box.append("Asking … ", far, element("progress", { "aria-label": "Asking" }));
         if (!again && !known) wait(box.replaceChildren());
         try {
@@ -278,6 +278,7 @@ class MapPage {
     if (isSame) return this.fillSlots(this.panel, true); // nothing is closed, and what was asked by opening it stays
     const box = element("div"), isOurs = this.panel.contains(document.activeElement), { limit } = document.activeElement.dataset;
     box.innerHTML = html;
+    for (const time of box.querySelectorAll("time")) Object.assign(time, { title: time.textContent, textContent: aged(time.textContent) });
     this.panel.replaceChildren(this.backButton(), box);
     stackTables(box);
     this.fillSlots();
@@ -342,7 +343,7 @@ class MapPage {
     const { name, allocatable, used, flags, pods } = this.now.nodes, row = this.shown(this.now).workload;
     const share = ["cpu", "memory"].map((each) => `${each === "cpu" ? "CPU" : each} ${percent(used[each][node], allocatable[each][node])}`);
     const parts = [name[node], ...share, `${used.pods[node]} pods`];
-    if (flags[node]) parts.push(words(flags[node]), ...[this.now.nodes.taints[node]].filter(Boolean));
+    parts.push(...[aged(this.now.nodes.taints[node]), words(flags[node] & UNKNOWN)].filter(Boolean));
     if (this.rejected) parts.push(this.rejected.get(name[node]) ?? "no filter rejects it");
     if (row >= 0) parts.push(`${countOf(pods[node], row)} of ${this.now.workloads.name[row]}`);
     line.textContent = parts.join(" · ");
@@ -439,8 +440,6 @@ class MapPage {
     by("trial").inert = !is;
   }
 }
-
-const ageWords = (seconds) => (seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
 
 const page = new MapPage();
 const follow = () => isRecorded || page.follow();
