@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -12,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.axe import findings
 from tests.browser.conftest import NewPage
 from tests.browser.cut_words import cut_words
-from tests.browser.serving import TOKEN, WEB, many_nodes, served
+from tests.browser.serving import TOKEN, WEB, many_nodes, named_nodes, served
 
 EVIL = "<script>alert(1)</script>"
 MOST_OF_FIRST_LOAD = 300_000
@@ -207,6 +208,39 @@ def test_closed_nodes_are_all_in_sight_with_their_taints(page: Page) -> None:
         expect(page.locator("#matrix tbody tr").last).to_contain_text("dedicated=x:NoSchedule")
         box = page.locator("#matrix .scroll")
         assert box.evaluate("(it) => it.scrollHeight === it.clientHeight")
+        page.goto("about:blank")
+
+
+def test_closed_nodes_say_for_how_long_and_are_counted_once_those_that_are_not_ready_first(
+    page: Page, tmp_path: Path
+) -> None:
+    began = datetime.now(UTC) - timedelta(hours=3)
+    time = began.strftime("%Y-%m-%dT%H:%M:%SZ")
+    path = tmp_path / "nodes.json"
+    words = named_nodes(path, ["zone-a"], 4)
+    nodes = json.loads(path.read_text())
+    cordoned = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule", "timeAdded": time}
+    spot = {"key": "spot", "value": "true", "effect": "NoSchedule", "timeAdded": time}
+    silent = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule", "timeAdded": time}
+    first, second, third, _ = nodes["items"]
+    first["spec"] = {"unschedulable": True, "taints": [cordoned, spot]}
+    second["spec"] = {"unschedulable": True, "taints": [cordoned]}
+    third["spec"] = {"taints": [silent]}
+    third["status"]["conditions"] = [{"type": "Ready", "status": "Unknown", "lastTransitionTime": time}]
+    path.write_text(json.dumps(nodes))
+    with served(*words[:2]) as url:
+        opened(page, url, "?filter=closed")
+        expect(page.locator("#figures button").nth(3)).to_have_text(
+            "3 nodes not open 1 cordoned and tainted, 1 cordoned, 1 not ready"
+        )
+        why = page.locator("#matrix tbody td:nth-child(3)")
+        expect(why).to_have_text(
+            ["not ready for 3 h", "cordoned for 3 h, spot=true:NoSchedule for 3 h", "cordoned for 3 h"]
+        )
+        expect(why.first.locator("span")).to_have_attribute("title", f"not ready since {time}")
+        page.locator("#matrix tbody button").first.click()
+        expect(page.locator("#panel h2 + p")).to_contain_text("not ready for 3 h")
+        expect(page.locator("#panel time").first).to_have_attribute("title", f"since {time}")
         page.goto("about:blank")
 
 

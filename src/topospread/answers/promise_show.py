@@ -178,7 +178,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     wants = [tuple(declared_wants(inventory, each, declared)) for each in chosen]
     keys = [key_of(each) for each in chosen]
     drilled = most or (20 if len(keys) == 1 else 1)
-    every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled, progress)
+    every = shown(inventory, options, keys, SearchBudget(states, seconds), drilled, progress=progress)
     found = [
         replace(each, declared=own, sizes=_sizes(workload))
         for each, own, workload in zip(every, wants, chosen, strict=True)

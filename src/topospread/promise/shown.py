@@ -150,12 +150,13 @@ class Shown:
         return "played" if broken and all(each == "played" for each in broken) else "proved"
 
 
-def shown(
+def shown(  # noqa: PLR0913 - one keyword
     inventory: Inventory,
     options: SimulationOptions,
     keys: Iterable[ObjectKey],
     budget: SearchBudget,
     most: int,
+    *,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Shown]:
     """Yield each workload with the pods that each event leaves.

@@ -295,7 +295,7 @@ class Answers:
         return {"html": self._pages.page("rebalance.html", found=found, **words)}
 
     def promises(self, asked: PageQuestion) -> Json:
-        """Return the pods that a workload keeps after losses, drains and rollouts, as HTML; only as placed if wanted."""
+        """Return the pods that a workload keeps after losses, drains and rollouts, as HTML; with `now`, as placed."""
         if "now" in asked.words:
             return {"html": self._pages.page("promises.html", now=self._ask(asked, partial(kept_now, _key(asked))))}
         found = self._ask(asked, partial(promised, _key(asked)))
@@ -335,7 +335,9 @@ def _key(asked: PageQuestion) -> ObjectKey:
 
 
 def _named(asked: PageQuestion) -> str:
-    return "\n".join([asked.at, *(asked.words.get(each, "") for each in ("about", "name", "target")), *map(str, asked.steps)])
+    return "\n".join(
+        [asked.at, *(asked.words.get(each, "") for each in ("about", "name", "target")), *map(str, asked.steps)]
+    )
 
 
 def _waiting(frame: Frame) -> Json:

@@ -819,7 +819,9 @@ def test_it_is_told_since_when_a_pod_is_pending(tmp_path: Any) -> None:
     assert "Message that kube-scheduler would write now: <q>0/" in html
     assert "Message that kube-scheduler would write now: <q>0/2 nodes" in html
     assert picture(answers)["nodes"]["taints"] == ["", "not ready since 2026-11-28T19:02:00Z"]
-    assert "not ready</span> <time>since 2026-11-28T19:02:00Z</time>" in answers.node(asked(at="0", name="node-2"))["html"]
+    assert (
+        "not ready</span> <time>since 2026-11-28T19:02:00Z</time>" in answers.node(asked(at="0", name="node-2"))["html"]
+    )
     placed = owned("web-0", "node-1", deployment("web", 1))
     one = snapshot_answers(tmp_path, *replica_set(deployment("web", 1)), placed, cordons=("node-2",))
     html = one.pending(asked("fail node=node-1"))["html"]
@@ -850,7 +852,10 @@ def test_since_when_a_node_is_cordoned_is_in_the_picture_and_in_its_panel(tmp_pa
     answers = snapshot_answers(tmp_path, cordons=("node-2",), since="2026-11-28T17:40:00Z")
     assert picture(answers)["nodes"]["taints"] == ["", "cordoned since 2026-11-28T17:40:00Z"]
     assert picture(answers, "uncordon node=node-2")["nodes"]["taints"] == ["", ""]
-    assert picture(answers, "fail node=node-2")["nodes"]["taints"] == ["", "not ready, cordoned since 2026-11-28T17:40:00Z"]
+    assert picture(answers, "fail node=node-2")["nodes"]["taints"] == [
+        "",
+        "not ready, cordoned since 2026-11-28T17:40:00Z",
+    ]
     assert "cordoned since 2026-11-28T17:40:00Z" in said_of(answers.node(asked(at="0", name="node-2"))["html"])
 
 
