@@ -327,3 +327,18 @@ def test_a_drill_of_a_namespace_has_only_its_workloads() -> None:
     objects[-1]["metadata"]["namespace"] = "other"
     found = topospread.Session(objects).drill(Fail(NodeChoice("zone", "a")), namespace="other")
     assert [(each.namespace, each.name) for each in found.steps[-1].workloads] == [("other", "other")]
+
+
+@pytest.mark.parametrize("given", ["shop.yaml", ["shop.yaml"], {"kind": "Deployment"}])
+def test_manifests_in_the_place_of_steps_are_named(given: Any) -> None:
+    with pytest.raises(TopospreadError, match=r"is not a step: write manifests=\[\.\.\.\]"):
+        topospread.Session(CLUSTER).after(given)
+
+
+def test_a_cluster_file_and_a_folder_are_one_cluster(tmp_path: Path) -> None:
+    (tmp_path / "web.json").write_text(json.dumps(builders.workload("Deployment")))
+    session = topospread.Session([CLUSTER, tmp_path])
+    assert "web" in [each.name for each in session.inventory.deployments]
+    assert session.inventory.nodes
+    frame = session.after().status().frame("workloads.losses")
+    assert {"workloads_name", "domain", "lost", "of"} <= {*frame.columns}

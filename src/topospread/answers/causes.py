@@ -145,10 +145,15 @@ def why_words(causes: Sequence[Cause]) -> str:
     nodes = [each.says for each, leads in zip(causes, leading, strict=True) if not leads]
     if any(each.code == "zone-gone-counts" for each in causes):
         nodes = [each for each in nodes if not each.endswith(_PHRASES["taint"].removeprefix("have "))]
-        return "; ".join([", and ".join(spread), *([joined(nodes)] if nodes else [])])
+        return "; ".join(filter(None, (", and ".join(spread), _clauses(nodes))))
     if spread and nodes:
-        return f"{', and '.join(spread)}, where {joined(nodes)}"
-    return ", and ".join(spread) or joined(nodes)
+        return f"{', and '.join(spread)}, where {_clauses(nodes)}"
+    return ", and ".join(spread) or _clauses(nodes)
+
+
+def _clauses(says: Sequence[str]) -> str:
+    """Return clauses with a comma before each `and` between them, because a clause may list nodes with `and`."""
+    return f"{', '.join(says[:-1])}, and {says[-1]}" if len(says) > 1 else "".join(says)
 
 
 def _chosen(
@@ -272,6 +277,7 @@ def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict:
             named = [node for node, each in verdict.rejected.items() if not set(each.reasons).isdisjoint(reasons)]
             names = tuple(in_order(named)) if len(named) == nodes else ()
         says = f"{_subject(names, nodes, scope)} {agreeing(many, nodes)}"
+        says += ", too" if nodes < scope == max(nodes_of.values()) else ""
         if code == "label-missing" and nodes == scope > 1:
             says = "no node matches the pod's node selector or affinity"
         yield Cause(code=code, says=says, nodes=nodes, objects=names)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 
-from topospread.answer import Answer
+from topospread.answer import Answer, Cause
 from topospread.api.inventory import ObjectKey, key_of
 from topospread.base import Base, Word
 from topospread.drill.drill import within
@@ -207,15 +207,21 @@ def drill_answer(
     steps = tuple(_step(each, told) for each, told in zip(drill.steps, moved, strict=False))
     new = {f"{each.namespace}/{each.workload}": each.pods for each in drill.harm.pending}
     remedies, untried = _fixes(drill)
+    is_by_old = any(each.code == "matchLabelKeys" for each in remedies)
+    skews = [
+        f"the rollout of {namespace_}/{name} leaves {noun_of(key)} skew up to {skew}, over maxSkew {limit}"
+        for ((_, namespace_, name), key), (skew, limit) in drill.left_skews.items()
+        if is_by_old
+    ]
     causes = [each.causes for name in new for each in steps[-1].pending if f"{each.namespace}/{each.workload}" == name]
     return DrillResult.like(
         drill,
         kind="DrillResult",
         verdict=verdict,
-        says=_says(drill, verdict, unjudged),
+        says=_says(drill, verdict, unjudged, skews),
         unjudged=unjudged,
         elsewhere="" if drill.elsewhere is None else "; ".join(harm_words(drill.elsewhere, verdict, " newly")),
-        causes=next(iter(causes), ()),
+        causes=next(iter(causes), tuple(Cause(code="old-pods-count", says=_OLD_COUNTS) for _ in skews[:1])),
         newly_pending=new,
         remedies=remedies,
         untried=untried,
@@ -266,7 +272,7 @@ def _compared(state: WorkloadState) -> tuple[int, ...]:
 
 
 def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:
-    if drill.begun is None or not (drill.harm.pending or drill.harm.not_evicted):
+    if drill.begun is None or not (drill.harm.pending or drill.harm.not_evicted or drill.left_skews):
         return (), 0
     from topospread.why.drill_fixes import fixes_of
 
@@ -369,11 +375,14 @@ def guarding(
     return sorted(found) if evicted else None
 
 
-def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
-    """Return the verdict's sentence: the harm, or the ready pods without harm."""
+_OLD_COUNTS = "a hard constraint without matchLabelKeys: [pod-template-hash] also counts pods of the old revision"
+
+
+def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged], skews: Sequence[str]) -> str:
+    """Return the verdict's sentence: the skew and harm, or the ready pods without harm."""
     end, newly = drill.steps[-1], " newly" if drill.steps[0].pending else ""
     # Name the lost pods that are not replaced even if they are not harm.
-    parts = [*harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
+    parts = [*([listed(skews, 1)] if skews else []), *harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
     pods = {pod for each in open_parts for pod in each.pods}
     unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
     if not unjudged and (not parts or verdict == "yes"):

@@ -136,16 +136,15 @@ def status(  # noqa: PLR0913 - keyword arguments
     to_create = sum(each.node is not None and workload_key(each) in shown for each in placements)
     remedies = [each.remedies[0] for each in pending if each.remedies]
     words = input_words(inventory) if typed is None else typed
-    within = namespace if words is not None else None
-    if within and words is not None and "-n" not in words:
-        words = [*words, "-n", within]
+    if namespace and words is not None and "-n" not in words:
+        words = [*words, "-n", namespace]
     then: tuple[str, ...] = ()
     if exceeded:
-        found = moves_at_once(inventory, options, within) if suggest else None
+        found = moves_at_once(inventory, options, namespace) if suggest else None
         if found is None or (found.moves and not found.mends_all):
             then = () if words is None else ("topospread", "rebalance", *words)
         elif found.moves:
-            remedies.insert(1, _evictions(found, exceeded, words, within))
+            remedies.insert(1, _evictions(found, exceeded, words, namespace))
     unjudged = (
         *(() if explained is None else _unjudged_parts(explained, pending)),
         *(() if waiting else _unjudged_workloads(workloads)),

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 HELP = """\
 Simulate failures and changes in steps, each until nothing changes any more.
 
-NODES is a label KEY=VALUE, or node=, zone=, region= or pool= with a name.
+NODES: KEY=VALUE, or node=, zone=, region=, pool=; several: zone=a,pool=x.
 
 \b
 Examples:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from topospread.errors import UsageError
 
+from .inputs import shown_namespace
 from .output import code_of, prints_page, wants, write_answer
 from .terminal import progress, show_commands, warn
 
@@ -33,14 +34,24 @@ def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions
     from topospread.drill.shards import read_shard
 
     shard = read_shard(given["shard"], "--shard") if given["shard"] else None
+    namespace = shown_namespace(given)
     try:
         with progress("drilling") as bar:
             if given["dask"]:
                 from topospread.drill.dask_workers import SharedEach, drill_each_on_dask
 
-                found = drill_each_on_dask(SharedEach(inventory, given["each"], options), given["dask"], bar)
+                work = SharedEach(inventory, given["each"], options, namespace=namespace)
+                found = drill_each_on_dask(work, given["dask"], bar)
             else:
-                found = drill_each(inventory, given["each"], options, given["workers"], progress=bar, shard=shard)
+                found = drill_each(
+                    inventory,
+                    given["each"],
+                    options,
+                    given["workers"],
+                    progress=bar,
+                    shard=shard,
+                    namespace=namespace,
+                )
     except Interrupted as interrupted:
         _show_each(interrupted.finished, given, (inventory, options))
         return INTERRUPTED

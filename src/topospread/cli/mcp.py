@@ -65,12 +65,10 @@ def mcp(roots: tuple[str, ...], cluster: str | None, context: str | None) -> int
 
 def started(roots: tuple[str, ...], cluster: str | None, context: str | None) -> Started:
     """Return the allowed folders and cluster. Raise UsageError if they are missing, or two clusters are named."""
+    from topospread.sources.roots import real_path
     from topospread.sources.synthetic_cluster import is_synthetic
 
-    if not roots and os.path.realpath(os.curdir) in (
-        os.path.realpath(os.sep),
-        os.path.realpath(os.path.expanduser("~")),
-    ):
+    if not roots and real_path(os.curdir) in (os.sep, real_path(os.path.expanduser("~"))):
         raise UsageError(f"started in {os.getcwd()}: name the folders that may be read, --root DIR")
     for each in roots:
         if not os.path.isdir(each):
@@ -82,7 +80,7 @@ def started(roots: tuple[str, ...], cluster: str | None, context: str | None) ->
         require("live")
     elif on and not is_synthetic(on):
         on = os.path.abspath(on)
-    return Started(tuple(os.path.realpath(each) for each in roots or (os.curdir,)), on, context)
+    return Started(tuple(real_path(each) for each in roots or (os.curdir,)), on, context)
 
 
 def server_of(allowed: Started) -> Server[Any]:

@@ -333,7 +333,7 @@ def _drill(call: DrillCall, allowed: Allowed) -> Answer:
 
 def _drill_each(call: DrillEachCall, allowed: Allowed) -> Answer:
     session, manifests = allowed.applied(call, call.manifests)
-    return session.drill_each(call.each, *manifests)
+    return session.drill_each(call.each, *manifests, namespace=call.namespace)
 
 
 def _capacity(call: CapacityCall, allowed: Allowed) -> Answer:

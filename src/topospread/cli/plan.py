@@ -92,10 +92,11 @@ def plan(**given: Any) -> int:
     if "-" in (given["old"], given["new"], given["cluster"], *given["paths"]):
         raise UsageError("plan reads everything twice, and standard input can be read only once: name files")
     from topospread.sources.revisions import state_of
+    from topospread.sources.roots import real_path
 
     with ExitStack() as stack:
         states = [stack.enter_context(state_of(given[name])) for name in ("old", "new")]
-        if os.path.realpath(states[0].folder) == os.path.realpath(states[1].folder):
+        if real_path(states[0].folder) == real_path(states[1].folder):
             same = f"OLD and NEW are the same state, {states[0].name}"
             click.echo(
                 f"warning: {one_line(same)}; nothing differs, because options such as --helm-values apply to both",
@@ -259,12 +260,12 @@ def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Se
 
 def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: SimulationOptions) -> Inventory:
     """Return the objects of a state, applied to the cluster. Error messages name the files of a revision."""
-    from topospread.sources.roots import lies_in
+    from topospread.sources.roots import lies_in, real_path
     from topospread.sources.text import shown_path
 
     with _told_of(state):
         inventory = read_inventory({**given, "paths": tuple(paths)}, by=[by])
-    named = [os.path.realpath(each) for each in _named(state, given["paths"])]
+    named = [real_path(each) for each in _named(state, given["paths"])]
     for path, commit in state.submodules.items():
         submodule = os.path.join(state.root, path)
         if any(lies_in(submodule, each) or lies_in(each, submodule) for each in named):
@@ -277,9 +278,11 @@ def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: Simulat
 
 def _shown(state: State, place: Place) -> Place:
     """Return a place with the name of its file in messages, REVISION:FILE."""
+    from topospread.sources.roots import real_path
+
     if not state.root or not place.source:
         return place
-    return replace(place, source=f"{state.name}:{state.shown(os.path.realpath(place.source))}")
+    return replace(place, source=f"{state.name}:{state.shown(real_path(place.source))}")
 
 
 @contextmanager

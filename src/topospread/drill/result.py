@@ -6,15 +6,16 @@ The modules of the steps compute it; `answers.drill` shows it.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
-from topospread.api.inventory import Inventory, key_of
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.base import Base, Word
 from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup, PoolUse, WorkloadSpread
@@ -221,6 +222,34 @@ class StepOutcome:
         return sum(pods for (_, workload), pods in (gone & placed).items() if workload)
 
 
+class _InNamespace(Protocol):
+    @property
+    def namespace(self) -> str: ...
+
+
+_Item = TypeVar("_Item", bound=_InNamespace)
+
+
+def of_namespace(items: Iterable[_Item], namespace: str) -> tuple[_Item, ...]:
+    """Return the items of a namespace."""
+    return tuple(each for each in items if each.namespace == namespace)
+
+
+def step_within(step: StepOutcome, namespace: str | None) -> StepOutcome:
+    """Return the step with only one namespace's workloads, budgets and rollouts, but all its events."""
+    if namespace is None:
+        return step
+    return replace(
+        step,
+        changed=of_namespace(step.changed, namespace),
+        pending=of_namespace(step.pending, namespace),
+        breaches=of_namespace(step.breaches, namespace),
+        not_evicted=of_namespace(step.not_evicted, namespace),
+        lost=of_namespace(step.lost, namespace),
+        rollouts=of_namespace(step.rollouts, namespace),
+    )
+
+
 class SkewRange(Base, frozen=True):
     """The skew of a constraint over several runs."""
 
@@ -351,6 +380,18 @@ class Drill(PlainData):
         """The new harm of the first run that has any."""
         own = self._own_harm
         return own if own else next(filter(None, (each._own_harm for each in self.others)), own)
+
+    @property
+    def left_skews(self) -> dict[tuple[ObjectKey, str], tuple[int, int]]:
+        """Rolled out Deployment and topology key → largest skew at the end of a run, and its exceeded maxSkew."""
+        rolled = {key_of(each) for step in self.steps for each in step.rollouts if each.kind == "Deployment"}
+        found: dict[tuple[ObjectKey, str], tuple[int, int]] = {}
+        for state in (one for run in (self, *self.others) for one in run.workloads if key_of(one) in rolled):
+            for each in (one.arithmetic for one in state.spread):
+                if each.hard and each.skew > each.max_skew:
+                    key = key_of(state), each.topology_key
+                    found[key] = max(found.get(key, (0, 0)), (each.skew, each.max_skew))
+        return found
 
     @property
     def unjudged(self) -> tuple[Unjudged, ...]:

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from topospread.errors import InputError, Place
 
-from .roots import check_inside_repository, is_within
+from .roots import check_inside_repository, is_within, real_path, real_path_in
 
 _PRIVATE = 0o600
 _SHARED = 0o666
@@ -73,21 +73,16 @@ def _target(path: str) -> str:
             working directory or the repository.
     """
     folder, name = os.path.split(path)
-    folder, here = folder or ".", os.path.realpath(".")
-    if os.path.commonpath([os.path.abspath(folder), here]) == here:
-        _check(path, folder, here)
-    check_inside_repository(folder)
-    real_folder = os.path.realpath(folder)
-    named = os.path.join(real_folder, name)
-    if os.path.islink(named):
-        _check(path, named, real_folder)
-    return os.path.realpath(named)
-
-
-def _check(path: str, target: str, folder: str) -> None:
-    if not is_within(target, folder):
-        words = "cannot be written: a symbolic link leads out of the folder, or to git's files; remove it"
+    folder, here = folder or ".", real_path(".")
+    words = "cannot be written: a symbolic link leads out of the folder, or to git's files; remove it"
+    if os.path.commonpath([os.path.abspath(folder), here]) == here and not is_within(folder, here):
         raise InputError(words, Place(path))
+    check_inside_repository(folder)
+    real_folder = real_path_in(folder, os.sep)
+    named = os.path.join(real_folder or folder, name)
+    if real_folder is None or (os.path.islink(named) and not is_within(named, real_folder)):
+        raise InputError(words, Place(path))
+    return real_path(named)
 
 
 def _is_special(path: str) -> bool:

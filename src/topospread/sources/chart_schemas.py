@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
-from .roots import is_of_git, is_within, real_path_in
+from .roots import is_of_git, is_within, real_path, real_path_in
 
 PACKED: Final = ".tgz"
 """File name ending of a packed chart."""
@@ -89,7 +89,7 @@ def _files(chart: str) -> Iterator[str]:
     """Yield a packed chart's own path, or the files in a chart's folder. A link out of the chart raises ValueError."""
     if os.path.isfile(chart):
         yield chart
-    root = os.path.realpath(chart)
+    root = real_path(chart)
     visited: set[str | None] = {root}
     for folder, below, names in os.walk(chart, followlinks=True):
         inside = {real_path_in(os.path.join(folder, name), root): name for name in below}

@@ -14,7 +14,7 @@ from topospread.errors import InputError, Place
 
 from .files import Source, check_depth, read_text
 from .helm_gate import NO_TEMPLATE
-from .roots import GIT, is_of_git, is_within, lies_in
+from .roots import GIT, is_of_git, is_within, lies_in, real_path, real_path_in
 from .text import BREAKS, Text, shown_path
 from .yaml import read_documents
 
@@ -78,7 +78,7 @@ def kustomization_in(folder: str, root: str) -> Kustomization | None:
     An unreadable file counts as a kustomization, and paths outside the root are left out: building it reports the
     error.
     """
-    path, real = file_in(folder), os.path.realpath(folder)
+    path, real = file_in(folder), real_path(folder)
     if path is None or not is_kustomization(value := kustomization_value(path)):
         return None
     named = _NamedPaths(real, root)
@@ -88,7 +88,7 @@ def kustomization_in(folder: str, root: str) -> Kustomization | None:
     return Kustomization(
         real,
         root,
-        os.path.realpath(path),
+        real_path(path),
         _given(value, "kind") == ["Component"],
         frozenset(named.folders(_entries(value, sorted(FOLDER_FIELDS)))),
         files,
@@ -169,7 +169,7 @@ class _NamedPaths:
         given = {each for each in texts if each and not _NO_PATH.search(each) and self.may_exist(each)}
         for path in {path_of(self._folder, each) for each in given}:
             if is_within(path, self._root):
-                yield os.path.realpath(path)
+                yield real_path(path)
 
 
 def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
@@ -211,7 +211,7 @@ def _charts(value: dict[str, Any], folder: str) -> Iterator[str]:
             # kustomize fetches a chart with a version into a folder of its own.
             for path in (chart, os.path.join(f"{chart}-{each.get(version)}", chart)):
                 if "\0" not in (whole := path_of(folder, os.path.join(home, path))):
-                    yield os.path.realpath(whole)
+                    yield real_path(whole)
 
 
 # Check the files that kustomize would read: only files in the root, and the network only if allowed.
@@ -258,14 +258,14 @@ def check_reach(folder: str, root: str, *, network: bool, checked: Reached | Non
     """
     checked = {} if checked is None else checked
     visited: set[str] = set()
-    waiting, is_whole = [os.path.realpath(folder)], True
+    waiting, is_whole = [real_path(folder)], True
     while waiting:
         each = waiting.pop()
         if each not in visited:
             visited.add(each)
             if each not in checked:
                 check = _ReachCheck(each, root, network)
-                folders = [os.path.realpath(found) for found in check.checked()]
+                folders = [real_path(found) for found in check.checked()]
                 checked[each] = folders, check.is_whole
             folders, is_known = checked[each]
             waiting += folders
@@ -443,11 +443,9 @@ class _ReachCheck:
             below[:] = [name for name in below if not is_of_git(name)]
 
     def _is_of_git(self, path: str) -> bool:
-        try:
-            real = os.path.realpath(path, strict=True)
-        except OSError:
-            return os.path.exists(path)  # the system can follow a link to a path that is too long to be resolved
-        return is_of_git(real.removeprefix(self._root))
+        real = real_path_in(path, os.sep)
+        # The system can follow a link to a path that is too long to be resolved.
+        return os.path.exists(path) if real is None else is_of_git(real.removeprefix(self._root))
 
     def _check_charts(self, value: Any) -> None:
         """Reject charts and their values files outside the root.

@@ -24,7 +24,7 @@ from .chart_schemas import PACKED
 from .files import Source, read_text
 from .kustomizations import Kustomization, path_of
 from .positions import Position, positions
-from .roots import is_within
+from .roots import is_within, real_path
 from .text import Text, line_of, shown_path
 from .yaml import YamlDocument, read_documents
 
@@ -458,12 +458,12 @@ class KustomizationOrigins:
         return (own, place.source) if is_alone else (own,)
 
     def _named(self, path: str) -> str:
-        return named_from_here(os.path.realpath(path), self._given)
+        return named_from_here(real_path(path), self._given)
 
     def _file(self, said: Any) -> str | None:
         """Return the path in an annotation; None if it is no file of the kustomization."""
         path = path_of(self._annotations[1], said) if isinstance(said, str) and "\0" not in said else ""
-        return path if path and os.path.realpath(path) in self._reached else None
+        return path if path and real_path(path) in self._reached else None
 
     def _said(self, document: int, of: Callable[[Annotated], bytes]) -> Any:
         annotated, _ = self._annotations
@@ -544,4 +544,4 @@ def named_from_here(path: str, given: str) -> str:
     """Return a real path relative to the working directory if the given path was relative."""
     if os.path.isabs(given):
         return shown_path(path)
-    return shown_path(os.path.relpath(path, os.path.realpath(os.curdir)))
+    return shown_path(os.path.relpath(path, real_path(os.curdir)))

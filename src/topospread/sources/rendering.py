@@ -22,7 +22,7 @@ from .helm_gate import PARTS_FILES, write_gate
 from .kustomizations import Kustomization, Reached, check_reach
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, RENDER_HELM, find_renderer, scrubbed_environment
-from .roots import GIT, check_inside_repository, check_links, check_name, is_of_git
+from .roots import GIT, check_inside_repository, check_links, check_name, is_of_git, real_path
 from .text import Text, shown_path
 from .yaml import read_documents
 
@@ -336,7 +336,7 @@ def _without_git(chart: str, home: str) -> str:
     os.mkdir(folder)
     for each in os.listdir(chart):
         if not is_of_git(each):
-            os.symlink(os.path.join(os.path.realpath(chart), each), os.path.join(folder, each))
+            os.symlink(os.path.join(real_path(chart), each), os.path.join(folder, each))
     return folder
 
 

@@ -24,7 +24,7 @@ from .git_folders import link_parts, parts_of, write_settings
 from .kustomizations import KUSTOMIZATIONS
 from .renderers import search_path
 from .rendering import CHART
-from .roots import GIT, check_inside_repository, lies_in, repository_of
+from .roots import GIT, check_inside_repository, lies_in, real_path, repository_of
 from .text import shown_path
 
 PATH: Final = "path:"
@@ -115,7 +115,7 @@ def state_of(name: str, only: Collection[str] = ()) -> Iterator[State]:
         yield _path_state(name)
         return
     with tempfile.TemporaryDirectory(prefix="topospread-") as given:
-        root = os.path.realpath(os.path.join(given, "tree"))
+        root = real_path(os.path.join(given, "tree"))
         os.mkdir(root)
         # Mark the root that links must not leave, like a repository (`roots`).
         os.mkdir(os.path.join(root, GIT))
@@ -163,7 +163,7 @@ def _check_out(revision: str, folder: str, only: Collection[str]) -> tuple[str, 
     if repository is None:
         missing = "not a file or folder, and not a revision, because this folder is not in a git repository"
         raise InputError(missing, Place(shown_path(revision)))
-    prefix = os.path.relpath(os.path.realpath(os.curdir), repository)
+    prefix = os.path.relpath(real_path(os.curdir), repository)
     with _git(revision, repository) as git:
         return "" if prefix == os.curdir else prefix, git.write_files(git.commit(revision), folder, only)
 
@@ -382,7 +382,7 @@ def _may_be_read(folder: str, blobs: list[_Blob]) -> Iterator[tuple[str, bool]]:
     whole = {each.parent for each in named if each.name.lower() in _WHOLE}
     for each in blobs:
         if each.is_link:
-            target = os.path.realpath(os.path.join(folder, each.path))
+            target = real_path(os.path.join(folder, each.path))
             whole.add(PurePosixPath(os.path.relpath(target, folder)))
     for path in named:
         is_part = path in whole or not whole.isdisjoint(path.parents)

@@ -16,8 +16,10 @@ from .text import shown_path
 
 GIT: Final = ".git"
 """The folder that marks a repository. Its files are never read, because its configuration may contain a token."""
-_MAX_LINKS: Final = 100
-"""More links than any system follows in one path; Linux follows 40 (``MAXSYMLINKS``)."""
+_MAX_LINKS: Final = 40
+"""Links that Linux follows in one path (``MAXSYMLINKS``). Programs in Go resolve links themselves, up to 255."""
+_MAX_STEPS: Final = 1_000
+"""Folders and links to follow in one path. Links of 4,096 characters each could otherwise make it 80,000."""
 _NO_LINK: Final = (errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EACCES)
 """Errors of a path that is no link: a file or folder, or nothing that the system opens."""
 
@@ -32,7 +34,7 @@ def repository_of(path: str) -> str | None:
     while folder != parent:
         folder, parent = parent, os.path.dirname(parent)
         if os.path.lexists(os.path.join(folder, GIT)):
-            real = os.path.realpath(folder)
+            real = real_path(folder)
             found = real if found is None or not lies_in(found, real) else found
     return found
 
@@ -40,12 +42,12 @@ def repository_of(path: str) -> str | None:
 def root_of(path: str) -> str:
     """Return the real path of the root of a file or folder: its repository, else the named folder."""
     folder = path if os.path.isdir(path) else os.path.dirname(path) or os.curdir
-    return repository_of(folder) or os.path.realpath(folder)
+    return repository_of(folder) or real_path(folder)
 
 
 def upwards(folder: str) -> Iterator[str]:
     """Yield the real paths of a folder and its parents, up to its root: anybody may write into a folder further up."""
-    root, current = root_of(folder), os.path.realpath(folder)
+    root, current = root_of(folder), real_path(folder)
     yield current
     while current not in (root, os.path.dirname(current)):
         current = os.path.dirname(current)
@@ -63,6 +65,22 @@ def is_within(path: str, root: str) -> bool:
     return real is not None and not is_of_git(real.removeprefix(root))
 
 
+def real_path(path: str) -> str:
+    """Return a path with links resolved as the system resolves them. The path need not exist.
+
+    ``os.path.realpath`` takes a link for a file where it cannot read the link, for example where the path of the link's
+    folder is longer than the system's limit; the system would follow that link.
+
+    Raises:
+        InputError: if a link cannot be read, or ``..`` follows a missing folder.
+    """
+    real = real_path_in(path, os.sep)
+    if real is None:
+        words = "cannot be resolved: it leads through a missing folder, or through a link that cannot be read"
+        raise InputError(words, Place(shown_path(path)))
+    return real
+
+
 def lies_in(path: str, root: str) -> bool:
     """Return whether a path, with links resolved, is inside a root, perhaps in ``.git``."""
     return real_path_in(path, root) is not None
@@ -71,11 +89,9 @@ def lies_in(path: str, root: str) -> bool:
 def real_path_in(path: str, root: str) -> str | None:
     """Return a path with links resolved, or None if it is not inside a root.
 
-    ``os.path.realpath`` would take a link for a file where it cannot read the link, for example where the path of the
-    link's folder is longer than the system's limit; the system would follow that link. Here such a path is outside.
-
-    A path that has been inside and leaves the root is outside, even if it comes back: whether it can be followed would
-    show which folders outside exist. On its way it may pass the folders above the root, because these exist.
+    A link to itself leads nowhere, so it is taken for a missing file. A path that has been inside and leaves the root
+    is outside, even if it comes back: whether it can be followed would show which folders outside exist. On its way it
+    may pass the folders above the root, because these exist.
 
     Args:
         path: a path that need not exist.
@@ -84,12 +100,15 @@ def real_path_in(path: str, root: str) -> str | None:
     if "\0" in path:
         return None
     current, rest = os.sep, [*reversed(os.path.join(os.getcwd(), path).split(os.sep))]
-    links, has_been_inside, is_missing = 0, False, False
+    links = steps = 0
+    left: dict[str, int] = {}
+    """Link → number of names in `rest` that are not of its target. More when it is met again: it leads to itself."""
+    has_been_inside = is_missing = False
     while rest:
-        name = rest.pop()
+        name, steps = rest.pop(), steps + 1
         if name in ("", os.curdir):
             continue
-        if is_missing and name == os.pardir:
+        if steps > _MAX_STEPS or (is_missing and name == os.pardir):
             return None
         following = os.path.dirname(current) if name == os.pardir else os.path.join(current, name)
         if has_been_inside and not (_has(root, following) or _has(following, root)):
@@ -102,7 +121,10 @@ def real_path_in(path: str, root: str) -> str | None:
             is_missing = error.errno != errno.EINVAL
         else:
             links += 1
-            is_missing = links > _MAX_LINKS
+            is_missing = len(rest) >= left.get(following, len(rest) + 1)
+            left[following] = len(rest)
+            if links > _MAX_LINKS:
+                return None
             if not is_missing:
                 current = os.sep if os.path.isabs(target) else current
                 rest += reversed(target.split(os.sep))
@@ -123,7 +145,7 @@ def is_of_git(path: str) -> bool:
 
 def check_inside_repository(path: str) -> None:
     """Raise InputError if a path leaves its repository through a link."""
-    if os.path.realpath(path) == os.path.abspath(path) and os.pardir not in path.split(os.sep):
+    if real_path_in(path, os.sep) == os.path.abspath(path):
         return
     repository = repository_of(os.path.dirname(os.path.abspath(path)))
     if repository is not None and not is_within(path, repository):
@@ -166,7 +188,7 @@ def check_links(folder: str, root: str, *, beside_git: bool = False, visited: se
     Raises:
         InputError: if a link leaves the root, ``.git`` exists, or a folder cannot be read.
     """
-    own = os.path.join(os.path.realpath(folder), GIT)
+    own = os.path.join(real_path(folder), GIT)
     # Check a repository's folders again: a link that is allowed elsewhere may lead to this repository's .git.
     visited = set() if visited is None or os.path.lexists(own) else visited
     try:
@@ -179,11 +201,13 @@ def check_links(folder: str, root: str, *, beside_git: bool = False, visited: se
 def _check_links(folder: str, root: str, own: str, visited: set[str], *, beside_git: bool) -> None:
     for path in links_below(folder, visited):
         # A link to the folder itself or its parents leads to its own .git by another path.
-        leads_to_git = path not in (folder, own) and os.path.lexists(own) and lies_in(own, os.path.realpath(path))
+        leads_to_git = path not in (folder, own) and os.path.lexists(own) and lies_in(own, real_path(path))
         if leads_to_git or (is_of_git(os.path.basename(path)) and not (beside_git and path == own)):
             raise InputError("Helm would read git's files here; remove them", Place(shown_path(path)))
         if path != own and not is_within(path, root):
-            words = f"this symbolic link leaves {shown_path(root)}, and Helm would read its target; remove it"
+            words = (
+                f"this symbolic link leaves {shown_path(root)} or cannot be resolved, and Helm may follow it; remove it"
+            )
             raise InputError(words, Place(shown_path(path)))
 
 
@@ -193,7 +217,7 @@ def links_below(folder: str, visited: set[str]) -> Iterator[str]:
     waiting = [folder]
     while waiting:
         current = waiting.pop()
-        real = os.path.realpath(current)
+        real = real_path(current)
         if real in visited or not os.path.isdir(current):
             continue
         visited.add(real)

@@ -18,9 +18,11 @@ from topospread.api.inventory import Inventory, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
-from topospread.api.workload import Deployment
+from topospread.api.spread import DO_NOT_SCHEDULE
+from topospread.api.workload import Deployment, StatefulSet
 from topospread.controllers.draining import BLOCKED_BY_BUDGET
 from topospread.controllers.planned import QueuedPod
+from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
 from topospread.drill.drill import BegunDrill, play_runs, within
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.patching import PatchedObject, patched, replaced
@@ -31,9 +33,9 @@ from topospread.simulation.changed_specs import with_specs
 
 from .changes import Change, combined, go_together, strategy_change
 from .correction_sets import smallest_sets
-from .owner import owned
+from .owner import exists, owned
 from .rejections_per_node import RejectionsPerNode
-from .result import Further, Json, Suggestion
+from .result import Further, Json, Means, Suggestion
 from .suggest import spec_changes
 from .what_if import EFFORT, Baseline, OutOfEffortError, exceeded, looked_at
 
@@ -120,10 +122,15 @@ class _Search:
         return DrillFixes(tuple(fixes), self._untried)
 
     def found_budgets(self) -> DrillFixes:
-        """Return the budgets that block a drain, each with room for one eviction."""
-        changes = list(_budget_changes(self._drill, self._begun.inventory)) if self._drill.harm.not_evicted else []
-        fix = self._try(_of_workloads(changes, changes[0].title)) if changes else None
-        return DrillFixes((fix,) if fix is not None else (), self._untried)
+        """Return the fixes of a drill without newly pending pods.
+
+        These are spread constraints that count only new pods, if a rollout leaves skew. If budgets block a drain, these
+        are budgets with room for one eviction, and workloads with one more pod.
+        """
+        drill, given = self._drill, self._begun.inventory
+        kinds = map(list, (self._revision_changes(), _budget_changes(drill, given), _scale_changes(drill, given)))
+        fixes = [self._try(_of_workloads(changes, changes[0].title)) for changes in kinds if changes]
+        return DrillFixes(tuple(filter(None, fixes)), self._untried)
 
     def _sets(self, items: Sequence[Change]) -> Iterator[DrillFix]:
         """Yield the smallest set of changes that leaves no pod newly pending."""
@@ -186,6 +193,8 @@ class _Search:
         left, left_before = len(harm.not_evicted), len(self._drill.harm.not_evicted)
         helps = (pending, left) < (0, left_before) if not self._before else pending < self._before
         helps &= _pending(played.elsewhere) <= _pending(self._drill.elsewhere)
+        if change.kind == "matchLabelKeys":
+            helps = not pending and not played.left_skews and left <= left_before
         self._tried[change.title] = fix if helps and stuck <= before else None
         return self._tried[change.title]
 
@@ -216,7 +225,7 @@ class _Search:
         for number, part in enumerate(change.each):
             own = {path: each for path, each in begun.manifests.items() if any(_found(each, part))}
             rolled = part.of_pod is None or part.means in ("rollout", "new pods") or restarts
-            if part.kind != "strategy" and part.of_pod is None:
+            if part.kind not in ("strategy", "matchLabelKeys") and part.of_pod is None:
                 inventory = _applied(inventory, part)
             elif own:
                 manifests |= {path: replaced(manifests[path], *_patched(manifests[path], part)) for path in own}
@@ -263,6 +272,28 @@ class _Search:
             yield _of_workloads(changes, changes[0].title) if len(changes) > 1 else changes[0]
         cordoned = {each.name for each in self._begun.inventory.nodes if each.spec.unschedulable}
         yield from (each for each in cluster if not each.kind.startswith("uncordon") or each.object["name"] in cordoned)
+
+    def _revision_changes(self) -> Iterator[Change]:
+        """Yield for each Deployment whose rollout leaves skew that its hard constraints count only new pods."""
+        skewed = {key for key, _ in self._drill.left_skews}
+        there = {
+            key_of(one): one
+            for each in (self._begun.inventory, *self._begun.manifests.values())
+            for one in each.deployments
+        }
+        for key in sorted(skewed & there.keys()):
+            item = there[key]
+            reference = {"apiVersion": "apps/v1", "kind": key[0], "namespace": key[1], "name": key[2]}
+            patch: list[Json] = []
+            for at, each in enumerate(item.spec.template.spec.topology_spread_constraints or ()):
+                keys = each.match_label_keys or []
+                if each.when_unsatisfiable == DO_NOT_SCHEDULE and TEMPLATE_HASH_LABEL not in keys:
+                    path = f"/spec/template/spec/topologySpreadConstraints/{at}/matchLabelKeys"
+                    patch.append({"op": "add", "path": path, "value": [*keys, TEMPLATE_HASH_LABEL]})
+            if patch:
+                title = f"matchLabelKeys: [{TEMPLATE_HASH_LABEL}] of {key[1]}/{key[2]}"
+                means: Means = "rollout" if exists(item) else "create"
+                yield Change("matchLabelKeys", title, reference, tuple(patch), means)
 
     def _with_fewer_ready(self, change: Change, at: str) -> Iterator[Change]:
         """Yield the change to a rolling update that may delete a quarter of the old pods before it creates new ones."""
@@ -316,6 +347,21 @@ def _budget_changes(drill: Drill, given: Inventory) -> Iterator[Change]:
         title = f"{field} {value} instead of {old} in the PodDisruptionBudget {name}"
         patch: tuple[Json, ...] = ({"op": "replace", "path": f"/spec/{field}", "value": value},)
         yield Change("budget", title, reference, patch, "cluster", (1.0,), objects=(replace(each, spec=spec),))
+
+
+def _scale_changes(drill: Drill, given: Inventory) -> Iterator[Change]:
+    """Yield one more replica of each workload with pods that a budget keeps on a drained node."""
+    kept = {(each.namespace, each.workload) for each in drill.harm.not_evicted if BLOCKED_BY_BUDGET.match(each.why)}
+    owners: tuple[Deployment | StatefulSet, ...] = (*given.deployments, *given.stateful_sets)
+    for each in owners:
+        kind, name = type(each).__name__, f"{each.namespace}/{each.name}"
+        if (each.namespace, f"{kind}/{each.name}") in kept:
+            replicas = 1 if each.spec.replicas is None else each.spec.replicas
+            title = f"{replicas + 1} replicas instead of {replicas} of {name}"
+            reference = {"apiVersion": "apps/v1", "kind": kind, "namespace": each.namespace, "name": each.name}
+            patch: tuple[Json, ...] = ({"op": "replace", "path": "/spec/replicas", "value": replicas + 1},)
+            scaled = replace(each, spec=replace(each.spec, replicas=replicas + 1))
+            yield Change("replicas", title, reference, patch, "cluster", (2.0,), objects=(scaled,))
 
 
 def _of_workloads(changes: Sequence[Change], title: str) -> Change:

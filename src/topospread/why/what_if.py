@@ -28,7 +28,7 @@ from .domains import constraint_tables
 from .own_constraints import in_force
 from .rejections_per_node import TAINTS, RejectionsPerNode, Shortage
 from .repeated_simulation import RepeatedSimulation, tried_pods
-from .replacement import replaced
+from .replacement import replaced, with_missing_replicas
 from .result import ConstraintTable, Further, Suggestion
 from .rolling_update import RollingUpdate
 from .typo_suggestions import Meant, keeps_away, meant_by
@@ -207,6 +207,9 @@ class WhatIf:
         try:
             gone = deleted = self._with_cluster_changes(change)
             kept, wanted = kept - deleted, wanted - deleted
+            if deleted and (missing := self.workload.replicas - wanted) > 0:
+                queue = (*with_missing_replicas(queue, simulation.run.plan.workloads, self.workload, missing),)
+                wanted += missing
             if change.of_pod is not None:
                 new = replaced(queue, simulation.run.plan.workloads, self.workload, change.of_pod, change.means)
                 simulation.without(new.gone)

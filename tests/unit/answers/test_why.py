@@ -58,7 +58,7 @@ def large() -> Why:
 def test_a_pending_pod() -> None:
     assert pending().text() == snapshot("""\
 no: shop/web-2 finds no node; 2 of the 3 pods of StatefulSet web have one
-why: maxSkew 1 over zones admits only zone-c, where c1 is cordoned and c2 lacks
+why: maxSkew 1 over zones admits only zone-c, where c1 is cordoned, and c2 lacks
      300m cpu
 fix: kubectl uncordon c1
      tried: the pod finds a node
@@ -239,7 +239,8 @@ def test_a_pod_that_is_not_judged_is_unknown() -> None:
 unknown: shop/web may find a node
 not judged: resource claims need ResourceSlices, which the input lacks
             (spec.resourceClaims); all other filters admit each of the 3 nodes
-to judge it, add: kubectl get resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml
+to judge it: kubectl get resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml
+             add its output: -f FILE
 """)
 
 

@@ -75,7 +75,7 @@ def test_a_quota_is_shared_in_the_ratio_whatever_the_order_of_the_workloads() ->
 def test_no_nodes_are_searched_for_pods_that_a_quota_denies() -> None:
     found = asked([*nodes("a"), workload("Deployment", replicas=2), quota(pods="12")], more=12)
     assert (found.capacity.rounds, found.capacity.created, found.sizing) == (8, 10, None)
-    assert "a1 lacks cpu and ResourceQuotas admit 10 of 12 more: FailedCreate: " in why_words(
+    assert "a1 lacks cpu, and ResourceQuotas admit 10 of 12 more: FailedCreate: " in why_words(
         capacity_answer(found).causes
     )
     enough = asked([*nodes("a"), workload("Deployment", replicas=2), quota(pods="14")], more=12)
@@ -112,12 +112,13 @@ def test_as_many_as_are_asked_for_have_to_fit_after_each_loss_too() -> None:
     found = capacity_answer(asked(shop, each_zone=True, more="101%"))
     assert (found.verdict, found.says) == (
         "no",
-        "20 more replicas of shop/web fit besides its 10, 10 of 11 after the loss of a",
+        "20 more replicas of shop/web fit besides its 10 (30 in all), 10 of 11 after the loss of a",
     )
     assert verdict(asked(shop, more="200%")) == "yes"
     assert verdict(asked(shop, more="200.1%")) == "no"
     assert verdict(asked(shop, more=20)) == "yes"
-    assert capacity_answer(asked(shop, more=21)).says == "20 of 21 more replicas of shop/web fit besides its 10"
+    short = capacity_answer(asked(shop, more=21))
+    assert short.says == "20 of 21 more replicas of shop/web fit besides its 10 (30 in all)"
 
 
 def test_a_node_that_is_enough_is_the_fix() -> None:
@@ -132,7 +133,7 @@ def test_a_node_that_is_enough_is_the_fix() -> None:
 def test_several_nodes_like_those_that_exist_are_the_fix_if_one_is_too_few() -> None:
     short = capacity_answer(asked([*nodes("a"), workload("Deployment")], more=20, seconds=300.0))
     assert (short.says, short.purchases[0].gain) == (
-        "7 of 20 more replicas of shop/web fit besides its 3; 2 more nodes are enough",
+        "7 of 20 more replicas of shop/web fit besides its 3 (10 in all); 2 more nodes are enough",
         10,
     )
     assert [(each.says, each.tried.places) for each in short.remedies] == [("+2 like a1 (a)", 23)]
@@ -237,3 +238,10 @@ def test_a_no_for_pods_that_are_not_judged_has_a_cause_and_its_rows_claim_nothin
     assert [line.split()[1] for line in text.splitlines() if line.startswith(("a1 ", "b1 "))] == ["?", "?"]
     assert "not judged\n" in text
     assert "no node takes it" not in text
+
+
+def test_a_reason_of_some_nodes_is_told_apart_from_the_reason_that_all_nodes_share() -> None:
+    wants = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1", "memory": "40Gi"}}}]}
+    shop = [node("a1", cpu="1"), *(node(f"a{at}") for at in (2, 3, 4, 5)), workload("Deployment", spec=wants)]
+    assert ends(asked(shop)) == "all 5 nodes lack memory, and a1 lacks cpu, too"
+    assert capacity_answer(asked(shop)).says == "2 more replicas of shop/web fit besides its 3 (5 in all)"

@@ -29,7 +29,7 @@ def test_the_limit_is_said() -> None:
     assert found.capacity.pending is None
     assert not found.purchases
     answer = capacity_answer(found)
-    assert (answer.verdict, answer.says) == ("yes", "at least 2 more replicas of shop/web fit besides its 3")
+    assert (answer.verdict, answer.says) == ("yes", "at least 2 more replicas of shop/web fit besides its 3 (5 in all)")
 
 
 def test_the_limit_is_at_least_what_is_asked_for() -> None:

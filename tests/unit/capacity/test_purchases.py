@@ -71,6 +71,6 @@ def test_no_node_is_bought_in_a_zone_without_a_node_that_is_reachable() -> None:
     assert {each.zone for each in found.purchases} == {"a", "b"}
     answer = capacity_answer(found)
     assert [each.code for each in answer.remedies] == ["nodeTaintsPolicy"], "nodes do not help"
-    assert answer.says == "0 more replicas of shop/web fit besides its 2; no set of such nodes is enough"
+    assert answer.says == "0 more replicas of shop/web fit besides its 2 (2 in all); no set of such nodes is enough"
     all_dead = asked([dead, workload("Deployment", replicas=2, spec=SPREAD)])
     assert {each.zone for each in all_dead.purchases} == {"c"}

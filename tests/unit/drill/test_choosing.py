@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from topospread.drill.steps import AddNodes, Cordon, Fail, NodeChoice
+from topospread.drill.steps import AddNodes, Cordon, Fail, NodeChoice, read_choice
 from topospread.errors import UsageError
 
 from .builders import node, nodes, told, workload
@@ -48,3 +48,14 @@ def test_a_unique_short_name_means_its_node_and_an_ambiguous_one_is_an_error() -
             told([*objects, workload("Deployment")], Cordon(NodeChoice(key, "n2")))
     added = told([*objects, workload("Deployment")], AddNodes(1, "n1")).steps[1].events
     assert [each.nodes for each in added if each.kind == "added"] == [("n1.ec2.internal-new-1",)]
+
+
+def test_several_labels_choose_the_nodes_with_all_of_them() -> None:
+    objects = [*nodes("a", "a", "b"), workload("Deployment")]
+    for number in (1, 2):
+        objects[number]["metadata"]["labels"] |= {"pool": "x"}
+    found = told(objects, Cordon(read_choice("topology.kubernetes.io/zone=a,pool=x", "--cordon")))
+    assert [each.nodes for each in found.steps[1].events] == [("a2",)]
+    objects[1]["metadata"]["labels"] |= {"pool": "y"}
+    with pytest.raises(UsageError, match="no node has all of these labels"):
+        told(objects, Cordon(read_choice("zone=a,pool=x", "--cordon")))

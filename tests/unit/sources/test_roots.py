@@ -13,6 +13,7 @@ from topospread.sources.roots import (
     check_links,
     check_name,
     is_within,
+    real_path,
     repository_of,
     root_of,
     upwards,
@@ -81,6 +82,18 @@ def test_links_of_linked_folders_are_checked(repository: Path) -> None:
 def test_a_link_to_itself_leads_nowhere(repository: Path) -> None:
     (repository / "deploy" / "a").symlink_to("a")
     check_links(str(repository / "deploy"), str(repository))
+    (repository / "deploy" / "b").symlink_to("c")
+    (repository / "deploy" / "c").symlink_to("../deploy/b")
+    check_links(str(repository / "deploy"), str(repository))
+
+
+@pytest.mark.parametrize("links", [41, 120])
+def test_more_links_than_the_system_follows_are_outside_because_go_follows_them(repository: Path, links: int) -> None:
+    for number in range(1, links):
+        (repository / f"l{number}").symlink_to(f"l{number + 1}")
+    (repository / f"l{links}").symlink_to("deploy")
+    assert not is_within(str(repository / "l1"), str(repository))
+    assert is_within(str(repository / f"l{links - 39}"), str(repository))
 
 
 def test_more_links_than_a_system_follows_take_no_time(repository: Path) -> None:
@@ -115,6 +128,21 @@ def test_a_link_that_is_too_deep_to_be_resolved_is_outside_where_it_is_followed(
     assert not is_within(str(path), str(repository))
     with pytest.raises(InputError, match="leaves"):
         check_inside_repository(str(path))
+
+
+def test_a_link_that_seems_to_be_a_loop_is_outside_where_it_is_followed(repository: Path) -> None:
+    """``os.path.realpath`` comes back to the link itself, but the system reads another file than the path names."""
+    deep = Path("z", *"z" * 18)
+    (repository / deep).mkdir(parents=True)
+    (repository / "z" / "p").symlink_to(repository.parent / "outside" / "a.yaml")
+    (repository / "p").symlink_to(f"{unresolvable(repository, repository / deep)}/{'../' * 18}p")
+    path = str(repository / "p")
+    assert os.path.realpath(path) == path
+    assert Path(path).samefile(repository.parent / "outside" / "a.yaml")
+    with pytest.raises(InputError, match="leaves"):
+        check_inside_repository(path)
+    with pytest.raises(InputError, match="cannot be resolved"):
+        real_path(path)
 
 
 def test_a_chart_with_a_folder_that_is_too_deep_to_be_resolved_is_refused(repository: Path) -> None:

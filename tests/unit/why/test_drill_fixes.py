@@ -195,7 +195,26 @@ def test_a_workload_whose_rollout_would_get_stuck_keeps_its_template() -> None:
 )
 def test_a_budget_that_blocks_a_drain_is_given_room_for_one_eviction(spec: Json, says: str) -> None:
     answer = told([*SIX, web(replicas=3), budget(**spec)], Drain(at("node=a1"))).answer()
-    (fix,) = answer.remedies
+    fix, *scaled = answer.remedies
     assert (fix.code, fix.says) == ("budget", f"{says} in the PodDisruptionBudget shop/web")
+    more = ["4 replicas instead of 3 of shop/web"] if spec == {"minAvailable": 3} else []
+    assert [each.says for each in scaled] == more
     assert (fix.not_evicted, fix.tried.verdict) == (0, "yes")
-    assert f"fix: {fix.says} (tried: the drain evicts every pod)" in " ".join(answer.text().split())
+    text = " ".join(answer.text().split())
+    assert all(f"fix: {each.says} (tried: the drain evicts every pod)" in text for each in answer.remedies)
+
+
+def test_a_rollout_that_leaves_skew_names_the_constraint_first_and_counts_only_new_pods() -> None:
+    objects = [*nodes(*"abc"), web(replicas=6), budget(minAvailable=6)]
+    answer = told(objects, Rollout("shop/deploy/web"), runs=8).answer()
+    assert answer.says.startswith("the rollout of shop/web leaves zone skew up to 3, over maxSkew 1; 1 PodDisruption")
+    assert [each.code for each in answer.causes] == ["old-pods-count"]
+    fix = answer.remedies[0]
+    assert fix.says == "matchLabelKeys: [pod-template-hash] of shop/web"
+    path = "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys"
+    assert fix.patch == ({"op": "add", "path": path, "value": ["pod-template-hash"]},)
+    assert f"fix: {fix.says} (tried: the rollout leaves no skew over maxSkew)" in " ".join(answer.text().split())
+    own = web(replicas=6)
+    own["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["matchLabelKeys"] = ["pod-template-hash"]
+    kept = told([*nodes(*"abc"), own], Rollout("shop/deploy/web"), runs=8)
+    assert (kept.left_skews, kept.answer().remedies) == ({}, ())

@@ -4,8 +4,26 @@ from __future__ import annotations
 
 from tests.unit.why.test_suggest import OF, TAINTED, of_deployment
 from topospread.answers.remedies import remedy_of, skew_words
+from topospread.why.changes import Change, combined
+from topospread.why.repeated_simulation import RepeatedSimulation
+from topospread.why.what_if import Baselines, WhatIf
 
-from .builders import GPU, HOST, ZONE, by_kind, constraint, explained, node, pod, replicas, spec, workload, zones
+from .builders import (
+    GPU,
+    HOST,
+    ZONE,
+    by_kind,
+    constraint,
+    explained,
+    node,
+    pod,
+    prepared,
+    replica_set,
+    replicas,
+    spec,
+    workload,
+    zones,
+)
 
 
 def test_pods_that_a_change_pushes_out_are_named() -> None:
@@ -58,3 +76,27 @@ def test_another_workload_whose_skew_grows_is_named() -> None:
     assert [(each.workload, each.skew, each.max_skew) for each in change.exceeds] == [("shop/db", 2, 1)]
     assert skew_words(remedy_of(change).tried) == "; then zone skew 2 of shop/db, over maxSkew 1"
     assert change.worse == (0, 1)
+
+
+def test_deleting_more_pods_than_are_surplus_makes_the_controller_create_others() -> None:
+    old, new = spec(constraint(maxSkew=3), cpu="700m"), spec(constraint(maxSkew=3), cpu="710m")
+    nodes = [node("a", "zone-a", cpu="1"), node("b", "zone-b", cpu="1", cordoned=True), node("c", "zone-c", cpu="1")]
+    sets = [replica_set("old", 4, old), replica_set("new", 1, new)]
+    pods = [*replicas("old", old, ["a", "b", "c", ""]), *replicas("new", new, [""])]
+    run = prepared(*nodes, workload("Deployment", 4, new), *sets, *pods)
+    (web,) = [each for each in run.plan.workloads if each.kind == "Deployment"]
+    assert web.template is not None
+    simulation = RepeatedSimulation(run)
+    baseline = Baselines(simulation.carry_out()).of(web)
+    simulation.restore()
+    assert (baseline.placed, baseline.wanted) == (3, 5)
+    deleted = [
+        Change("deletePod", f"delete {each.name}", {}, (), "cluster", (0.0,), deleted=(each,)) for each in web.existing
+    ]
+    search = WhatIf(simulation, web, baseline, web.template, {})
+    one = search.try_out(deleted[0])
+    two = search.try_out(combined((deleted[0], deleted[2])))
+    assert one is not None
+    assert (one.placed, one.wanted) == (3, 4), "one pod was surplus"
+    assert two is not None
+    assert (two.placed, two.wanted) == (3, 4), "the Deployment keeps four replicas"

@@ -34,6 +34,7 @@ def page(answer: DrillResult) -> Page:
     parts: list[Part] = [
         Verdict(answer.verdict, answer.says),
         *why_facts(*_newly_pending(answer)),
+        *(Fact("why", each.says) for each in answer.causes if not answer.newly_pending),
         *fix_facts(_first_fixes(answer.remedies), answer.untried),
         *unjudged_facts(answer.unjudged),
         *_facts(answer),
@@ -105,7 +106,8 @@ def _newly_pending(answer: DrillResult) -> tuple[list[PendingPods], list[int]]:
 def _first_fixes(remedies: Sequence[DrillRemedy]) -> list[DrillRemedy]:
     """Return the first fix, and the next one that exceeds maxSkew by less."""
     excess = [max((one.skew - one.max_skew for one in each.tried.exceeds), default=0) for each in remedies]
-    return [*remedies[:1], *(each for each, less in zip(remedies, excess, strict=True) if less < excess[0])][:2]
+    others = zip(remedies[1:], excess[1:], strict=True)
+    return [*remedies[:1], *(each for each, less in others if less < excess[0] or not each.pending_without)][:2]
 
 
 def clock(seconds: float) -> str:

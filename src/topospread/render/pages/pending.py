@@ -104,7 +104,8 @@ def _tried(remedy: Remedy, workload: str = "") -> str:
     """Return the result of a simulated remedy as words."""
     if isinstance(remedy, DrillRemedy):
         if not remedy.pending_without and not remedy.not_evicted:
-            return "the drain evicts every pod"
+            is_rollout = remedy.code == "matchLabelKeys"
+            return "the rollout leaves no skew over maxSkew" if is_rollout else "the drain evicts every pod"
         pending = f"{counted(remedy.pending, 'pod')} newly pending instead of {remedy.pending_without}"
         if remedy.not_evicted:
             pending += f"; {counted(remedy.not_evicted, 'pod')} still not evicted"
@@ -119,9 +120,14 @@ def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), re
     for each in parts:
         yield Fact("not judged", f"{each.because} ({each.field}){rest}" if each.field else each.because + rest)
         if each.to_know:
-            yield Fact("to judge it, add", "", each.to_know)
+            yield to_know_fact(each.to_know)
     if neighbours:
         yield Fact("depends on it", f"{counted(len(neighbours), 'other pod')}: {listed(neighbours, 3)}")
+
+
+def to_know_fact(command: str) -> Fact:
+    """Return the command that helps to judge a part. Objects that kubectl prints are read from a file."""
+    return Fact("to judge it", "add its output: -f FILE" if command.startswith("kubectl get") else "", command)
 
 
 def pending_sections(pending: Sequence[PendingPods]) -> Iterator[Section]:

@@ -15,7 +15,7 @@ from topospread.render.blocks import Bar, Cell, Fact, Hint, Page, Part, Section,
 from topospread.text import shell_line
 from topospread.why.result import NodeScores, PluginVerdict, SpreadNodeScore
 
-from .pending import fix_facts, simulated_patch
+from .pending import fix_facts, simulated_patch, to_know_fact
 
 _MOST = 11
 """Maximum number of domains with their own rows without ``-o wide``."""
@@ -139,7 +139,7 @@ def _unjudged(unjudged: Sequence[Unjudged], answer: Why) -> Iterator[Fact]:
     for each in unjudged:
         yield Fact("not judged", _not_judged(each, answer))
         if each.to_know:
-            yield Fact("to judge it, add", "", each.to_know)
+            yield to_know_fact(each.to_know)
 
 
 def _not_judged(part: Unjudged, answer: Why) -> str:
