@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from topospread.answer import Answer, Cause
-from topospread.api.inventory import key_of
+from topospread.api.inventory import ObjectKey, key_of
 from topospread.base import Base, Word
 from topospread.drill.drill import within
 from topospread.drill.result import (
@@ -315,17 +315,37 @@ def harm_words(harm: Harm, verdict: Word, newly: str) -> Iterator[str]:
         yield f"{counted(len(harm.not_evicted), 'pod')} not evicted"
 
 
-def grown_skews(before: Spreads, after: Spreads) -> Iterator[str]:
+class GrownSkew(NamedTuple):
+    """A hard constraint over its maxSkew whose skew is larger than before.
+
+    Attributes:
+        key: kind, namespace and name of the workload.
+        position: the constraint's position in the workload.
+        counted: domains that count now and did not before.
+    """
+
+    key: ObjectKey
+    position: int
+    noun: str
+    before: int
+    after: int
+    max_skew: int
+    counted: tuple[str, ...]
+
+
+def grown_skews(before: Spreads, after: Spreads) -> Iterator[GrownSkew]:
     """Yield each hard constraint over its maxSkew whose skew is larger than before, the largest first.
 
     Skew is not harm: it keeps no pod pending until the next pod is created.
     """
     over = [(key, it) for key, found in after.items() for it in found if it.hard and it.skew > it.max_skew]
     for key, each in sorted(over, key=lambda it: -it[1].skew):
-        was = next((it.skew for it in before.get(key, ()) if it.position == each.position), 0)
-        if each.skew > was:
-            name = f"{noun_of(each.topology_key)} skew of {key[1]}/{key[2]}"
-            yield f"{name} grows from {was} to {each.skew}, over maxSkew {each.max_skew}"
+        was = next((it for it in before.get(key, ()) if it.position == each.position), None)
+        if was is None or each.skew > was.skew:
+            known = {it.name for it in was.domains} if was is not None and len(was.domains) < len(each.domains) else ()
+            counted = tuple(it.name for it in each.domains if it.name not in known) if known else ()
+            noun, skew = noun_of(each.topology_key), was.skew if was is not None else 0
+            yield GrownSkew(key, each.position, noun, skew, each.skew, each.max_skew, counted)
 
 
 def guarding(

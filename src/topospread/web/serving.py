@@ -89,15 +89,8 @@ def listen(host: str, port: int) -> Listening:
 
 def configuration(made: ASGIApp) -> uvicorn.Config:
     """Return uvicorn's configuration for an application. It has no access log, because the token is in a URL."""
-    return uvicorn.Config(
-        made,
-        http=BoundedProtocol,
-        ws="none",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=_PATIENCE,
-    )
+    bounds = {"http": BoundedProtocol, "ws": "none", "timeout_graceful_shutdown": _PATIENCE}
+    return uvicorn.Config(made, log_level="warning", access_log=False, server_header=False, **bounds)  # type: ignore[arg-type]
 
 
 def run(made: ASGIApp, listening: Listening) -> None:

@@ -75,12 +75,7 @@ class Held:
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """A running or completed trial.
-
-    Attributes:
-        askers: one event for each waiting client, set when the client leaves.
-        process: the process of the trial; ``None`` before it starts and after it ended or continues a longer trial.
-    """
+    """A running or completed trial, an event for each waiting client, and its process until another trial takes it."""
 
     steps: tuple[TrialStep, ...]
     askers: list[threading.Event] = field(default_factory=list)

@@ -17,7 +17,16 @@ export function element(name, properties = {}, ...children) {
 
 export const plural = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
+export const ageWords = (seconds) => (seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : seconds < 172800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} d`);
+
+// Words in which each time is an age.
+export const aged = (text) => text.replace(/since (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_, time) => `for ${ageWords(Math.max(0, Date.now() - Date.parse(time)) / 1000)}`);
+
 export const sum = (list) => list.reduce((total, each) => total + each, 0);
+
+// What can be tried with a domain or a node.
+export const tries = (key, name) => ["fail", "drain"].map((verb) => element("button", { type: "button", className: "served", "data-step": `${verb} ${key}=${name}` },
+  `${verb === "fail" ? "Fail" : "Drain"} ${key.split("/").pop()} ${name}`));
 
 // A table in a box that is scrolled sideways: its first columns hold words, the others numbers.
 export function table(title, wordy, heads, rows) {
