@@ -72,7 +72,7 @@ def real_path(path: str) -> str:
     folder is longer than the system's limit; the system would follow that link.
 
     Raises:
-        InputError: if a link cannot be read, or ``..`` follows a missing folder.
+        InputError: if a link cannot be read, or ``..`` follows what is no folder.
     """
     real = real_path_in(path, os.sep)
     if real is None:
@@ -103,14 +103,14 @@ def real_path_in(path: str, root: str) -> str | None:
     links = steps = 0
     followed: list[tuple[str, int]] = []
     """Links whose target is being followed, each with the number of names in `rest` that are not of its target."""
-    has_been_inside = is_missing = False
+    has_been_inside = False
     while rest:
         name, steps = rest.pop(), steps + 1
         while followed and followed[-1][1] > len(rest):
             followed.pop()
         if name in ("", os.curdir):
             continue
-        if steps > _MAX_STEPS or (is_missing and name == os.pardir):
+        if steps > _MAX_STEPS or (name == os.pardir and not os.path.isdir(current)):
             return None
         following = os.path.dirname(current) if name == os.pardir else os.path.join(current, name)
         if has_been_inside and not (_has(root, following) or _has(following, root)):
@@ -120,13 +120,12 @@ def real_path_in(path: str, root: str) -> str | None:
         except OSError as error:
             if error.errno not in _NO_LINK:
                 return None
-            is_missing = error.errno != errno.EINVAL
         else:
             links += 1
-            is_missing = any(following == link for link, _ in followed)  # it leads to itself
-            if links > _MAX_LINKS or (is_missing and (rest or os.path.exists(following))):
+            leads_to_itself = any(following == link for link, _ in followed)
+            if links > _MAX_LINKS or (leads_to_itself and (rest or os.path.exists(following))):
                 return None
-            if not is_missing:
+            if not leads_to_itself:
                 followed.append((following, len(rest)))
                 current = os.sep if os.path.isabs(target) else current
                 rest += reversed(target.split(os.sep))
