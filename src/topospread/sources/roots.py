@@ -101,11 +101,13 @@ def real_path_in(path: str, root: str) -> str | None:
         return None
     current, rest = os.sep, [*reversed(os.path.join(os.getcwd(), path).split(os.sep))]
     links = steps = 0
-    left: dict[str, int] = {}
-    """Link → number of names in `rest` that are not of its target. More when it is met again: it leads to itself."""
+    followed: list[tuple[str, int]] = []
+    """Links whose target is being followed, each with the number of names in `rest` that are not of its target."""
     has_been_inside = is_missing = False
     while rest:
         name, steps = rest.pop(), steps + 1
+        while followed and followed[-1][1] > len(rest):
+            followed.pop()
         if name in ("", os.curdir):
             continue
         if steps > _MAX_STEPS or (is_missing and name == os.pardir):
@@ -121,11 +123,11 @@ def real_path_in(path: str, root: str) -> str | None:
             is_missing = error.errno != errno.EINVAL
         else:
             links += 1
-            is_missing = len(rest) >= left.get(following, len(rest) + 1)
-            left[following] = len(rest)
-            if links > _MAX_LINKS:
+            is_missing = any(following == link for link, _ in followed)  # it leads to itself
+            if links > _MAX_LINKS or (is_missing and (rest or os.path.exists(following))):
                 return None
             if not is_missing:
+                followed.append((following, len(rest)))
                 current = os.sep if os.path.isabs(target) else current
                 rest += reversed(target.split(os.sep))
                 continue

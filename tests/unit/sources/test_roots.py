@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from topospread.errors import InputError
 from topospread.sources.roots import (
     check_inside_repository,
@@ -14,6 +19,7 @@ from topospread.sources.roots import (
     check_name,
     is_within,
     real_path,
+    real_path_in,
     repository_of,
     root_of,
     upwards,
@@ -205,3 +211,43 @@ def test_a_program_may_read_another_path_than_such_a_one(name: str) -> None:
     with pytest.raises(InputError, match="white space"):
         check_name(name)
     check_name("charts/our web")
+
+
+NAMES = ["a", "b", "c", "..", "."]
+WAYS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=5).map("/".join)
+
+
+@drawn(150)
+@given(
+    links=st.dictionaries(st.tuples(*[st.sampled_from("abc")] * 3), WAYS, max_size=6), ways=st.lists(WAYS, min_size=5)
+)
+def test_a_resolved_path_is_the_file_that_the_system_opens(links: dict[tuple[str, ...], str], ways: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        root = os.path.realpath(folder)
+        for first, second in product("abc", repeat=2):
+            os.makedirs(os.path.join(root, first, second))
+        for place, way in links.items():
+            os.symlink(way, os.path.join(root, *place))
+        os.symlink("b/c/a/..", os.path.join(root, "d"))
+        for way in ways:
+            for path in (os.path.join(root, way), os.path.join(root, "d", way), os.path.join(root, "a", "b", "c", way)):
+                found = real_path_in(path, os.sep)
+                if found is not None and os.path.exists(path):
+                    assert os.path.samefile(found, path)
+                    assert found == os.path.realpath(path)
+                elif found is not None:
+                    assert not os.path.exists(found)
+                else:
+                    assert not os.path.exists(path), "what the system follows is resolved"
+
+
+def test_a_link_that_is_followed_twice_in_one_path_does_not_lead_to_itself(repository: Path) -> None:
+    """``x`` passes ``m`` on the way to ``n``, and ``n`` passes ``m`` again on its way out of the repository."""
+    (repository / "a" / "b").mkdir(parents=True)
+    (repository / "d").mkdir()
+    (repository / "a" / "b" / "m").symlink_to("../../d")
+    (repository / "d" / "n").symlink_to("../a/b/m/out")
+    (repository / "d" / "out").symlink_to("../../outside/a.yaml")
+    (repository / "x").symlink_to("a/b/m/n")
+    assert (repository / "x").samefile(repository.parent / "outside" / "a.yaml")
+    assert not is_within(str(repository / "x"), str(repository))
