@@ -18,7 +18,7 @@ GIT: Final = ".git"
 """The folder that marks a repository. Its files are never read, because its configuration may contain a token."""
 _MAX_LINKS: Final = 40
 """Links that Linux follows in one path (``MAXSYMLINKS``). Programs in Go resolve links themselves, up to 255."""
-_MAX_STEPS: Final = 1_000
+_MAX_STEPS: Final = 400
 """Folders and links to follow in one path. Links of 4,096 characters each could otherwise make it 80,000."""
 _NO_LINK: Final = (errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EACCES)
 """Errors of a path that is no link: a file or folder, or nothing that the system opens."""
