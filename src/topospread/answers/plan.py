@@ -143,8 +143,11 @@ class PromiseSides(Base, frozen=True, kw_only=True):
 class MoveCause(Base, frozen=True, kw_only=True):
     """The filter or score that explains a pod's other node."""
 
-    kind: Annotated[Literal["filter", "score", "tie"], Meta(description="What differs.")]
-    plugin: Annotated[str, Meta(description="Plugin of the filter or score; empty for a tie.")]
+    kind: Annotated[
+        Literal["filter", "score", "tie", "unjudged"],
+        Meta(description="What differs. `unjudged`: the pod is not judged on the side where it has no node."),
+    ]
+    plugin: Annotated[str, Meta(description="Plugin of the filter or score; else empty.")]
     says: Annotated[str, Meta(description="The cause in a sentence.")]
     points: Annotated[
         tuple[int, int] | None,
@@ -161,7 +164,9 @@ class MovedPod(Base, frozen=True, kw_only=True):
     exists: Annotated[tuple[bool, bool], Meta(description="Whether it exists before and after.")]
     nodes: Annotated[tuple[str | None, str | None], Meta(description="Node before and after; null without one.")]
     message: Annotated[str, Meta(description="kube-scheduler's message if it is pending after the change; else empty.")]
-    why: Annotated[MoveCause | None, Meta(description="The cause; only for the first pods of each workload.")]
+    why: Annotated[
+        MoveCause | None, Meta(description="The cause; only for the first pods of each workload, or if it is unjudged.")
+    ]
 
 
 class SkewSides(Base, frozen=True, kw_only=True):
@@ -214,6 +219,13 @@ class Plan(Answer, frozen=True, kw_only=True):
         tuple[UndeclaredPromise, ...], Meta(description="Promises that only the old state declares.")
     ] = ()
     workloads: Annotated[tuple[WorkloadSides, ...], Meta(description="Workloads whose placement changed.")]
+    judged_once: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Workloads with pods that have a node on one side and are not judged on the other, "
+            "NAMESPACE/NAME. Pods of other workloads may move only because of them."
+        ),
+    ] = ()
     newly_pending: Annotated[tuple[str, ...], Meta(description="Pods that are pending only after the change.")]
     newly_placed: Annotated[tuple[str, ...], Meta(description="Pods that are pending only before the change.")]
     newly_gone: Annotated[
@@ -470,7 +482,13 @@ def plan(  # noqa: PLR0913 - keyword arguments
         unjudged=unjudged,
     )
     remedies, untried = ((), ()) if old is new else _remedies(new, changes, unscaled[1], seconds)
-    answer = replace(answer, notes=(*unreadable, *untried, *answer.notes), remedies=remedies)
+    once = [each.pod for each in comparison.moved if (why := comparison.why.get(each.key)) and why.kind == "unjudged"]
+    answer = replace(
+        answer,
+        notes=(*unreadable, *untried, *answer.notes),
+        remedies=remedies,
+        judged_once=tuple(dict.fromkeys(f"{each.namespace}/{each.workload.partition('/')[2]}" for each in once)),
+    )
     if old is new and comparison.why and not _is_set(sides):
         answer = replace(answer, rules=tuple(deciding_changes(new, sides, seconds)))
     assumed = [

@@ -6,7 +6,7 @@ move is caused by the difference of the inputs. Later moves may be consequences 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from typing import Final
@@ -34,17 +34,19 @@ def with_causes(
 ) -> Comparison:
     """Return the comparison with the causes of some moves of every workload, in the order of placement.
 
-    Both sides are simulated again for the verdicts of these pods, among which is always the first moved pod.
+    Both sides are simulated again for the verdicts of these pods, among which is always the first moved pod. Pods that
+    only one side judges come last, and need no verdict.
     """
-    chosen = _chosen(comparison)
+    unjudged = dict(_unjudged(comparison))
+    chosen = [each for each in _chosen(comparison) if each.key not in unjudged]
     if not chosen:
-        return comparison
+        return replace(comparison, why=unjudged)
     pods = [each.before for each in chosen], [each.after for each in chosen]
     before, after = (
         simulate(one, replace(by, watch=frozenset(map(_key, filter(None, some)))), progress=progress)
         for one, by, some in zip(inventories, sides, pods, strict=True)
     )
-    found = {}
+    found: dict[str, Cause] = {}
     nodes = [{_key(each): each.node for each in side.placements} for side in (comparison.before, comparison.after)]
     for change in chosen:
         was, now = change.before, change.after
@@ -59,7 +61,22 @@ def with_causes(
             words += [f"; {listed(gone, 1)} left {now.node}"] if gone else []
             then = words[-1 if now.node not in verdicts[0].total else 0] if words else ""
             found[change.key] = replace(cause, sentence=cause.sentence + then)
-    return replace(comparison, why=found)
+    return replace(comparison, why={**found, **unjudged})
+
+
+def _unjudged(comparison: Comparison) -> Iterator[tuple[str, Cause]]:
+    """Yield the pods that have a node on one side and are not judged on the other, with this cause."""
+    parts = [
+        {pod: part for part in side.unjudged for pod in part.pods} for side in (comparison.before, comparison.after)
+    ]
+    for change in comparison.moved:
+        if change.before is None or change.after is None or None not in change.nodes:
+            continue
+        at = change.nodes.index(None)
+        part = parts[at].get(_key((change.before, change.after)[at]))
+        if part is not None:
+            words = f"not judged {('before', 'after')[at]} the change: {part.what}; {part.because}"
+            yield change.key, Cause("unjudged", "", words)
 
 
 def _earlier(here: Mapping[str, str | None], there: Mapping[str, str | None], pod: str, node: str | None) -> list[str]:

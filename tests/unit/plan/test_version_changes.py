@@ -36,6 +36,14 @@ def unbalanced() -> list[Json]:
     return [*nodes, *web]
 
 
+def train() -> Json:
+    """Return a workload with a device claim, which 1.33 drops and 1.34 does not judge without ResourceSlices."""
+    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
+    made = workload("Deployment", 1, spec(cpu="2500m", **claims), "a-train", uid=False)
+    made["metadata"]["namespace"] = "ml"
+    return made
+
+
 def test_the_rule_of_the_plugin_that_decides_is_named() -> None:
     said = rules("1.35", "1.36", *unbalanced())
     assert said
@@ -48,9 +56,7 @@ def test_a_version_that_moves_no_pod_is_not_named() -> None:
 
 def test_over_a_longer_distance_a_gate_does_not_hide_a_later_rule() -> None:
     """The pod with a claim is placed up to 1.33 only, which moves all later pods by other plugins."""
-    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
-    train = workload("Deployment", 1, spec(cpu="2500m", **claims), "a-train", uid=False)
-    gate, balance = rules("1.33", "1.37", train, *unbalanced())
+    gate, balance = rules("1.33", "1.37", train(), *unbalanced())
     assert gate.startswith("since 1.34 the gate DynamicResourceAllocation is on: ")
     assert balance.startswith("since 1.36, NodeResourcesBalancedAllocation: ")
 

@@ -52,8 +52,11 @@ def page(answer: Plan) -> Page:
     promises = list(_promises(answer))
     parts += [*_accepted(answer), *_declared_again(answer), *promises]
     moves = [sum(None not in pod.nodes for pod in each.moved) for each in changed]
-    if (number := sum(map(bool, moves))) > 1:
-        parts.append(Fact("moved", f"{sum(moves)} pods of {number} workloads to other nodes"))
+    if (number := sum(map(bool, moves))) > 1 or (number and answer.judged_once):
+        says = f"{counted(sum(moves), 'pod')} of {counted(number, 'workload')} to other nodes"
+        if some := listed(answer.judged_once, _NAMES):
+            says += f"; some may move only because pods of {some} are not judged on one side and get no node there"
+        parts.append(Fact("moved", says))
     if changed:
         rows = tuple(row for each in changed for row in _rows(each))
         heads = ("WORKLOAD", "PLACED", "MOVED", "SKEW", "WHY")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import topospread
+from tests.unit.plan.test_version_changes import train, unbalanced
 from tests.unit.promise.test_simulated_losses import NO_DEFAULTS
 from tests.unit.simulation.test_causes import MOST, NODES, POD
 from tests.unit.why.builders import spec, workload, zones
@@ -52,3 +55,25 @@ def test_an_unmoved_workload_that_only_loses_default_constraints_has_no_row() ->
     assert not plan.workloads[0].moved
     assert "WORKLOAD" not in plan.text()
     assert plan.text().index("changed: default-scheduler") < plan.text().index("unchanged: the node of every pod")
+
+
+@pytest.mark.parametrize("namespace", [None, "shop"])
+def test_the_line_of_moved_pods_names_workloads_that_only_one_side_judges(namespace: str | None) -> None:
+    session = topospread.Session([train(), *unbalanced()], kube_version="1.33")
+    plan = session.plan(session.but(kube_version="1.37"), namespace=namespace)
+    caveat = "; some may move only because pods of ml/a-train are not judged on one side and get no node there"
+    assert plan.judged_once == ("ml/a-train",)
+    assert f" to other nodes{caveat}" in " ".join(plan.text().split())
+    judged = session.but(kube_version="1.34")
+    assert "some may move" not in judged.plan(judged.but(kube_version="1.37")).text()
+
+
+@pytest.mark.parametrize(("old", "new", "when"), [("1.33", "1.34", "after"), ("1.34", "1.33", "before")])
+def test_a_pod_that_only_one_side_judges_has_that_as_its_cause(old: str, new: str, when: str) -> None:
+    session = topospread.Session([train(), *unbalanced()], kube_version=old)
+    plan = session.plan(session.but(kube_version=new))
+    (why,) = (pod.why for each in plan.workloads if each.name == "a-train" for pod in each.moved)
+    assert why is not None
+    words = f"not judged {when} the change: resourceClaims"
+    assert (why.kind, why.plugin, why.says.partition("; ")[0]) == ("unjudged", "", words)
+    assert words in " ".join(plan.text(width=160).split())
