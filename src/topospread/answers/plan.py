@@ -40,7 +40,7 @@ from topospread.promise.compared import (
 from topospread.promise.fresh import LISTS, POD_LISTS, Designed, without_placed_pods
 from topospread.promise.orders import SearchBudget
 from topospread.promise.simulated_losses import simulated_losses
-from topospread.simulation.causes import to_watch, with_causes
+from topospread.simulation.causes import with_causes
 from topospread.simulation.comparison import (
     Comparison,
     PlacementChange,
@@ -226,7 +226,8 @@ class Plan(Answer, frozen=True, kw_only=True):
         tuple[str, ...],
         Meta(
             description="For two versions: feature gates and rules that move pods, with their versions, oldest first. "
-            "A gate alone restores the placement; rules belong to the plugins that moved pods."
+            "A gate alone restores the placement; rules belong to the plugins that moved pods in that version. "
+            "Sentences name versions that were not searched in time."
         ),
     ] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about only one of the states.")] = ()
@@ -400,11 +401,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     settings = differences(*(each.config or default_configuration(each.kube_version, each.gates) for each in sides))
     first, second = (simulate(one, by, progress=progress) for one, by in zip(inventories, sides, strict=True))
     comparison = compare(first, second, names or _names(sides), settings)
-    watched = to_watch(comparison)
-    if any(watched):
-        every = zip(inventories, sides, watched, strict=True)
-        again = [simulate(one, with_fields(by, watch=watch), progress=progress) for one, by, watch in every]
-        comparison = with_causes(comparison, again[0], again[1])
+    comparison = with_causes(comparison, inventories, sides, progress)
     shown = comparison if namespace is None else restricted(comparison, namespace)
     review = Review(
         with_fields(shown, counts_new=old is not new),
@@ -475,8 +472,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     remedies, untried = ((), ()) if old is new else _remedies(new, changes, unscaled[1], seconds)
     answer = replace(answer, notes=(*unreadable, *untried, *answer.notes), remedies=remedies)
     if old is new and comparison.why and not _is_set(sides):
-        plugins = {each.plugin for each in comparison.why.values()}
-        answer = replace(answer, rules=tuple(deciding_changes(new, sides, plugins, seconds)))
+        answer = replace(answer, rules=tuple(deciding_changes(new, sides, seconds)))
     assumed = [
         *(["every workload is rolled out once on both sides"] if rolled_out else ()),
         *(

@@ -11,36 +11,42 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
+from topospread.api.inventory import Inventory
 from topospread.scheduling.verdict import Verdict
 from topospread.text import listed
 
 from .comparison import Cause, Comparison, PlacementChange
-from .result import Placement, Simulation
+from .options import SimulationOptions
+from .placing import Progress
+from .result import Placement
+from .simulate import simulate
 
 _OF_A_WORKLOAD: Final = 3
 _IN_ALL: Final = 60
 """Maximum number of pods whose causes are searched, because each needs a full verdict."""
 
 
-def to_watch(comparison: Comparison) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the pods whose verdicts explain moves, as ``namespace/name``: (of the first, of the second simulation).
+def with_causes(
+    comparison: Comparison,
+    inventories: Iterable[Inventory],
+    sides: Iterable[SimulationOptions],
+    progress: Progress | None = None,
+) -> Comparison:
+    """Return the comparison with the causes of some moves of every workload, in the order of placement.
 
-    It chooses some pods of every workload, and always the first moved pod.
+    Both sides are simulated again for the verdicts of these pods, among which is always the first moved pod.
     """
     chosen = _chosen(comparison)
-    sides = ([each.before for each in chosen], [each.after for each in chosen])
-    return frozenset(map(_key, filter(None, sides[0]))), frozenset(map(_key, filter(None, sides[1])))
-
-
-def with_causes(comparison: Comparison, before: Simulation, after: Simulation) -> Comparison:
-    """Return the comparison with the causes of moves, in the order of placement.
-
-    Args:
-        before, after: the same two simulations, with verdicts of the pods that `to_watch` returns.
-    """
+    if not chosen:
+        return comparison
+    pods = [each.before for each in chosen], [each.after for each in chosen]
+    before, after = (
+        simulate(one, replace(by, watch=frozenset(map(_key, filter(None, some)))), progress=progress)
+        for one, by, some in zip(inventories, sides, pods, strict=True)
+    )
     found = {}
     nodes = [{_key(each): each.node for each in side.placements} for side in (comparison.before, comparison.after)]
-    for change in _chosen(comparison):
+    for change in chosen:
         was, now = change.before, change.after
         if was is None or now is None:
             continue

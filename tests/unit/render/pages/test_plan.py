@@ -24,12 +24,24 @@ def test_the_cause_of_a_move_fits_its_cell(tmp_path: Path) -> None:
     assert "NodeAffinity rejects b:" in rejected
 
 
-def test_of_another_version_only_moves_are_shown_and_many_settings_are_details() -> None:
-    session = topospread.Session([*zones(), workload("Deployment", 3, spec(), uid=False)])
-    plan = session.plan(session.but(kube_version="1.30"))
-    assert len(plan.settings) > 2
-    assert "\nchanged: " not in plan.text()
-    assert plan.text(wide=True).count("\nchanged: ") == len(plan.settings)
+def test_settings_that_change_in_the_same_way_share_a_line() -> None:
+    session = topospread.Session([*zones(), workload("Deployment", 3, spec(), uid=False)], kube_version="1.30")
+    plan = session.plan(session.but(kube_version="1.37"))
+    told = plan.text()
+    assert len(plan.settings) == 8
+    assert told.count("\nchanged: ") == 4
+    assert all(each.setting in " ".join(told.split()) for each in plan.settings)
+    assert "filter EBSLimits, filter GCEPDLimits, filter AzureDiskLimits: on → not set" in " ".join(told.split())
+
+
+def test_of_very_many_changed_settings_the_first_are_shown_and_the_rest_are_counted() -> None:
+    session = topospread.Session([*zones(), workload("Deployment", 3, spec(), uid=False)], kube_version="1.20")
+    plan = session.plan(session.but(kube_version="1.37"))
+    shown, wide = plan.text(), plan.text(wide=True)
+    assert shown.count("\nchanged: ") == 6
+    assert f"{wide.count(chr(10) + 'changed: ') - 6} changed lines more: -o wide" in shown
+    assert "more: -o wide" not in wide
+    assert all(each.setting in " ".join(wide.split()) for each in plan.settings)
 
 
 def test_an_unmoved_workload_that_only_loses_default_constraints_has_no_row() -> None:
