@@ -308,6 +308,7 @@ class Session:
         namespace: str | None = ...,
         another: bool = ...,
         suggest: bool = ...,
+        each_node: bool = ...,
         **placing: Unpack[Placing],
     ) -> Why: ...
 
@@ -319,6 +320,7 @@ class Session:
         namespace: str | None = None,
         another: bool = False,
         suggest: bool = True,
+        each_node: bool = False,
         **placing: Unpack[Placing],
     ) -> Why | WhyPending:
         """Explain why a pod has its node or is pending, and which changes would help.
@@ -329,6 +331,7 @@ class Session:
             namespace: namespace of the target; by default the only namespace with such an object.
             another: explain one more pod if the workload already has all its pods.
             suggest: simulate changes that would give the pod a node.
+            each_node: list every node in ``each_node``, with its scores or the first rejection; for one target.
             placing: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
 
         Raises:
@@ -351,7 +354,7 @@ class Session:
             suggest=suggest,
             progress=self._progress,
         )
-        return _about(why_answer(found), inventory, options)
+        return _about(why_answer(found, each_node=each_node), inventory, options)
 
     @_question
     def why_history(self, audit: Path | None = None, *, events: Path | None = None, since: str = "") -> WhyHistory:

@@ -361,6 +361,15 @@ def test_a_name_is_text_wherever_it_is_shown(page: Page, three: str) -> None:
     assert page.evaluate("document.querySelectorAll('img').length") == 0
 
 
+def test_what_is_typed_in_an_open_list_chooses_no_figure(page: Page, demo: str) -> None:
+    """The page's keys 1 to 5 choose a figure, and a zone's name has digits."""
+    opened(page, demo)
+    page.locator("#nodes-which").click()
+    page.keyboard.type("1")
+    page.wait_for_timeout(200)
+    expect(page.locator("#figures button[aria-pressed=true]")).to_have_count(0)
+
+
 def test_the_keyboard_goes_through_the_map(page: Page, demo: str) -> None:
     opened(page, demo)
     page.keyboard.press("Tab")

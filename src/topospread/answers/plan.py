@@ -40,7 +40,7 @@ from topospread.promise.compared import (
 from topospread.promise.fresh import LISTS, POD_LISTS, Designed, without_placed_pods
 from topospread.promise.orders import SearchBudget
 from topospread.promise.simulated_losses import simulated_losses
-from topospread.simulation.causes import to_watch, with_causes
+from topospread.simulation.causes import with_causes
 from topospread.simulation.comparison import (
     Comparison,
     PlacementChange,
@@ -143,8 +143,11 @@ class PromiseSides(Base, frozen=True, kw_only=True):
 class MoveCause(Base, frozen=True, kw_only=True):
     """The filter or score that explains a pod's other node."""
 
-    kind: Annotated[Literal["filter", "score", "tie"], Meta(description="What differs.")]
-    plugin: Annotated[str, Meta(description="Plugin of the filter or score; empty for a tie.")]
+    kind: Annotated[
+        Literal["filter", "score", "tie", "unjudged"],
+        Meta(description="What differs. `unjudged`: the pod is not judged on the side where it has no node."),
+    ]
+    plugin: Annotated[str, Meta(description="Plugin of the filter or score; else empty.")]
     says: Annotated[str, Meta(description="The cause in a sentence.")]
     points: Annotated[
         tuple[int, int] | None,
@@ -161,7 +164,9 @@ class MovedPod(Base, frozen=True, kw_only=True):
     exists: Annotated[tuple[bool, bool], Meta(description="Whether it exists before and after.")]
     nodes: Annotated[tuple[str | None, str | None], Meta(description="Node before and after; null without one.")]
     message: Annotated[str, Meta(description="kube-scheduler's message if it is pending after the change; else empty.")]
-    why: Annotated[MoveCause | None, Meta(description="The cause; only for the first pods of each workload.")]
+    why: Annotated[
+        MoveCause | None, Meta(description="The cause; only for the first pods of each workload, or if it is unjudged.")
+    ]
 
 
 class SkewSides(Base, frozen=True, kw_only=True):
@@ -214,6 +219,13 @@ class Plan(Answer, frozen=True, kw_only=True):
         tuple[UndeclaredPromise, ...], Meta(description="Promises that only the old state declares.")
     ] = ()
     workloads: Annotated[tuple[WorkloadSides, ...], Meta(description="Workloads whose placement changed.")]
+    judged_once: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Workloads with pods that have a node on one side and are not judged on the other, "
+            "NAMESPACE/NAME. Pods of other workloads may move only because of them."
+        ),
+    ] = ()
     newly_pending: Annotated[tuple[str, ...], Meta(description="Pods that are pending only after the change.")]
     newly_placed: Annotated[tuple[str, ...], Meta(description="Pods that are pending only before the change.")]
     newly_gone: Annotated[
@@ -226,7 +238,8 @@ class Plan(Answer, frozen=True, kw_only=True):
         tuple[str, ...],
         Meta(
             description="For two versions: feature gates and rules that move pods, with their versions, oldest first. "
-            "A gate alone restores the placement; rules belong to the plugins that moved pods."
+            "A gate alone restores the placement; rules belong to the plugins that moved pods in that version. "
+            "Sentences name versions that were not searched in time."
         ),
     ] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about only one of the states.")] = ()
@@ -400,11 +413,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     settings = differences(*(each.config or default_configuration(each.kube_version, each.gates) for each in sides))
     first, second = (simulate(one, by, progress=progress) for one, by in zip(inventories, sides, strict=True))
     comparison = compare(first, second, names or _names(sides), settings)
-    watched = to_watch(comparison)
-    if any(watched):
-        every = zip(inventories, sides, watched, strict=True)
-        again = [simulate(one, with_fields(by, watch=watch), progress=progress) for one, by, watch in every]
-        comparison = with_causes(comparison, again[0], again[1])
+    comparison = with_causes(comparison, inventories, sides, progress)
     shown = comparison if namespace is None else restricted(comparison, namespace)
     review = Review(
         with_fields(shown, counts_new=old is not new),
@@ -473,10 +482,15 @@ def plan(  # noqa: PLR0913 - keyword arguments
         unjudged=unjudged,
     )
     remedies, untried = ((), ()) if old is new else _remedies(new, changes, unscaled[1], seconds)
-    answer = replace(answer, notes=(*unreadable, *untried, *answer.notes), remedies=remedies)
+    once = [each.pod for each in comparison.moved if (why := comparison.why.get(each.key)) and why.kind == "unjudged"]
+    answer = replace(
+        answer,
+        notes=(*unreadable, *untried, *answer.notes),
+        remedies=remedies,
+        judged_once=tuple(dict.fromkeys(f"{each.namespace}/{each.workload.partition('/')[2]}" for each in once)),
+    )
     if old is new and comparison.why and not _is_set(sides):
-        plugins = {each.plugin for each in comparison.why.values()}
-        answer = replace(answer, rules=tuple(deciding_changes(new, sides, plugins, seconds)))
+        answer = replace(answer, rules=tuple(deciding_changes(new, sides, seconds)))
     assumed = [
         *(["every workload is rolled out once on both sides"] if rolled_out else ()),
         *(

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
+from itertools import chain
 from typing import Any, Literal
 
 from msgspec.structs import replace as with_fields
@@ -33,6 +34,8 @@ from topospread.drill.drill import drill
 from topospread.drill.result import Drill
 from topospread.drill.steps import Fail, NodeChoice
 from topospread.simulation.options import SimulationOptions
+from topospread.simulation.result import Placement
+from topospread.simulation.simulate import simulate
 
 from .counted import CountedWorkloads
 from .fresh import LISTS, Designed, only_workload, workload_of
@@ -55,7 +58,7 @@ _MOST_SEARCHES, _SHORTER = 6, 20
 """Time limit for all searches on one side, as a multiple of the time limit of one search. Each later search gets 1/20
 of its normal time limit."""
 _MOST_DRILLS = 5
-"""Number of domains of each key whose failure is simulated, largest domain first."""
+"""Number of domains of each key whose failure is simulated, those with most of the workload's pods first."""
 _COVERS: Mapping[str, tuple[Event, ...]] = {
     "zone-loss": ("zone-loss", "zone-rolled", "node-loss", "node-rolled"),
     "node-loss": ("node-loss", "node-rolled"),
@@ -152,10 +155,28 @@ class _Side:
         return WorkloadPromises(inventory or self.inventory, self.options, key, budget, {})
 
     def ready_after(self, key: ObjectKey, label: str) -> int:
-        """Return the fewest ready pods of a workload at the end of a drill that fails one domain."""
-        sizes = Counter(each.labels[label] for each in self.inventory.nodes if label in each.labels)
-        names = sorted(sizes, key=lambda name: (-sizes[name], name))[:_MOST_DRILLS]
+        """Return the fewest ready pods of a workload at the end of a drill that fails one domain.
+
+        Domains with most of its simulated pods fail, only one of them once the side's time is used up.
+        """
+        domains = {each.name: each.labels[label] for each in self.inventory.nodes if label in each.labels}
+        sizes, own = Counter(domains.values()), Counter[str]()
+        for node, number in self._placed.get(key, Counter[str]()).items():
+            if node in domains:
+                own[domains[node]] += number
+        most = _MOST_DRILLS if time.monotonic() < self.until else 1
+        names = sorted(sizes, key=lambda name: (-own[name], -sizes[name], name))[:most]
         return min(each.ready for name in names for each in self._failed(label, name).workloads if key_of(each) == key)
+
+    @cached_property
+    def _placed(self) -> dict[ObjectKey, Counter[str]]:
+        """Workload → node → pods, in one simulation."""
+        found: dict[ObjectKey, Counter[str]] = {}
+        simulation = simulate(self.inventory, self.options)
+        for each in chain(simulation.placements, simulation.bound()):
+            if each.node is not None:
+                found.setdefault(owner_of(each), Counter())[each.node] += 1
+        return found
 
     def _failed(self, label: str, name: str) -> Drill:
         found = self._drills.get((label, name))
@@ -485,6 +506,12 @@ class _Comparison:
 def _strictness(change: PromiseChange, want: Want) -> tuple[bool, int]:
     """Return a sort key: the strictest promise is the maximum. On a node's loss, promises on zones sort first."""
     return want.about != "zone-loss" or not change.event.startswith("node"), want.least(change.replicas[1])
+
+
+def owner_of(pod: Placement) -> ObjectKey:
+    """Return the workload of a simulated pod."""
+    kind, _, name = pod.workload.partition("/")
+    return kind, pod.namespace, name
 
 
 BUDGETS, AUTOSCALERS = "PodDisruptionBudget/", "HorizontalPodAutoscaler/"

@@ -15,10 +15,10 @@ from topospread.drill.placed_pods import without_pods_of
 from topospread.simulation.comparison import Comparison
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.orders import simulated_order
-from topospread.simulation.result import Placement, Simulation
+from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 
-from .compared import PromiseChange, changed_fields
+from .compared import PromiseChange, changed_fields, owner_of
 from .counted import CountedWorkloads
 from .fresh import LISTS, workload_of
 
@@ -60,7 +60,7 @@ def simulated_losses(
             simulations = simulate(inventories[0], sides[0]), simulate(inventories[1], sides[1])
     opened = {pod for side in simulations for pod in side.open_pods}
     decided = {each.key for each in known if each.verdict == "no"} | {
-        _owner(pod) for side in simulations for pod in side.placements if f"{pod.namespace}/{pod.name}" in opened
+        owner_of(pod) for side in simulations for pod in side.placements if f"{pod.namespace}/{pod.name}" in opened
     }
     before, after = map(_zones, simulations)
     fewer = {
@@ -93,17 +93,12 @@ def _without_pods(inventory: Inventory, keys: Collection[ObjectKey]) -> Inventor
     return inventory
 
 
-def _owner(pod: Placement) -> ObjectKey:
-    kind, _, name = pod.workload.partition("/")
-    return kind, pod.namespace, name
-
-
 def _zones(simulation: Simulation) -> dict[ObjectKey, _Zones]:
     """Return workload → zone → placed pods."""
     found: dict[ObjectKey, _Zones] = {}
     for each in chain(simulation.placements, simulation.bound()):
         if each.node is not None:
-            found.setdefault(_owner(each), Counter())[each.zone] += 1
+            found.setdefault(owner_of(each), Counter())[each.zone] += 1
     return found
 
 

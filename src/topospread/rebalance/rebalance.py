@@ -265,7 +265,7 @@ def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: Rebala
 def _not_ready(state: DrillState) -> Iterator[str]:
     """Yield a warning about nodes that are not ready: the node lifecycle controller may evict their pods first."""
     found = [name for name in state.cluster.nodes.names if is_silent(state.node(name))]
-    pods = sum(each.node in found for each in state.pods.by_key.values())
+    pods = sum(each.node in found and not each.terminating for each in state.pods.by_key.values())
     if found and pods:
         yield (
             f"{counted(len(found), 'node')} {agreeing('are', len(found))} not ready: {listed(found, 3)}. "

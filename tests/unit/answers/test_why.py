@@ -339,3 +339,29 @@ def test_the_age_of_a_pending_pod_is_said() -> None:
     assert (answer.created, answer.age) == ("2026-11-27T04:00:00Z", 5400)
     assert "\npending since: 2026-11-27T04:00:00Z, at least 1h30m0s ago\n" in answer.text()
     assert why("other", node("a"), waiting, later).created is None
+
+
+def test_each_node_has_its_score_or_the_first_plugin_that_rejects_it() -> None:
+    of = spec(constraint(), constraint(HOST))
+    nodes = [*zones("ab"), node("gpu", "zone-c", taints=[GPU]), node("bare")]
+    given = inventory(*nodes, pod("web-0", "a", of), pod("web", of=of))
+    explanation = explain(given, "web")
+    found = why_answer(explanation, each_node=True)
+    by_node = {each.node: each for each in found.each_node}
+    assert [(each.node, each.verdict, each.plugin) for each in found.each_node] == [
+        ("b", "yes", None),
+        ("a", "no", "PodTopologySpread"),
+        ("bare", "no", "PodTopologySpread"),
+        ("gpu", "no", "TaintToleration"),
+    ]
+    assert by_node["b"].total == sum(by_node["b"].points.values())
+    assert by_node["bare"].reasons == ("node(s) didn't match pod topology spread constraints (missing required label)",)
+    assert "bare  no           didn't match pod topology spread constraints (missing" in found.text()
+    assert not why_answer(explanation).each_node
+
+
+def test_of_nodes_that_only_unjudged_parts_decide_no_verdict_is_given() -> None:
+    found = why_answer(
+        explain(inventory(*zones("a"), pod("web", of=spec() | {"resourceClaims": CLAIM})), "web"), each_node=True
+    )
+    assert [(each.node, each.verdict, each.total) for each in found.each_node] == [("a", "unknown", None)]

@@ -10,7 +10,9 @@ import pytest
 from tests.unit.drill.builders import ZONE, inventory, nodes, spread, workload
 from topospread.answers.plan import plan
 from topospread.api.pod import Pod
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import ReplicaSet
+from topospread.base import Bounds
 from topospread.config.load import load_configuration
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
@@ -57,3 +59,16 @@ def test_pods_of_a_ReplicaSet_whose_hash_is_another_are_compared_too() -> None: 
     )
     answer = plan((given, given), (HARD, SOFT), rolled_out=True)
     assert (answer.verdict, answer.says) == ("no", "shop/web keeps less: losing a zone leaves at least 0 of 6, not 4")
+
+
+def test_the_loss_of_a_node_is_simulated_where_the_pods_are() -> None:
+    """Two pods are on the last two of eight nodes, and each needs a node of its own."""
+    alone = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": HOSTNAME}
+    own = {
+        "nodeSelector": {ZONE: "c"},
+        "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [alone]}},
+    }
+    states = [inventory(*nodes(*"aaabbbcc"), workload("Deployment", "web", number, own)) for number in (1, 2)]
+    answer = plan((states[0], states[1]), (SOFT, SOFT))
+    (found,) = [each for each in answer.promises if each.event == "node-after"]
+    assert (found.before, found.after) == (Bounds.exactly(1), Bounds.exactly(1)), "one of two pods has no node then"

@@ -230,12 +230,17 @@ def _before(answer: DrillResult) -> Iterator[Fact]:
         yield Fact("before", f"{before} {was} already pending; the verdict does not count {them}")
 
 
-def _quorums(answer: DrillResult) -> Iterator[Fact]:
-    """Yield which StatefulSets keep or lose their quorum, and which have no quorum and lose most of their pods."""
+def _outages(answer: DrillResult) -> Iterator[Fact]:
+    """Yield which workloads of several replicas have no ready pod at some moment, and which StatefulSets keep or lose
+    their quorum or, without one, most of their pods.
+    """
     found: dict[tuple[str, str], list[str]] = {}
+    gone: list[str] = []
     for last in _last(answer):
         states = [one for step in answer.steps[1:] for one in step.workloads if key_of(one) == key_of(last)]
         least = min((one.fewest for one in states), default=last.replicas)
+        if last.replicas > 1 and least == 0 and states and states[0].ready_before and not last.unjudged:
+            gone.append(f"{last.namespace}/{last.name} (of {last.replicas})")
         if last.kind == "StatefulSet" and last.replicas > 2 and least < last.replicas:
             most = least + max(one.unjudged for one in states)
             said = Bounds(least=2 * least, most=2 * most).at_least(last.replicas)
@@ -244,6 +249,8 @@ def _quorums(answer: DrillResult) -> Iterator[Fact]:
             words = {"yes": "kept by", "no": "lost by", "unknown": "not decided for"}[said]
             if what == "quorum" or said != "yes":
                 found.setdefault((what, words), []).append(name)
+    if gone:
+        yield Fact("no ready pod", f"at some moment: {listed(gone, _NAMES)}")
     for (what, words), names in sorted(found.items(), reverse=True):
         yield Fact(what, f"{words} {listed(names, _NAMES)}")
 
@@ -253,7 +260,7 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
         yield Fact("elsewhere", f"{answer.elsewhere}; the verdict is about -n {answer.namespace}")
     yield from _before(answer)
     yield from _balance(answer)
-    yield from _quorums(answer)
+    yield from _outages(answer)
     if answer.fallback is not None:
         best = max(answer.fallback, key=lambda each: each.pending - each.pending_soft, default=None)
         gain = "no workload would gain from soft constraints while a domain is lost"

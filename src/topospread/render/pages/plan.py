@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from topospread.answers.plan import EVENT_WORDS
-from topospread.answers.words import listed, noun_of
+from topospread.answers.words import counted, listed, noun_of
 from topospread.api.promises import declaration
-from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
+from topospread.render.blocks import Cell, Fact, Hint, Page, Part, Section, Span, Table, Verdict
 
 from .pending import unjudged_facts
 from .promise_check import tried_fixes
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _FACTS = 2
 _NAMES = 3
+_CHANGES = 6
 _ABOUT = {
     "zone-loss": "zone-loss", "zone-rolled": "zone-loss", "node-loss": "node-loss", "node-rolled": "node-loss",
     "drains": "drain", "rollout": "rollout",
@@ -51,23 +52,36 @@ def page(answer: Plan) -> Page:
     promises = list(_promises(answer))
     parts += [*_accepted(answer), *_declared_again(answer), *promises]
     moves = [sum(None not in pod.nodes for pod in each.moved) for each in changed]
-    if (number := sum(map(bool, moves))) > 1:
-        parts.append(Fact("moved", f"{sum(moves)} pods of {number} workloads to other nodes"))
+    if (number := sum(map(bool, moves))) > 1 or (number and answer.judged_once):
+        says = f"{counted(sum(moves), 'pod')} of {counted(number, 'workload')} to other nodes"
+        if some := listed(answer.judged_once, _NAMES):
+            says += f"; some may move only because pods of {some} are not judged on one side and get no node there"
+        parts.append(Fact("moved", says))
     if changed:
         rows = tuple(row for each in changed for row in _rows(each))
         heads = ("WORKLOAD", "PLACED", "MOVED", "SKEW", "WHY")
         is_second = not answer.settings and any(not each.wide for each in promises)
         parts.append(Section("", (Table(heads, rows, most=30),), wide=is_second))
-    settings = tuple(
-        Fact("changed", f"{each.profile}: {each.setting}: {' → '.join(value or 'not set' for value in each.values)}")
-        for each in answer.settings
-    )
-    parts += [Section("", settings, wide=len(settings) > _FACTS)] if settings else []
+    parts += _settings(answer)
     parts += _findings("New findings", answer.new_findings)
     parts.append(Section("", tuple(_details(answer)), wide=True))
     if not changed:
         parts.append(Fact("unchanged", "the node of every pod"))
     return Page(f"plan: {answer.names[0]} → {answer.names[1]}: {answer.says}", tuple(parts))
+
+
+def _settings(answer: Plan) -> Iterator[Part]:
+    """Yield one fact for settings that change in the same way. Without ``-o wide`` only the first are shown."""
+    same: dict[tuple[str, str], list[str]] = {}
+    for each in answer.settings:
+        change = " → ".join(value or "not set" for value in each.values)
+        same.setdefault((each.profile, change), []).append(each.setting)
+    facts = [Fact("changed", f"{key[0]}: {', '.join(some)}: {key[1]}") for key, some in same.items()]
+    if facts:
+        yield Section("", tuple(facts[:_CHANGES]))
+    if more := facts[_CHANGES:]:
+        yield Hint(f"{counted(len(more), 'changed line')} more")
+        yield Section("", tuple(more), wide=True)
 
 
 def _promises(answer: Plan) -> Iterator[Section]:

@@ -8,7 +8,7 @@ from topospread.answer import Unjudged
 from topospread.answers.causes import why_words
 from topospread.answers.reasons import its_nodes
 from topospread.answers.remedies import skew_words, tried_words
-from topospread.answers.why import ConstraintForPod, DomainForPod, Situation, TriedChange, Why
+from topospread.answers.why import ConstraintForPod, DomainForPod, NodeForPod, Situation, TriedChange, Why
 from topospread.answers.words import counted, in_order, joined, listed, natural, noun_of
 from topospread.config.durations import format_duration
 from topospread.render.blocks import Bar, Cell, Fact, Hint, Page, Part, Section, Span, Table, Verdict
@@ -65,6 +65,8 @@ def page(answer: Why) -> Page:
         for each in answer.constraints
         if (each not in named or len(each.domains) > _MOST) and (each.domains or each.origin != "system")
     ]
+    if answer.each_node:
+        parts.append(Section("Each node", (_each_node(answer.each_node),)))
     foreign = [each for each in answer.unjudged if each not in own]
     details = [*_details(answer, others)]
     if foreign:
@@ -72,6 +74,19 @@ def page(answer: Why) -> Page:
     if details:
         parts.append(Hint(_left_out(answer, sum(each not in named for each in others), foreign=bool(foreign))))
     return Page(f"{answer.namespace}/{answer.name}", (*parts, *details))
+
+
+def _each_node(nodes: Sequence[NodeForPod]) -> Table:
+    rows = tuple(
+        (
+            each.node,
+            each.verdict,
+            "" if each.total is None else each.total,
+            "; ".join(reason.removeprefix("node(s) ") for reason in each.reasons) or each.plugin or "",
+        )
+        for each in nodes
+    )
+    return Table(("NODE", "FITS", "SCORE", "WHY NOT"), rows, most=len(rows))
 
 
 def _situations(situations: Sequence[Situation]) -> Table:

@@ -364,7 +364,7 @@ class MapPage {
   // Keys: / finds, 1 to 5 are the figures, [ and ] go in time, Escape ends what is played or closes what is chosen.
   typed(event) {
     const { key, target } = event, at = Number(by("maps").dataset.at);
-    if (event.ctrlKey || event.metaKey || event.altKey || (target.matches("input, select, textarea") && key !== "Escape")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || (target.closest("input, select, textarea") && key !== "Escape")) return;
     const button = by("trial").querySelector("[role=status] button"), { pod, node, workload } = this.view;
     if (key === "/") by("parts").querySelector("[data-to=find]").click();
     else if (key >= "1" && key <= "5") by("figures").querySelectorAll("button")[key - 1]?.click();
