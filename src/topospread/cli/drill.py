@@ -185,8 +185,9 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
             raise UsageError(f"--merge cannot be combined with {(beside or ['a step'])[0]}: it runs no drill")
         return
     if given["each"] and steps:
-        words = "--each cannot be combined with step options; save the steps' result with --save FILE, then --each --on FILE"
-        raise UsageError(words)
+        raise UsageError(
+            "--each cannot be combined with step options; run these with --save FILE, then --each --on FILE"
+        )
     if given["each"] and wants(given, "html", "svg"):
         raise UsageError("-o html and -o svg cannot be combined with --each: they show the steps of one drill")
     if given["save"] and given["each"]:

@@ -154,18 +154,20 @@ class _Side:
             budget = SearchBudget(budget.states, budget.seconds / _SHORTER)
         return WorkloadPromises(inventory or self.inventory, self.options, key, budget, {})
 
-    def ready_after(self, key: ObjectKey, label: str) -> int:
+    def ready_after(self, key: ObjectKey, label: str, *, of_own: bool) -> int:
         """Return the fewest ready pods of a workload at the end of a drill that fails one domain.
 
-        Domains with most of its simulated pods fail, only one of them once the side's time is used up.
+        Args:
+            label: topology key of the domains.
+            of_own: whether the domains with most of its simulated pods fail; else the largest ones, which are the same
+                for all workloads and cost less.
         """
         domains = {each.name: each.labels[label] for each in self.inventory.nodes if label in each.labels}
         sizes, own = Counter(domains.values()), Counter[str]()
-        for node, number in self._placed.get(key, Counter[str]()).items():
+        for node, number in self._placed.get(key, Counter[str]()).items() if of_own else ():
             if node in domains:
                 own[domains[node]] += number
-        most = _MOST_DRILLS if time.monotonic() < self.until else 1
-        names = sorted(sizes, key=lambda name: (-own[name], -sizes[name], name))[:most]
+        names = sorted(sizes, key=lambda name: (-own[name], -sizes[name], name))[:_MOST_DRILLS]
         return min(each.ready for name in names for each in self._failed(label, name).workloads if key_of(each) == key)
 
     @cached_property
@@ -426,7 +428,9 @@ class _Comparison:
                     losses = [*self._lost_alone(losses, loss, replicas)]
                 yield from losses
                 follows: Event = "zone-after" if loss == "zone" else "node-after"
-                was, now = (Bounds.exactly(side.ready_after(self.key, label)) for side in (self.before, self.after))
+                sides = (self.before, self.after)
+                of_own = time.monotonic() < min(each.until for each in sides)
+                was, now = (Bounds.exactly(each.ready_after(self.key, label, of_own=of_own)) for each in sides)
                 outweighed = any(each.is_better for each in losses)
                 yield PromiseChange(self.key, follows, was, now, replicas, "played", is_outweighed=outweighed)
         floors = [_bounds(judge, "drains") for judge in self._judges]
