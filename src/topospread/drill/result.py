@@ -383,7 +383,10 @@ class Drill(PlainData):
 
     @property
     def left_skews(self) -> dict[tuple[ObjectKey, str], tuple[int, int]]:
-        """Rolled out Deployment and topology key → largest skew at the end of a run, and its exceeded maxSkew."""
+        """(Rolled-out Deployment, topology key) → (largest skew, maxSkew), for hard constraints over their maxSkew.
+
+        The skew is that at the end of any run.
+        """
         rolled = {key_of(each) for step in self.steps for each in step.rollouts if each.kind == "Deployment"}
         found: dict[tuple[ObjectKey, str], tuple[int, int]] = {}
         for state in (one for run in (self, *self.others) for one in run.workloads if key_of(one) in rolled):

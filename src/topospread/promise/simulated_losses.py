@@ -37,13 +37,13 @@ def simulated_losses(
 ) -> Iterator[PromiseChange]:
     """Yield the workloads of which fewer simulated pods are left after a zone loss.
 
-    Fewer pods are worse if nothing is proved before or after the change, the loss is large, and no simulated order of
-    pods before the change leaves as few as some order after it.
+    They are worse only if no number is proved on either side, the difference is large, and each simulated order of
+    pods before the change leaves more than each order after it. The others have ``is_outweighed``.
 
     Args:
         comparison: the simulations before and after.
-        inventories: the objects before and after. Of different objects, only workloads of `known` with another pod
-            template are compared, and all their pods are placed again.
+        inventories: the objects before and after. If they differ, only workloads of `known` with another pod template
+            are compared, and all their pods are placed again.
         sides: the control planes before and after.
         known: the counts that are already compared.
     """
@@ -108,7 +108,15 @@ def _left(pods: _Zones) -> int:
 
 
 def _is_large(before: _Zones, after: _Zones, zones: Collection[str]) -> bool:
-    """Return whether no pod is left, a zone newly has no pods, or two pods and a fifth of all pods are lost."""
+    """Return whether the loss of the fullest zone is much worse after a change.
+
+    It is if that loss leaves no pod, if pods were in every zone and no longer are, or if it leaves at least two pods
+    and at least a fifth of all pods fewer.
+
+    Args:
+        before: pods by zone before the change. ``after``: the same after it.
+        zones: all zones of the cluster.
+    """
     lost = _left(before) - _left(after)
     is_without = before.keys() >= {*zones} and not after.keys() >= {*zones}
     return not _left(after) or is_without or (lost >= 2 and lost * 5 >= before.total())
@@ -135,7 +143,7 @@ def _unproved(
 def _confirmed(
     pods: Mapping[ObjectKey, tuple[_Zones, _Zones]], inventories: _Pair, sides: _Sides
 ) -> Collection[ObjectKey]:
-    """Return the workloads of which every order before the change leaves more pods than every order after it."""
+    """Return the workloads of which each of `_ORDERS` orders before the change leaves more pods than each after it."""
     left = {key: (_left(was), _left(now)) for key, (was, now) in pods.items()}
     for number in range(1, _ORDERS):
         if left:

@@ -32,10 +32,10 @@ def with_causes(
     sides: Iterable[SimulationOptions],
     progress: Progress | None = None,
 ) -> Comparison:
-    """Return the comparison with the causes of some moves of every workload, in the order of placement.
+    """Return the comparison with the causes of the first moves: up to three of a workload, sixty in all.
 
-    Both sides are simulated again for the verdicts of these pods, among which is always the first moved pod. Pods that
-    only one side judges come last, and need no verdict.
+    Both sides are simulated again for the verdicts on these pods, the first moved pod among them. All pods that only
+    one side judges follow, without a verdict.
     """
     unjudged = dict(_unjudged(comparison))
     chosen = [each for each in _chosen(comparison) if each.key not in unjudged]

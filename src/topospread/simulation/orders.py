@@ -141,7 +141,11 @@ def simulate_orders(
 
 
 def simulated_order(inventory: Inventory, options: SimulationOptions, source: random.Random, number: int) -> Simulation:
-    """Return the simulation of one order; number 0 is the plan's own order."""
+    """Return the simulation with the pods in one order, and random choices among equally good nodes.
+
+    ``number``: 0 for the plan's own order without random choices; if odd, workloads take turns; if even, they come one
+    after another.
+    """
     if number == 0:
         run = prepare(inventory, replace(options, seed=None))
     else:

@@ -68,11 +68,12 @@ def is_within(path: str, root: str) -> bool:
 def real_path(path: str) -> str:
     """Return a path with links resolved as the system resolves them. The path need not exist.
 
-    ``os.path.realpath`` takes a link for a file where it cannot read the link, for example where the path of the link's
-    folder is longer than the system's limit; the system would follow that link.
+    ``os.path.realpath`` keeps a link that it cannot read as if it were a file, for example in a folder whose path is
+    longer than the system's limit; the system would follow that link.
 
     Raises:
-        InputError: if a link cannot be read, or ``..`` follows what is no folder.
+        InputError: if a link cannot be read, ``..`` follows a file or a missing folder, or the path has more than 40
+            links or 400 steps.
     """
     real = real_path_in(path, os.sep)
     if real is None:
@@ -87,11 +88,11 @@ def lies_in(path: str, root: str) -> bool:
 
 
 def real_path_in(path: str, root: str) -> str | None:
-    """Return a path with links resolved, or None if it is not inside a root.
+    """Return a path with links resolved; None if it is outside the root, or cannot be resolved like in `real_path`.
 
-    A link to itself leads nowhere, so it is taken for a missing file. A path that has been inside and leaves the root
-    is outside, even if it comes back: whether it can be followed would show which folders outside exist. On its way it
-    may pass the folders above the root, because these exist.
+    Once inside, the path may go up through the root's parent folders, as an absolute link does, but into no other
+    folder outside: whether that can be followed would show which folders exist. A link to itself leads nowhere, so it
+    is taken for a missing file.
 
     Args:
         path: a path that need not exist.

@@ -310,7 +310,7 @@ class Answers:
         return {"html": self._pages.page("findings.html", findings=found)}
 
     def _placed(self, asked: PageQuestion, target: str = "") -> PageQuestion:
-        """Return the question for frame 1, where all pods are placed already, if frame 0 has the same answer."""
+        """Return the question for frame 1 instead of 0 if no pod had a node as read, and the target is pending in 1."""
         found, at = self.timeline(asked)
         waiting = {f"{each.namespace}/{name}" for each in found.frames[1].pending for name in each.pods}
         return replace(asked, at="1") if at == 0 and found.is_empty and (not target or target in waiting) else asked
@@ -345,10 +345,12 @@ def _waiting(frame: Frame) -> Json:
 
 
 def _harm(drill: Drill, frames: Sequence[Frame]) -> tuple[Word, list[str]]:
-    """Return the verdict on the steps behind the first of some frames, compared with it, and the harm in words."""
+    """Return the verdict on the frames after the first one, the baseline, and the harm in words.
+
+    The words also name lost pods that do not affect the verdict.
+    """
     begin, *steps = (it.outcome for it in frames if it.outcome)
     own = replace(drill, steps=(replace(begin, not_evicted=()), *steps))
-    # The page also shows lost pods that do not affect the verdict.
     harm = structs.replace(own.harm, lost=tuple(each for each in steps[-1].lost if each not in begin.lost))
     # Budgets and denied evictions have their own lines, unless they are all of the harm.
     first = structs.replace(harm, breaches=(), not_evicted=())

@@ -72,7 +72,10 @@ def rebalanced(key: ObjectKey, of: Moment) -> tuple[Rebalance, str]:
 
 
 def kept_now(key: ObjectKey, of: Moment) -> list[tuple[str, int | None, int]]:
-    """Return (event, pods that stay ready, wanted pods) for a loss of one zone or node in the current placement."""
+    """Return the text of an event (``a zone is lost``), the fewest pods that stay ready in it, and the wanted pods.
+
+    The pods are those in the current placement; None if no pod has a node.
+    """
     found = WorkloadPromises(of.inventory, of.options, key, SearchBudget(), {}, shared=of.run)
     losses = [loss for loss, label in LOSSES.items() if any(label in each.labels for each in of.inventory.nodes)]
     return [(f"a {loss} is lost", found.now_left(loss), found.workload.replicas) for loss in losses]

@@ -71,7 +71,10 @@ def replaced(
 def with_missing_replicas(
     queue: Sequence[QueuedPod], workloads: Sequence[Workload], workload: Workload, count: int
 ) -> Sequence[QueuedPod]:
-    """Return the queue with ``count`` more replicas of a workload, which its controller creates after a deletion."""
+    """Return the queue, in scheduling order, with ``count`` more replicas of a workload.
+
+    Its controller creates them for deleted pods. Without a template the queue is unchanged.
+    """
     if workload.template is None:
         return queue
     return _in_order([*queue, *_alike(workload, workload.template, count)], workloads)

@@ -245,7 +245,7 @@ def _outages(answer: DrillResult) -> Iterator[Fact]:
             most = least + max(one.unjudged for one in states)
             said = Bounds(least=2 * least, most=2 * most).at_least(last.replicas)
             what = "quorum" if has_quorum(last.kind, last.replicas) else "most pods"
-            name = f"{last.namespace}/{last.name} ({least} of {last.replicas})"
+            name = f"{last.namespace}/{last.name} ({least} of {last.replicas} left)"
             words = {"yes": "kept by", "no": "lost by", "unknown": "not decided for"}[said]
             if what == "quorum" or said != "yes":
                 found.setdefault((what, words), []).append(name)
