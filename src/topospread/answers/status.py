@@ -30,7 +30,7 @@ from topospread.why.explain import Waiting, explain_pending
 
 from .asked import asked_of, input_words
 from .causes import all_tainted
-from .pending_pods import Pending, pending_groups, workload_key
+from .pending_pods import Pending, pending_groups
 from .words import agreeing, counted, in_order, listed, noun_of
 
 _MOST_CAUSES = 3
@@ -133,7 +133,7 @@ def status(  # noqa: PLR0913 - keyword arguments
     if waiting:
         owners = {owner for each in pending for owner in each.workloads}
         workloads = tuple(each for each in workloads if f"{each.namespace}/{each.kind}/{each.name}" in owners)
-    to_create = sum(each.node is not None and workload_key(each) in shown for each in placements)
+    to_create = sum(each.node is not None and each.workload_key in shown for each in placements)
     remedies = [each.remedies[0] for each in pending if each.remedies]
     words = input_words(inventory) if typed is None else typed
     if namespace and words is not None and "-n" not in words:

@@ -217,13 +217,16 @@ _ASSUMED = ("pods that are not judged take no node, or any node that judged filt
 
 def _each_node(verdict: Verdict) -> Iterator[NodeForPod]:
     """Yield every node, the feasible ones first, highest score first."""
-    scores, total = verdict.scores, verdict.total
+    total, is_judged = verdict.total, not verdict.error
     for node in sorted(total, key=lambda each: (-total[each], each)):
-        if verdict.error:
-            yield NodeForPod(node=node, verdict="unknown", plugin=None, reasons=(), total=None, points={})
-        else:
-            points = scores[node]
-            yield NodeForPod(node=node, verdict="yes", plugin=None, reasons=(), total=total[node], points=points)
+        yield NodeForPod(
+            node=node,
+            verdict="yes" if is_judged else "unknown",
+            plugin=None,
+            reasons=(),
+            total=total[node] if is_judged else None,
+            points=verdict.scores[node] if is_judged else {},
+        )
     for node, at in sorted(zip(verdict.nodes, verdict.blame.tolist(), strict=True)):
         if at >= 0:
             by = verdict.rejections[at]

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
-from itertools import chain
 from typing import Any, Literal
 
 from msgspec.structs import replace as with_fields
@@ -34,7 +33,6 @@ from topospread.drill.drill import drill
 from topospread.drill.result import Drill
 from topospread.drill.steps import Fail, NodeChoice
 from topospread.simulation.options import SimulationOptions
-from topospread.simulation.result import Placement
 from topospread.simulation.simulate import simulate
 
 from .counted import CountedWorkloads
@@ -164,20 +162,18 @@ class _Side:
         """
         domains = {each.name: each.labels[label] for each in self.inventory.nodes if label in each.labels}
         sizes, own = Counter(domains.values()), Counter[str]()
-        for node, number in self._placed.get(key, Counter[str]()).items() if of_own else ():
+        for node, number in self._placed.get(key, Counter()).items() if of_own else ():
             if node in domains:
                 own[domains[node]] += number
         names = sorted(sizes, key=lambda name: (-own[name], -sizes[name], name))[:_MOST_DRILLS]
         return min(each.ready for name in names for each in self._failed(label, name).workloads if key_of(each) == key)
 
     @cached_property
-    def _placed(self) -> dict[ObjectKey, Counter[str]]:
+    def _placed(self) -> dict[ObjectKey, Counter[str | None]]:
         """Workload → node → pods, in one simulation."""
-        found: dict[ObjectKey, Counter[str]] = {}
-        simulation = simulate(self.inventory, self.options)
-        for each in chain(simulation.placements, simulation.bound()):
-            if each.node is not None:
-                found.setdefault(owner_of(each), Counter())[each.node] += 1
+        found: dict[ObjectKey, Counter[str | None]] = {}
+        for each in simulate(self.inventory, self.options).on_nodes():
+            found.setdefault(each.workload_key, Counter())[each.node] += 1
         return found
 
     def _failed(self, label: str, name: str) -> Drill:
@@ -510,12 +506,6 @@ class _Comparison:
 def _strictness(change: PromiseChange, want: Want) -> tuple[bool, int]:
     """Return a sort key: the strictest promise is the maximum. On a node's loss, promises on zones sort first."""
     return want.about != "zone-loss" or not change.event.startswith("node"), want.least(change.replicas[1])
-
-
-def owner_of(pod: Placement) -> ObjectKey:
-    """Return the workload of a simulated pod."""
-    kind, _, name = pod.workload.partition("/")
-    return kind, pod.namespace, name
 
 
 BUDGETS, AUTOSCALERS = "PodDisruptionBudget/", "HorizontalPodAutoscaler/"

@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.well_known_labels import ZONE
@@ -18,7 +17,7 @@ from topospread.simulation.orders import simulated_order
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 
-from .compared import PromiseChange, changed_fields, owner_of
+from .compared import PromiseChange, changed_fields
 from .counted import CountedWorkloads
 from .fresh import LISTS, workload_of
 
@@ -60,7 +59,7 @@ def simulated_losses(
             simulations = simulate(inventories[0], sides[0]), simulate(inventories[1], sides[1])
     opened = {pod for side in simulations for pod in side.open_pods}
     decided = {each.key for each in known if each.verdict == "no"} | {
-        owner_of(pod) for side in simulations for pod in side.placements if f"{pod.namespace}/{pod.name}" in opened
+        pod.workload_key for side in simulations for pod in side.placements if f"{pod.namespace}/{pod.name}" in opened
     }
     before, after = map(_zones, simulations)
     fewer = {
@@ -96,9 +95,8 @@ def _without_pods(inventory: Inventory, keys: Collection[ObjectKey]) -> Inventor
 def _zones(simulation: Simulation) -> dict[ObjectKey, _Zones]:
     """Return workload → zone → placed pods."""
     found: dict[ObjectKey, _Zones] = {}
-    for each in chain(simulation.placements, simulation.bound()):
-        if each.node is not None:
-            found.setdefault(owner_of(each), Counter())[each.zone] += 1
+    for each in simulation.on_nodes():
+        found.setdefault(each.workload_key, Counter())[each.zone] += 1
     return found
 
 
