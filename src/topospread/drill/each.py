@@ -113,7 +113,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         workers: number of parallel processes; by default one for each core.
         progress: receives the number of finished drills and the total.
         shard: run only this shard; `merged` merges shards.
-        namespace: judge only workloads of this namespace; by default of all.
+        namespace: judge only the workloads of this namespace; None for all namespaces.
 
     Raises:
         InputError: if the API server denies an object.

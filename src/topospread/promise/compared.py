@@ -119,7 +119,7 @@ class PromiseChange:
     def _compared(self, before: Bounds) -> Word:
         if self.event == "drains":  # a drain that ends evicts at least one pod
             before = Bounds.exactly(min(before.least, self.replicas[0] - 1))
-        # With fewer replicas a drain or rollout may keep proportionally fewer; a loss must leave as many as before.
+        # With fewer replicas, a drain or rollout may keep the same share; a loss must leave as many pods as before.
         is_loss = self.event.endswith(("loss", "rolled"))
         was, now = self.replicas if self.replicas[1] < self.replicas[0] and not is_loss else (1, 1)
         if self.after.most * was < before.least * now:

@@ -108,8 +108,8 @@ def _left(pods: _Zones) -> int:
 def _is_large(before: _Zones, after: _Zones, zones: Collection[str]) -> bool:
     """Return whether the loss of the fullest zone is much worse after a change.
 
-    It is if that loss leaves no pod, if pods were in every zone and no longer are, or if it leaves at least two pods
-    and at least a fifth of all pods fewer.
+    One of these makes it much worse: no pod is left; pods were in every zone and no longer are; at least two pods fewer
+    are left, which are at least a fifth of all.
 
     Args:
         before: pods by zone before the change. ``after``: the same after it.
