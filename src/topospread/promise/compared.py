@@ -55,6 +55,8 @@ _KEYS: Mapping[str, str] = {"zone": ZONE, "node": HOSTNAME}
 _MOST_SEARCHES, _SHORTER = 6, 20
 """Time limit for all searches on one side, as a multiple of the time limit of one search. Each later search gets 1/20
 of its normal time limit."""
+_LONGEST, _SURE_SECONDS = 24, 10.0
+"""Time limit for the comparison of all workloads, as a multiple of the time limit of one search, and its lowest value."""
 _MOST_DRILLS = 5
 """Number of domains of each key whose failure is simulated, those with most of the workload's pods first."""
 _COVERS: Mapping[str, tuple[Event, ...]] = {
@@ -192,6 +194,7 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
     wants_of: WantsOf = lambda *_: (),
     *,
     declares: Callable[[Inventory, ObjectKey, Designed], bool] = lambda *_: False,
+    left_out: list[ObjectKey] | None = None,
 ) -> Iterator[PromiseChange]:
     """Yield counts before and after, for workloads in both states whose object, budgets or autoscalers differ.
 
@@ -205,7 +208,9 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
         budget: the limits of each search.
         wants_of: gives the declared promises of a workload.
         declares: whether a workload declares a promise; faster than `wants_of`.
+        left_out: receives the workloads that are not compared, because the time for all workloads is used up.
     """
+    ends = time.monotonic() + max(_SURE_SECONDS, _LONGEST * budget.seconds)
 
     def sides(autoscale: AutoscaleChoice) -> tuple[_Side, _Side]:
         by = replace(options, preemption=False, autoscale=autoscale)
@@ -226,10 +231,14 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
                 (_budgets(state, item), _runtime_class(state, item), _terms(item), _rules_of(state, key[1]))
                 for state, item in ((before, was), (after, new))
             ]
-            if is_rescaled or terms[0] != terms[1]:
-                old_side, new_side = smallest if is_rescaled else given
-                yield from _Comparison(old_side, new_side, key, wants_of).changes()
-            elif not spaces.isdisjoint(("", key[1])) and declares(before, key, was):
+            is_changed = is_rescaled or terms[0] != terms[1]
+            if not is_changed and (spaces.isdisjoint(("", key[1])) or not declares(before, key, was)):
+                continue
+            if left_out is not None and time.monotonic() > ends:
+                left_out.append(key)
+            elif is_changed:
+                yield from _Comparison(*(smallest if is_rescaled else given), key, wants_of).changes()
+            else:
                 yield from _Comparison(*given, key, wants_of).broken()
 
 
