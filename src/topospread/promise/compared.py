@@ -55,8 +55,6 @@ _KEYS: Mapping[str, str] = {"zone": ZONE, "node": HOSTNAME}
 _MOST_SEARCHES, _SHORTER = 6, 20
 """Time limit for all searches on one side, as a multiple of the time limit of one search. Each later search gets 1/20
 of its normal time limit."""
-_LONGEST, _SURE_SECONDS = 24, 10.0
-"""Time limit for the comparison of all workloads, as a multiple of the time limit of one search, and its lowest value."""
 _MOST_DRILLS = 5
 """Number of domains of each key whose failure is simulated, those with most of the workload's pods first."""
 _COVERS: Mapping[str, tuple[Event, ...]] = {
@@ -210,7 +208,7 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
         declares: whether a workload declares a promise; faster than `wants_of`.
         left_out: receives the workloads that are not compared, because the time for all workloads is used up.
     """
-    ends = time.monotonic() + max(_SURE_SECONDS, _LONGEST * budget.seconds)
+    ends = time.monotonic() + budget.seconds_of_all
 
     def sides(autoscale: AutoscaleChoice) -> tuple[_Side, _Side]:
         by = replace(options, preemption=False, autoscale=autoscale)

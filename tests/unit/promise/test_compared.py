@@ -14,7 +14,7 @@ from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import ReplicaSet
 from topospread.base import Bounds
 from topospread.config.load import load_configuration
-from topospread.promise import compared
+from topospread.promise.orders import SearchBudget
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
@@ -63,7 +63,7 @@ def test_pods_of_a_ReplicaSet_whose_hash_is_another_are_compared_too() -> None: 
 
 
 def test_workloads_that_are_left_when_the_time_for_all_is_used_up_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compared, "_SURE_SECONDS", 0.0)
+    monkeypatch.setattr(SearchBudget, "seconds_of_all", 0.0)
     states = [inventory(*nodes(*"aabb"), workload("Deployment", replicas=number)) for number in (2, 3)]
     answer = plan((states[0], states[1]), (SOFT, SOFT), seconds=0)
     assert (answer.verdict, answer.promises) == ("unknown", ())
