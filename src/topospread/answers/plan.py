@@ -454,9 +454,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
         else chain(
             (
                 each
-                for each in promise_changes(
-                    old, new, unscaled[1], budget, wants_of, declares=declares, left_out=late
-                )
+                for each in promise_changes(old, new, unscaled[1], budget, wants_of, declares=declares, left_out=late)
                 if each.key not in gone
             ),
             lost_promises(old, [each for each in gone if each[0] in LISTS], unscaled[0], budget, wants_of),
