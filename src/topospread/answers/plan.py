@@ -81,10 +81,10 @@ _DECIDING = (
 EVENT_WORDS: Mapping[Event, str] = {
     "zone-loss": "losing a zone leaves",
     "zone-rolled": "losing a zone after a rollout leaves",
-    "zone-after": "ready after a zone loss",
+    "zone-after": "a zone loss, simulated, ends with",
     "node-loss": "losing a node leaves",
     "node-rolled": "losing a node after a rollout leaves",
-    "node-after": "ready after a node loss",
+    "node-after": "a node loss, simulated, ends with",
     "drains": "draining nodes leaves",
     "rollout": "a rollout leaves",
     "rolled-out": "a rollout replaces",
@@ -137,6 +137,9 @@ class PromiseSides(Base, frozen=True, kw_only=True):
     blocks: Annotated[
         bool, Meta(description="Whether budgets let no pod be evicted, unlike before, so a drain does not end.")
     ] = False
+    lost_quorum: Annotated[
+        int, Meta(description="Quorum of a StatefulSet of which fewer pods are left, unlike before; else 0.")
+    ] = 0
     lines: Annotated[tuple[ChangedField, ...], Meta(description="Changed fields that make the result worse.")]
 
 
@@ -692,6 +695,7 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
         left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
         left += ", if other workloads leave room" if each.ground == "alone" else ""
         left += ", in the simulation" if _is_simulated_loss(each) else ""
+        left += f"; its quorum is {each.lost_quorum}" if each.lost_quorum else ""
         yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"
 
 
@@ -864,6 +868,7 @@ def _promise(change: PromiseChange, lines: Sequence[ChangedLine]) -> PromiseSide
         namespace=namespace,
         name=name,
         better=change.is_better,
+        lost_quorum=change.lost_quorum,
         lines=tuple(ChangedField(file=each.place.source, line=each.place.line, says=each.says) for each in lines),
     )
 

@@ -21,7 +21,7 @@ from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.pod import Container, PodSpec
 from topospread.api.policy import RuntimeClass
-from topospread.api.promises import Want
+from topospread.api.promises import Want, has_quorum
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.well_known_labels import HOSTNAME, NAMESPACE_NAME, ZONE
 from topospread.base import Bounds, Word
@@ -125,6 +125,14 @@ class PromiseChange:
         if self.after.most * was < before.least * now:
             return "no"
         return "yes" if self.after.least * was >= before.most * now or before == self.after else "unknown"
+
+    @property
+    def lost_quorum(self) -> int:
+        """Quorum of a StatefulSet if fewer pods are left only after the change; else 0."""
+        if not self.replicas[1] or not any(has_quorum(self.key[0], each) for each in self.replicas):
+            return 0
+        was, now = (each // 2 + 1 for each in self.replicas)
+        return now if self.after.most < now and self.before.least >= was and self.event != "rolled-out" else 0
 
     @property
     def is_better(self) -> bool:
