@@ -30,6 +30,8 @@ and every feasible node; scores are ignored.
 Without --want, the annotation topospread.dev/promise and the settings declare promises. If none are declared, no loss
 of a zone or node may take all pods of a workload, or the quorum of a StatefulSet.
 
+If the search ends without a decision, the exit code is 4; raise --seconds, or accept it with --allow-unknown.
+
 \b
 Promises:
   zone-loss>=4  node-loss>=66%  pods left after any zone or node loss
