@@ -201,8 +201,8 @@ class Proof:
         if not self._find_nodes(self._own(question.workload)) and not self._goes_on:
             return f"by counting: {when} another {question.loss} has a node for a pending pod, so at least 1 is left"
         find = f"by counting: {when} {every}"
-        preposition = "on" if question.loss == "node" else "in"
-        most = f", at most {pods - left} {preposition} one {question.loss}, so at least {left} {agreeing('are', left)} left"
+        where = "on one node" if question.loss == "node" else "in one zone"
+        most = f", at most {pods - left} {where}, so at least {left} {agreeing('are', left)} left"
         return find + most if question.loss else find
 
     def _left_if_pending(self, key: str, own: Sequence[PodClass], there: Sequence[int]) -> tuple[int, int]:
