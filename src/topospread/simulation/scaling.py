@@ -34,8 +34,8 @@ from .run import Run
 from .virtual_queue import VirtualQueue
 
 _PRICED = (
-    "prices of --pools are not used: the smallest pool that helps grows; the cheapest nodes: topospread capacity WORKLOAD "
-    "--pools FILE"
+    "prices of --pools are not used: the smallest pool that helps grows; for the cheapest nodes: topospread capacity "
+    "WORKLOAD --pools FILE"
 )
 
 

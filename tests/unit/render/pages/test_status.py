@@ -19,7 +19,7 @@ HARD = load_configuration(
 
 def test_constraints_of_the_profile_are_marked_as_defaults_and_own_ones_are_not() -> None:
     own = workload("Deployment", "web", 3, {"topologySpreadConstraints": [spread()]})
-    session = topospread.Session([*nodes(*"abc"), own, workload("Deployment", "none", 4)], config=HARD)
+    session = topospread.Session([*nodes(*"abc"), own, workload("Deployment", "none", 2)], config=HARD)
     rows = {line.split()[0]: line for line in session.simulate().text().splitlines() if line.startswith("shop/")}
     assert rows["shop/none"].endswith("1 default")
     assert rows["shop/web"].endswith("1")
