@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace as with_fields
-from itertools import chain
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from msgspec import Meta
@@ -451,20 +450,16 @@ def plan(  # noqa: PLR0913 - keyword arguments
     if old is not new:
         both = undeclared(old, new, wants_at, gone, unreadable)
         dropped = [each for each in both if namespace in (None, each.namespace)]
+    lost = [*lost_promises(old, [each for each in gone if each[0] in LISTS], unscaled[0], budget, wants_of)]
+    uncounted = _uncounted(gone, lost, new)
     every_change = (
         default_changes(new, unscaled, wants_of)
         if old is new
-        else chain(
-            (
-                each
-                for each in promise_changes(old, new, unscaled[1], budget, wants_of, declares=declares, left_out=late)
-                if each.key not in gone
-            ),
-            lost_promises(old, [each for each in gone if each[0] in LISTS], unscaled[0], budget, wants_of),
-        )
+        else promise_changes(old, new, unscaled[1], budget, wants_of, declares=declares, left_out=late)
     )
     rollouts = _Rollouts((), (), ()) if old is new else _rollouts(old, new, shown.before, unscaled[1], seconds)
-    known = [each for each in (*every_change, *rollouts.changes) if namespace in (None, each.key[1])]
+    counted = (each for each in every_change if each.key not in uncounted)
+    known = [each for each in (*counted, *lost, *rollouts.changes) if namespace in (None, each.key[1])]
     changes = [*known, *simulated_losses(shown, inventories, sides, known)]
     differing = [*_differing(old, new)]
     made = [f"{kind} {name}" for kind, name, how in differing if kind in _WRITTEN_BY_NODES and how != "removed"]
@@ -600,6 +595,15 @@ def _gone(review: Review, lines: ChangedLines | None) -> dict[ObjectKey, None]:
     before, after = review.comparison.before.workloads, review.comparison.after.workloads
     left = {key_of(each) for each in after if each.placed or each.pending} - (lines.removed if lines else frozenset())
     return {key_of(each): None for each in before if each.placed and key_of(each) not in left}
+
+
+def _uncounted(gone: Iterable[ObjectKey], lost: Sequence[PromiseChange], new: Inventory) -> set[ObjectKey]:
+    """Return the workloads whose counts are not compared, because they have no pods after the change.
+
+    A paused Deployment has the pods of its template once it goes on. It is compared unless `lost` has its promise.
+    """
+    paused = {("Deployment", each.namespace or "default", each.name) for each in new.deployments if each.spec.paused}
+    return {*gone} - (paused - {each.key for each in lost})
 
 
 def _told(review: Review, gone: Collection[ObjectKey], made: Sequence[str]) -> Iterator[str]:

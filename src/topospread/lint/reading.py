@@ -166,7 +166,7 @@ class Read:
             if foreign is not False:
                 return
         except InputError as error:
-            self.broken.append(error)
+            self._note(error)
             return
         if may_hold_objects(text):
             self.take_text(source, text)
@@ -195,8 +195,13 @@ class Read:
                     self._check_number(alike, value, location)
                     self._take(value, location)
         except InputError as error:
-            self.broken.append(error)
+            self._note(error)
         self.notes += text.repeats
+
+    def _note(self, error: InputError) -> None:
+        """Note an unreadable file without the traceback and cause, which hold its text."""
+        error.__cause__ = error.__context__ = None
+        self.broken.append(error.with_traceback(None))
 
     def _check_number(self, alike: Counter[bytes], value: Any, location: Location) -> None:
         """Reject an object that a text repeats too often. A YAML alias repeats an object in three characters.

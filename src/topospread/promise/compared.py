@@ -205,7 +205,7 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
     """Yield counts before and after, for workloads in both states whose object, budgets or autoscalers differ.
 
     For other workloads, yield only the declared promises that changes of other objects in the namespace break. For
-    example, new pods may have the workload's labels.
+    example, new pods may have the workload's labels. A paused Deployment is compared as if it went on.
 
     Args:
         before: the objects of the old state and the cluster.
@@ -217,6 +217,7 @@ def promise_changes(  # noqa: PLR0913 - keyword arguments
         left_out: receives the workloads that are not compared, because the time for all workloads is used up.
     """
     ends = time.monotonic() + budget.seconds_of_all
+    before, after = _unpaused(before), _unpaused(after)
 
     def sides(autoscale: AutoscaleChoice) -> tuple[_Side, _Side]:
         by = replace(options, preemption=False, autoscale=autoscale)
@@ -256,6 +257,14 @@ def uncompared(before: Inventory, after: Inventory) -> Iterator[str]:
             was = old.get((new.namespace, new.name))
             if was is not None and _terms(was) != _terms(new):
                 yield f"{new.namespace or 'default'}/{new.name}"
+
+
+def _unpaused(inventory: Inventory) -> Inventory:
+    """Return an inventory with the rollouts of all Deployments going on."""
+    if not any(each.spec.paused for each in inventory.deployments):
+        return inventory
+    found = [with_fields(each, spec=with_fields(each.spec, paused=False)) for each in inventory.deployments]
+    return replace(inventory, deployments=found)
 
 
 def lost_promises(

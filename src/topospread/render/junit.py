@@ -24,17 +24,18 @@ def junit(name: str, suites: Mapping[str, Iterable[Case]], unread: Iterable[Inpu
         unread: errors of unreadable files. Each becomes a test with an error.
     """
     root = ElementTree.Element("testsuites", name=name)
-    broken = list(unread)
+    broken: dict[str, list[InputError]] = {}
+    for error in unread:
+        broken.setdefault(error.place.source, []).append(error)
     taken: set[tuple[str, str]] = set()
-    for file, cases in {**dict.fromkeys((each.place.source for each in broken), ()), **suites}.items():
+    for file, cases in {**dict.fromkeys(broken, ()), **suites}.items():
         suite = ElementTree.SubElement(root, "testsuite", name=file)
         for label, findings in cases:
             _add(suite, label, findings, taken)
-        for each in broken:
-            if each.place.source == file:
-                case = _case(suite, "read", taken)
-                error = ElementTree.SubElement(case, "error", message=xml_safe(each.message), type="InputError")
-                error.text = xml_safe(str(each))
+        for each in broken.get(file, ()):
+            case = _case(suite, "read", taken)
+            made = ElementTree.SubElement(case, "error", message=xml_safe(each.message), type="InputError")
+            made.text = xml_safe(str(each))
     return junit_text(root)
 
 

@@ -252,3 +252,9 @@ def test_charts_and_kustomizations_render_a_limited_number_of_objects(
     assert not reading.read(Question(paths=named[:1]), gates_for("1.37")).broken
     (error,) = reading.read(Question(paths=named), gates_for("1.37")).broken
     assert str(error) == f"{tmp_path}/b: charts and kustomizations render more than 3 objects; name fewer"
+
+
+def test_an_error_of_a_file_keeps_nothing_of_its_text(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("apiVersion: {")
+    (error,) = reading.read(Question(paths=[str(tmp_path)]), gates_for("1.37")).broken
+    assert (error.__traceback__, error.__cause__, error.__context__) == (None, None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import msgspec
@@ -60,6 +61,17 @@ def test_pods_of_a_ReplicaSet_whose_hash_is_another_are_compared_too() -> None: 
     )
     answer = plan((given, given), (HARD, SOFT), rolled_out=True)
     assert (answer.verdict, answer.says) == ("no", "shop/web keeps less: losing a zone leaves at least 0 of 6, not 4")
+
+
+def test_a_paused_deployment_is_compared_as_if_it_went_on() -> None:
+    """Otherwise a first change could pause and weaken it, and a second one let it go on."""
+    old = workload("Deployment", replicas=4, spec={"topologySpreadConstraints": [spread()]})
+    new = workload("Deployment", replicas=4, spec={"topologySpreadConstraints": [spread(maxSkew=4)]})
+    paused = {**new, "spec": {**new["spec"], "paused": True}}
+    states = [inventory(*nodes(*"aabb"), each) for each in (old, paused, new)]
+    first, second = (plan(pair, (SOFT, SOFT)) for pair in itertools.pairwise(states))
+    assert first.says.startswith("shop/web keeps less: losing a zone leaves at least 0 of 4, not 2")
+    assert (first.verdict, second.verdict) == ("no", "yes")
 
 
 def test_workloads_that_are_left_when_the_time_for_all_is_used_up_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
