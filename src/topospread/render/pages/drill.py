@@ -159,6 +159,7 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
             each.fewest + (before.unjudged if _is_only_failure(step) else each.unjudged)
             for (_, before), (step, each) in pairwise([told[0], *states])
         )
+        fewest = min(each.fewest for _, each in states)
         role: Role = "bad" if last.pending > last.unjudged else "unsure" if last.unjudged else ""
         judged, new = last.pending - last.unjudged, _new_of(answer, last)
         number = f"{judged or ''}"
@@ -167,7 +168,7 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
         pending = f"{number}{f' ? {last.unjudged}' if last.unjudged else ''}".strip()
         counts: tuple[Cell, ...] = (
             _ready(states[0][1].ready_before, told[0][1].replicas, begin.unjudged if begin is not None else 0),
-            f"{_span(min(each.fewest for _, each in states), most)}/{last.replicas}",
+            _ready(fewest, last.replicas, most - fewest),
             Span(_ready(last.ready, last.replicas, last.unjudged), role),
             Span(pending, role),
         )
@@ -176,8 +177,12 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
 
 
 def _ready(ready: int, replicas: int, unjudged: int) -> str:
-    """Return the ready pods of a workload; if pods are not judged, the fewest and the most: ``0–3/3``."""
-    return f"{Bounds(least=ready, most=ready + unjudged)}/{replicas}"
+    """Return the ready pods of a workload; if pods are not judged, the fewest and the most: ``0–3/3``.
+
+    Old pods and unjudged new pods of a rollout may be more than the replicas; then the most is the replicas.
+    """
+    most = max(min(ready + unjudged, replicas), ready)
+    return f"{Bounds(least=ready, most=most)}/{replicas}"
 
 
 def _is_only_failure(step: DrillStep) -> bool:
@@ -408,6 +413,11 @@ def _mending(answer: DrillResult) -> Iterator[Section]:
         removes = "1 eviction removes" if len(rows) == 1 else f"{len(rows)} evictions remove"
         title = f"{removes} the remaining skew, in this order:"
         yield Section(title, (Table(("EVICT", "FROM", "NEW POD ON"), rows),))
+        return
+    skewed = any(one.hard and one.skew > one.max_skew for each in answer.steps[-1].workloads for one in each.spread)
+    if skewed and any(each.step.startswith("recover ") for each in answer.steps):
+        words = "the steps with --save FILE, then topospread rebalance --on FILE"
+        yield Section("", (Fact("next", f"evictions may remove the remaining skew: {words}"),))
 
 
 def _drawn(answer: DrillResult) -> Iterator[Section]:

@@ -23,7 +23,7 @@ def page_of_each(answer: DrillEach) -> Page:
     parts += [Fact("warning", each) for each in answer.warnings]
     if any(each.not_replaced for each in answer.outcomes):
         parts.append(Fact("not replaced", STATEFUL_SETS_WAIT))
-    table = Table((_HEADS[answer.each], "PODS LOST", "PENDING", "ENDS", ""), rows, most=_SHOWN)
+    table = Table((_HEADS[answer.each], "PODS LOST", "PENDING", "DONE AFTER", ""), rows, most=_SHOWN)
     parts.append(Section("", (table,)))
     return Page("Drills", tuple(parts))
 
