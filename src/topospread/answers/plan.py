@@ -451,6 +451,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
 
     unscaled = with_fields(sides[0], scale=None), with_fields(sides[1], scale=None)
     dropped: list[UndeclaredPromise] = []
+    late: list[ObjectKey] = []
     budget, gone = SearchBudget(seconds=seconds), _gone(review, lines) if old is not new else {}
     if old is not new:
         both = undeclared(old, new, wants_at, gone, unreadable)
@@ -461,7 +462,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
         else chain(
             (
                 each
-                for each in promise_changes(old, new, unscaled[1], budget, wants_of, declares=declares)
+                for each in promise_changes(old, new, unscaled[1], budget, wants_of, declares=declares, left_out=late)
                 if each.key not in gone
             ),
             lost_promises(old, [each for each in gone if each[0] in LISTS], unscaled[0], budget, wants_of),
@@ -479,6 +480,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     unjudged = [
         *_unjudged(old, new, nodes=bool(made) and lines is not None, config=any((changed or {}).values())),
         *rollouts.unjudged,
+        *_untried("losses", [each for each in late if namespace in (None, each[1])], seconds),
     ]
     answer = plan_answer(
         review,
@@ -539,10 +541,15 @@ def _rollouts(
         else:
             name, pods = "/".join(each.key[1:]), f"{each.new.updated} of {each.new.replicas} pods"
             told.append(f"the rollout of {name} stops at {pods}, with and without the change")
-    names = listed(["/".join(each[1:]) for each in untried], _MOST_CAUSES)
-    because = f"{seconds:g} s (--seconds) ended before they were simulated"
-    left = Unjudged(what=f"rollouts of {names}", because=because, to_know="topospread plan --seconds 60")
-    return _Rollouts(changes, told, [left] if untried else [])
+    return _Rollouts(changes, told, [*_untried("rollouts", untried, seconds)])
+
+
+def _untried(what: str, keys: Sequence[ObjectKey], seconds: float) -> Iterator[Unjudged]:
+    """Yield the part of a plan that the time limit leaves out for some workloads."""
+    if keys:
+        names = listed(["/".join(each[1:]) for each in keys], _MOST_CAUSES)
+        because = f"the time for {what} ended before {names} (--seconds {seconds:g})"
+        yield Unjudged(what=f"{what} of {names}", because=because, to_know="topospread plan --seconds 60")
 
 
 _Differing = tuple[str, str, Literal["new", "removed", "changed"]]
