@@ -59,7 +59,7 @@ class DrilledWorkload(Base, frozen=True, kw_only=True):
     pending: Annotated[int, Meta(description="Pods without a node.")]
     unjudged: Annotated[int, Meta(description="Pending pods that topospread cannot judge; they may have a node.")]
     terminating: Annotated[int, Meta(description="Terminating pods on NotReady nodes.")]
-    spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Its constraints, before and after the step.")]
+    constraints: Annotated[tuple[SpreadOutcome, ...], Meta(description="Its constraints, before and after the step.")]
 
 
 class DrilledPods(Base, frozen=True, kw_only=True):
@@ -133,7 +133,7 @@ class FallbackGain(Base, frozen=True, kw_only=True):
     ready_soft: Annotated[int, Meta(description="Ready pods with the fallback.")]
     pending: Annotated[int, Meta(description="Pending pods without the fallback.")]
     pending_soft: Annotated[int, Meta(description="Pending pods with the fallback.")]
-    spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="The workload's constraints with the fallback.")]
+    constraints: Annotated[tuple[SpreadOutcome, ...], Meta(description="The workload's constraints with the fallback.")]
 
 
 class DrillResult(Answer, frozen=True, kw_only=True):
@@ -263,7 +263,7 @@ def _gains(drill: Drill, soft: Drill) -> Iterator[FallbackGain]:
                     ready_soft=now.ready,
                     pending=was.pending,
                     pending_soft=now.pending,
-                    spread=tuple(map(spread_outcome, now.spread)),
+                    constraints=tuple(map(spread_outcome, now.spread)),
                 )
 
 
@@ -435,4 +435,4 @@ def _event(each: DrillEvent) -> DrilledEvent:
 
 
 def _workload(each: WorkloadState, unjudged: int) -> DrilledWorkload:
-    return DrilledWorkload.like(each, unjudged=unjudged, spread=tuple(map(spread_outcome, each.spread)))
+    return DrilledWorkload.like(each, unjudged=unjudged, constraints=tuple(map(spread_outcome, each.spread)))

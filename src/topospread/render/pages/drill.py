@@ -44,14 +44,14 @@ def page(answer: DrillResult) -> Page:
         key = matrix_key(spread for _, spread, *_ in rows)
         heads = ("BEFORE", "WORST", "END", "PENDING" if any(each.pending for each in _last(answer)) else "")
         table = matrix(rows, heads, key)
-        counts = ((each, one) for each in _last(answer) for one in each.spread if one.topology_key == key)
+        counts = ((each, one) for each in _last(answer) for one in each.constraints if one.topology_key == key)
         fewer = any(one.domains and sum(one.domains.values()) < each.ready for each, one in counts)
         parts.append(Section("", (table, *legend(table, fewer=fewer))))
     if answer.fallback:
         rows = [
             (
                 f"{each.namespace}/{each.name}",
-                each.spread,
+                each.constraints,
                 (each.step, f"{each.ready_soft}/{each.replicas}", each.pending_soft),
                 "",
             )
@@ -84,7 +84,7 @@ def page(answer: DrillResult) -> Page:
     for each in _last(answer):
         at = max(number for number, step in enumerate(answer.steps) if each in step.workloads)
         moments = (f"before step {at}" if at else "at first", "at the end")
-        parts += constraint_sections(each.spread, f"{each.namespace}/{each.name}", moments)
+        parts += constraint_sections(each.constraints, f"{each.namespace}/{each.name}", moments)
     if answer.notes:
         parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page("Drill", tuple(parts))
@@ -172,8 +172,8 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
             Span(_ready(last.ready, last.replicas, last.unjudged), role),
             Span(pending, role),
         )
-        held = next((each.only_domain for each in last.spread if each.only_domain), "")
-        yield f"{last.namespace}/{last.name}", last.spread, counts, f"all in {held}" if held else ""
+        held = next((each.only_domain for each in last.constraints if each.only_domain), "")
+        yield f"{last.namespace}/{last.name}", last.constraints, counts, f"all in {held}" if held else ""
 
 
 def _ready(ready: int, replicas: int, unjudged: int) -> str:
@@ -339,7 +339,7 @@ def _steps(answer: DrillResult) -> Table:
         unjudged = sum(each.unjudged for each in step.workloads)
         least = most = sum(len(group.pods) for group in step.pending)
         for one in step.workloads:
-            hard = [each.skew for each in one.spread if each.hard]
+            hard = [each.skew for each in one.constraints if each.hard]
             latest |= {key_of(one): max(hard)} if hard else {}
         skew = str(max(latest.values())) if latest else ""
         if answer.ranges and answer.ranges[number].skews:
@@ -414,8 +414,8 @@ def _mending(answer: DrillResult) -> Iterator[Section]:
         title = f"{removes} the remaining skew, in this order:"
         yield Section(title, (Table(("EVICT", "FROM", "NEW POD ON"), rows),))
         return
-    skewed = any(one.hard and one.skew > one.max_skew for each in answer.steps[-1].workloads for one in each.spread)
-    if skewed and any(each.step.startswith("recover ") for each in answer.steps):
+    left = [one for each in answer.steps[-1].workloads for one in each.constraints if one.hard]
+    if any(one.skew > one.max_skew for one in left) and any(each.step.startswith("recover ") for each in answer.steps):
         words = "the steps with --save FILE, then topospread rebalance --on FILE"
         yield Section("", (Fact("next", f"evictions may remove the remaining skew: {words}"),))
 
@@ -423,16 +423,15 @@ def _mending(answer: DrillResult) -> Iterator[Section]:
 def _drawn(answer: DrillResult) -> Iterator[Section]:
     """Yield each domain's pods after each step as bars."""
     for last in _last(answer)[:_DRAWN]:
-        key = matrix_key([last.spread])
+        key = matrix_key([last.constraints])
         columns: list[dict[str, int]] = []
         for step in answer.steps:
             state = next(
                 (one for one in step.workloads if key_of(one) == key_of(last)),
                 None,
             )
-            found = (
-                next((each for each in state.spread if each.topology_key == key), None) if state is not None else None
-            )
+            constraints = state.constraints if state is not None else ()
+            found = next((each for each in constraints if each.topology_key == key), None)
             if found is not None and not columns and step.step:
                 columns.append(found.before)
             columns.append(found.domains if found is not None else columns[-1] if columns else {})
