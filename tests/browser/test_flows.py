@@ -129,11 +129,14 @@ def test_a_workload_shows_what_lint_finds_and_what_it_keeps(page: Page, demo: st
     panel = page.locator("#panel details:has(.verdict)")
     single = "a single loss can take all pods of shop/checkout"
     expect(panel.locator(".verdict")).to_have_text(
-        re.compile(f"^Placed in any order, (no: {single}|unknown: whether {single})$")
+        re.compile(f"^In any placement, (no: {single}|unknown: whether {single})$")
     )
-    expect(panel.locator("p").first).to_have_text(
-        re.compile(r"^As placed now: if a zone is lost, \d+ of 8 pods stay ready; ")
+    expect(panel.locator("li").first).to_have_text(
+        re.compile(
+            r"^If a zone is lost, \d+ of 8 pods stay ready as placed now, \d( or \d| to \d)? in the worst placement"
+        )
     )
+    panel.get_by_text("What happens then, also in a drain").click()
     expect(page.get_by_role("region", name="Pods that stay ready")).to_contain_text("a zone is lost")
     assert ["now=1" in each for each in asked if "/api/promises" in each] == [True, False]
     page.get_by_role("button", name=re.compile("^Try on the map: ")).first.click()
@@ -168,14 +171,14 @@ def test_what_a_loss_leaves_as_placed_now_is_shown_while_the_orders_are_searched
     opened(page, f"{demo}?workload=Deployment/shop/checkout")
     page.get_by_text("What it keeps when a zone or node is lost").click()
     panel = page.locator("#panel details[data-ask]")
-    expect(panel.locator("p")).to_contain_text("As placed now: if a zone is lost, 5 of 8 pods stay ready")
+    expect(panel.locator("li").first).to_have_text("If a zone is lost, 5 of 8 pods stay ready as placed now.")
     for each in stages:
         says["says"] = each
         expect(panel).to_contain_text(re.compile(rf"Asking … {each}, \d+ s"))
     expect(panel.locator(".verdict")).to_have_count(0)
     held[0].continue_()
     expect(panel.locator(".verdict")).to_have_count(1)
-    expect(panel.get_by_text("As placed now:")).to_have_count(1)
+    expect(panel.get_by_text("If a zone is lost")).to_have_count(1)
 
 
 def test_a_zone_that_is_chosen_on_the_map_or_found_offers_its_loss(page: Page, demo: str) -> None:

@@ -297,11 +297,12 @@ class Answers:
     def promises(self, asked: PageQuestion) -> Json:
         """Return the pods that a workload keeps after losses, drains and rollouts, as HTML; with `now`, as placed."""
         if "now" in asked.words:
-            return {"html": self._pages.page("promises.html", now=self._ask(asked, partial(kept_now, _key(asked))))}
+            now = [(*each, None) for each in self._ask(asked, partial(kept_now, _key(asked)))]
+            return {"html": self._pages.page("promises.html", now=now)}
         found = self._ask(asked, partial(promised, _key(asked)))
         rows = event_rows(found.workloads[0])
         command = shell_line(["topospread", "promise", "show", short_target(_key(asked)), *self._served.input.words])
-        now = [(when, event.now, event.of) for event, (when, *_) in rows if not when.startswith("…")]
+        now = [(when, it.now, it.of, it) for it, (when, *_) in rows if it.when.endswith("loss") and when[0] != "…"]
         return {"html": self._pages.page("promises.html", found=found, rows=rows, command=command, now=now)}
 
     def findings(self, asked: PageQuestion) -> Json:

@@ -6,15 +6,18 @@ import html
 import json
 import multiprocessing
 import re
+import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 import topospread
 from topospread.answers.why import why_answer
+from topospread.base import Bounds
 from topospread.drill.steps import Cordon, read_choice
 from topospread.errors import TopospreadError, UsageError
 from topospread.simulation.options import SimulationOptions
@@ -24,7 +27,7 @@ from topospread.web.pages import Pages
 from topospread.web.served import InputWords, ServedCluster
 from topospread.web.timeline import StepError, moves
 from topospread.web.trials import read_trial
-from topospread.web.why import explained
+from topospread.web.why import explained, promised
 from topospread.web.writing import as_copies
 from topospread.why.explain import explain
 
@@ -231,11 +234,37 @@ def test_the_pods_that_a_loss_leaves_as_placed_now_need_no_search_and_are_those_
     pods = [owned(f"web-{at}", f"node-{at % 3 // 2 + 1}", web) for at in range(4)]
     found = snapshot_answers(tmp_path, *replica_set(web), *pods)
     question = {"kind": "Deployment", "namespace": "shop", "name": "web", "about": "promises"}
-    words = "As placed now: if a zone is lost, 1 of 4 pods stay ready; if a node is lost, 1 of 4 pods stay ready"
+    words = [f"If a {loss} is lost, 1 of 4 pods stay ready as placed now" for loss in ("zone", "node")]
     first = said_of(found.promises(asked(**question, now="1"))["html"])
-    assert first == f"{words}."
-    assert said_of(found.promises(asked(**question))["html"]).startswith(f"{words}; if a node drains,")
+    assert first == " ".join(f"{each}." for each in words)
+    whole = said_of(found.promises(asked(**question))["html"])
+    assert whole.startswith(f"{words[0]}, 2 with new pods, 1 after a rollout. {words[1]}, ")
     assert found.promises(asked("scale shop/deploy/web=0", **question, now="1"))["html"].strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("most", "words", "how"),
+    [
+        (0, "0 in the worst placement.", "0 is proved."),
+        (1, "0 or 1 in the worst placement.", "0 or 1: a placement leaves 1; whether one leaves fewer is not decided."),
+        (4, "0 to 4 in the worst placement.", "0 to 4: a placement leaves 4; whether one leaves fewer is not decided."),
+    ],
+)
+def test_what_a_loss_leaves_is_one_sentence_and_how_it_is_known_comes_after_the_verdict(
+    answers: Answers, most: int, words: str, how: str
+) -> None:
+    question = asked(kind="Deployment", namespace="shop", name="web")
+    found = answers.trials.ask((), 0, partial(promised, ("Deployment", "shop", "web")), threading.Event(), print)
+    (one,) = found.workloads
+    orders = Bounds(least=0, most=most)
+    loss = structs.replace(one.events[0], now=5, of=6, orders=orders, rolled=None, leaves=orders, ground="none")
+    one = structs.replace(one, events=(loss, *one.events[1:]))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(answers, "_ask", lambda *_: structs.replace(found, workloads=(one,)))
+        said = said_of(answers.promises(question)["html"])
+    assert said.startswith(f"If a zone is lost, 5 of 6 pods stay ready as placed now, {words} ")
+    assert said.index("In any placement, ") < said.index(how)
+    assert not re.search(r"\d\?", said), "a range is words in the table, too"
 
 
 def test_the_search_for_what_a_workload_keeps_says_what_it_is_doing(
