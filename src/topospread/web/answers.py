@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -14,15 +15,18 @@ import msgspec
 from msgspec import structs
 
 from topospread.answers.drill import GrownSkew, grown_skews, guarding, harm_words
+from topospread.answers.rebalance import moved_domains
 from topospread.answers.remedies import placed_words, skew_words
 from topospread.api.inventory import ObjectKey, key_of
 from topospread.api.pod import PodSpec
 from topospread.base import Word
 from topospread.controllers.scale import short_target
 from topospread.drill.result import Drill
-from topospread.errors import UsageError
+from topospread.errors import InputError, UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.render.pages.promise_show import event_rows
+from topospread.render.pages.rebalance import change_words
+from topospread.render.rebalance_commands import rebalance_commands
 from topospread.text import listed, shell_line
 from topospread.whole_number import whole_number
 
@@ -290,9 +294,14 @@ class Answers:
         """Return the evictions that bring a workload within its constraints, as HTML."""
         found, selector = self._ask(asked, partial(rebalanced, _key(asked)))
         where = ["-n", asked.word("namespace"), "-l", selector]
-        command = shell_line(["topospread", "rebalance", *where, *self._served.input.words])
-        words = {"as_read": asked.at == "0", "command": command}
-        return {"html": self._pages.page("rebalance.html", found=found, **words)}
+        as_read, script = asked.at == "0", ""
+        if as_read and found.evictions:  # commands change the cluster, not the simulated state
+            with suppress(InputError):  # a name that no API server stores
+                script = rebalance_commands(found)
+        words = [*where, *self._served.input.words, *(["-o", "commands"] if script else [])]
+        told: Json = {"script": script, "as_read": as_read, "lost": "lost" in asked.words, "change": change_words}
+        told |= {"domains": moved_domains, "command": shell_line(["topospread", "rebalance", *words])}
+        return {"html": self._pages.page("rebalance.html", found=found, **told)}
 
     def promises(self, asked: PageQuestion) -> Json:
         """Return the pods that a workload keeps after losses, drains and rollouts, as HTML; with `now`, as placed."""

@@ -788,11 +788,39 @@ def test_a_workload_over_its_max_skew_shows_the_evictions_that_bring_it_back(tmp
     key = {"kind": "Deployment", "namespace": "shop", "name": "web"}
     assert "/api/rebalance?" in found.workload(asked(at="0", **key))["html"]
     told = html.unescape(re.sub("<.*?>", "", found.rebalance(asked(at="0", **key))["html"]))
-    assert "4, 0 → 2, 2 pods, skew 4 → 0" in told
-    assert "Counted on the cluster as read." in told
+    said = " ".join(told.split())
+    command = "topospread rebalance -n shop -l app=web -f app.json"
+    parts = [
+        "yes: 2 evictions restore 1 constraint; fewer are not enough (proved by an integer program)",
+        "Evict, in this order: web-0 zone-a → zone-b from node-1 to node-2",
+        "Fixes shop/web over zones: 4 0 → 2 2, skew 4 → 0",
+        "Copy commands for kubectl",
+        f"{command} -o commands",
+    ]
+    assert [each for each in parts if each not in said] == []
+    assert sorted(parts, key=said.index) == parts, "the command comes right after what it does"
+    script = html.unescape(
+        re.findall(r'data-copy="(#!/bin/sh[^"]*)"', found.rebalance(asked(at="0", **key))["html"])[0]
+    )
+    assert re.findall("^evict .*", script, re.M) == ["evict shop web-0", "evict shop web-1"]
+    assert "Counted" not in said, "no pod of the workload is lost or pending"
+    assert (
+        "Counted on the cluster as read. The lost pods may" in found.rebalance(asked(at="0", lost="1", **key))["html"]
+    )
     later = found.rebalance(asked("cordon node=node-2", at="1", **key))["html"]
     assert "Counted on the simulated state that is shown. The command counts the cluster as read" in later
-    assert "topospread rebalance -n shop -l app=web -f app.json" in told
+    assert "#!/bin/sh" not in later, "commands act on the cluster, not on a simulation"
+    assert command in said_of(later)
+    assert "-o commands" not in later
+
+
+def test_no_commands_are_written_for_a_name_that_no_api_server_stores(tmp_path: Any) -> None:
+    web = deployment("web", 4)
+    pods = [owned(f"web-{n};reboot", "node-1", web) for n in range(4)]
+    found = snapshot_answers(tmp_path, *replica_set(web), *pods)
+    told = found.rebalance(asked(at="0", kind="Deployment", namespace="shop", name="web"))["html"]
+    assert "2 evictions restore 1 constraint" in told
+    assert "#!/bin/sh" not in told
 
 
 def test_pods_that_were_replaced_before_the_first_step_are_told_by_zone(tmp_path: Any) -> None:
