@@ -100,8 +100,17 @@ def test_figures_say_what_is_wrong_and_filter_the_matrix(page: Page, demo: str) 
     figures.nth(1).click()
     expect(page).to_have_url(re.compile("filter=hard"))
     expect(page.locator("#matrix tbody tr")).to_have_count(2)
+    expect(page.locator("#panel .list li")).to_have_count(2)
     figures.nth(3).click()
     expect(page.locator("#matrix tbody tr")).to_have_count(7)
+    expect(page.locator("#panel h2")).to_have_text("Nodes not open")
+    expect(page.locator("#panel .list li")).to_have_count(7)
+    page.get_by_role("searchbox", name="Find").fill("search")
+    expect(page.locator("#panel .list li")).to_have_text(re.compile("^shop/search"))
+    page.get_by_role("button", name="← All workloads").click()
+    expect(page.locator("#figures [aria-pressed=true]")).to_have_count(0)
+    expect(page.locator("#panel .list li")).to_have_count(5)
+    figures.nth(3).click()
     page.locator("#matrix button", has_text="node-c1").click()
     expect(page.locator("#panel h2")).to_have_text("Node node-c1")
     page.locator("#figures button[aria-pressed=true]").click()
@@ -332,8 +341,19 @@ def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
     page.get_by_text("Share this as one file").click()
     page.get_by_role("button", name="Copy command for one file").click()
     assert page.evaluate("navigator.clipboard.readText()") == f"{copied} -o html=page.html"
-    page.get_by_role("button", name="Copy the address").click()
-    assert "step=fail" in page.evaluate("navigator.clipboard.readText()")
+    note = page.locator("#result .head [role=status]")
+    expect(note).to_be_empty()
+    page.get_by_role("button", name="Copy link").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "step=fail" in copied
+    assert "token" not in copied
+    expect(note).to_have_text(
+        re.compile(r"^The receiver needs the token of this server\. 127\.0\.0\.1 is this machine")
+    )
+    tops = page.evaluate(
+        "['[data-said]', '.verdict', '.cause'].map((it) => document.querySelector('#result ' + it).offsetTop)"
+    )
+    assert tops == sorted(tops), "the button is where the result is read"
 
 
 def test_a_step_continues_what_is_shown_and_what_it_leaves_out_can_be_had_back(page: Page, demo: str) -> None:
@@ -351,7 +371,7 @@ def test_a_step_continues_what_is_shown_and_what_it_leaves_out_can_be_had_back(p
     expect(page.locator("#frames button").first).to_have_attribute("aria-current", "step")
     page.goto(demo)
     expect(page.locator("#maps[data-at]")).to_be_visible()
-    expect(band).to_be_hidden()
+    expect(band).to_have_text("Pending pods are placed in a simulation.")
 
 
 def test_a_name_is_text_wherever_it_is_shown(page: Page, three: str) -> None:
@@ -479,7 +499,7 @@ def test_answers_stay_while_the_table_is_filtered_and_when_one_comes_back(page: 
     expect(causes.first).to_be_visible()
     causes.locator("button").first.click()
     expect(page.get_by_role("button", name=re.compile("^Show Deployment"))).to_be_visible()
-    page.get_by_role("button", name="← All workloads").click()
+    page.get_by_role("button", name="← Back").click()
     expect(causes.first).to_be_visible()
     assert not any("/api/pending" in each for each in asked)
 
@@ -487,7 +507,7 @@ def test_answers_stay_while_the_table_is_filtered_and_when_one_comes_back(page: 
 def test_a_filter_closes_what_it_may_not_contain(page: Page, demo: str) -> None:
     opened(page, f"{demo}{FAILED}&workload=Deployment/shop/search")
     page.locator("#figures button").nth(3).click()
-    expect(page.locator("#panel h2")).to_have_text("Workloads")
+    expect(page.locator("#panel h2")).to_have_text("Nodes not open")
     expect(page.locator("#matrix p").first).to_contain_text("eu-west-1a: 4 not ready")
 
 

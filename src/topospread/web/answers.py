@@ -57,7 +57,7 @@ _MOST_BARS = 24
 _ENDS = 5
 _MOST_FOUND = 20
 _MOST_NAMED, _MOST_CHANGED = 2, 12
-"""Maximum number of workloads in the verdict, and in the table beside it."""
+"""Maximum number of workloads in the verdict without their counts, and in the table beside it."""
 MOST_OF_CHANGES: Final = 100_000
 """Maximum bytes of changes to push, uncompressed. For larger changes, the page fetches the whole picture."""
 
@@ -283,7 +283,7 @@ class Answers:
         }
         counts = [Counter(map(of.get, each.pods)) for each in groups]
         times = [(len(each), min(filter(None, map(told.get, each)), default="")) for each in own]
-        words = {"placed": placed_words, "skews": skew_words}
+        words = {"placed": placed_words, "skews": skew_words, "fix_first": bool(asked.steps)}
         return {"html": self._pages.page("pending.html", groups=[*zip(groups, times, counts, strict=True)], **words)}
 
     def _pending_as_read(self) -> set[str]:
@@ -299,9 +299,9 @@ class Answers:
             with suppress(InputError):  # a name that no API server stores
                 script = rebalance_commands(found)
         words = [*where, *self._served.input.words, *(["-o", "commands"] if script else [])]
-        told: Json = {"script": script, "as_read": as_read, "lost": "lost" in asked.words, "change": change_words}
-        told |= {"domains": moved_domains, "command": shell_line(["topospread", "rebalance", *words])}
-        return {"html": self._pages.page("rebalance.html", found=found, **told)}
+        told = {"found": found, "script": script, "command": shell_line(["topospread", "rebalance", *words])}
+        told |= {"as_read": as_read, "lost": "lost" in asked.words, "change": change_words, "domains": moved_domains}
+        return {"html": self._pages.page("rebalance.html", **told)}
 
     def promises(self, asked: PageQuestion) -> Json:
         """Return the pods that a workload keeps after losses, drains and rollouts, as HTML; with `now`, as placed."""
@@ -366,8 +366,9 @@ def _harm(drill: Drill, frames: Sequence[Frame]) -> tuple[Word, list[str]]:
     first = structs.replace(harm, breaches=(), not_evicted=())
     words = [*harm_words(first or harm, own.verdict, " newly" if begin.pending else "")]
     if len(harm.pending) > _MOST_NAMED:
-        pods = sum(each.pods for each in harm.pending)
-        words[0] = f"{pods} pods are newly pending in {len(harm.pending)} workloads"
+        named = listed([f"{it.pods} of {it.namespace}/{it.workload.partition('/')[2]}" for it in harm.pending], 3)
+        more = " workloads" if named.endswith(" more") else ""
+        words[0] = f"{sum(each.pods for each in harm.pending)} pods are newly pending: {named}{more}"
     return own.verdict, words
 
 

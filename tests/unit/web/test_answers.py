@@ -210,9 +210,9 @@ def test_pending_pods_are_grouped_by_cause_with_the_first_fix(answers: Answers) 
     found = answers.pending(asked())["html"]
 
     assert "5 pending pods" in found
-    assert "<strong>shop/Deployment/web</strong> ×4, <strong>shop/Deployment/db</strong> ×1" in found
+    assert "<strong>shop/web</strong> ×4, <strong>shop/db</strong> ×1" in found
     assert "zone-c takes no pod, but its 0 pods are still the minimum" in found
-    assert "First fix: " in found
+    assert "First fix: " in said_of(found)
     assert not answers.pending(asked("scale shop/deploy/web=1", "scale shop/deploy/db=1"))["html"].strip()
 
 
@@ -353,13 +353,25 @@ def test_many_newly_pending_workloads_are_counted_in_the_verdict_and_listed_the_
     made = [deployment(name, replicas) for name, replicas in (("a", 2), ("b", 6), ("c", 4))]
     html = snapshot_answers(tmp_path, *made).trial(asked("fail zone=zone-a"))["html"]
     (verdict,) = re.findall(r'<p class="verdict[^>]*>(.*?)</p>', html, re.S)
-    assert said_of(verdict) == "no: 6 pods are newly pending in 3 workloads"
+    assert said_of(verdict) == "no: 6 pods are newly pending: 3 of shop/b, 2 of shop/c, 1 of shop/a"
     rows = [said_of(each) for each in re.findall(r'<tr><th scope="row"><button.*?</tr>', html, re.S)]
     assert rows == [
         "shop/b 3 +3 3/6 zone 0→3, max 1",
         "shop/c 2 +2 2/4 zone 0→2, max 1",
         "shop/a 1 +1 1/2",
     ]
+
+
+def test_the_card_of_a_what_if_says_who_is_pending_then_what_would_help_then_the_rest(tmp_path: Any) -> None:
+    sizes = {"a": 2, "b": 6, "c": 4, "d": 4, "e": 2}
+    made = [deployment(name, replicas, cpu="100m") for name, replicas in sizes.items()]
+    answers = snapshot_answers(tmp_path, *made)
+    said = said_of(answers.trial(asked("fail zone=zone-a"))["html"])
+    first = "no: 9 pods are newly pending: 3 of shop/b, 2 of shop/c, 2 of shop/d and 2 more workloads"
+    parts = ["Fail zone=zone-a", "Copy link", first, "What would help", "hard skews grow", "pods ready"]
+    assert sorted(parts, key=said.index) == parts
+    fixes = said_of(answers.pending(asked("fail zone=zone-a"))["html"])
+    assert fixes.index("shop/b") < fixes.index("First fix: ") < fixes.index("Cause: ")
 
 
 def test_the_verdict_of_a_later_step_is_about_that_step(tmp_path: Any) -> None:
@@ -684,7 +696,10 @@ def test_the_verdict_of_a_what_if_says_that_pods_wait_as_before_and_is_not_green
     found = snapshot_answers(tmp_path, deployment("big", 2, cpu="100"), deployment("web", 2))
     html = found.trial(asked("scale shop/deploy/web=1"))["html"]
     said = " ".join(re.sub("<[^>]+>", "", html).split())
-    assert "yes: no pod is newly pending, and no budget newly broken 2 pods still pending, as at the beginning" in said
+    assert (
+        "yes: no pod is newly pending, and no budget newly broken What would help 2 pods still pending, as at the"
+        in said
+    )
     assert 'class="verdict "' in html
     assert 'class="verdict yes"' in found.trial(asked("scale shop/deploy/big=0"))["html"]
 
@@ -870,8 +885,9 @@ def test_it_is_told_since_when_a_pod_is_pending(tmp_path: Any) -> None:
     }
     waits["status"] = {"phase": "Pending", "conditions": [condition | {"lastTransitionTime": "2026-11-28T19:31:00Z"}]}
     answers = snapshot_answers(tmp_path, *replica_set(web), waits, unreachable=("node-2",))
-    assert "since 2026-11-28T19:31:00Z" in answers.pending(asked(at="0"))["html"]
+    assert "<time>since 2026-11-28T19:31:00Z</time>" in answers.pending(asked(at="0"))["html"]
     html = answers.why(asked(at="0", target="shop/web-0"))["html"]
+    assert "<time>since 2026-11-28T19:31:00Z</time>" in html
     assert "pending since 2026-11-28T19:31:00Z" in said_of(html)
     assert "Message that kube-scheduler would write now: <q>0/" in html
     assert "Message that kube-scheduler would write now: <q>0/2 nodes" in html
