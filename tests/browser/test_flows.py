@@ -504,6 +504,16 @@ def test_answers_stay_while_the_table_is_filtered_and_when_one_comes_back(page: 
     assert not any("/api/pending" in each for each in asked)
 
 
+def test_times_are_ages_whose_title_is_the_time(page: Page, shop: str) -> None:
+    at = "2020-01-01T00:00:00Z"
+    asked = json.dumps({"html": f"<p class=cause><time>since {at}</time>, <time>placed at {at}</time></p>"})
+    page.route("**/api/pending**", lambda route: route.fulfill(body=asked, content_type="application/json"))
+    opened(page, shop)
+    times = page.locator("#panel .cause time")
+    expect(times).to_have_text([re.compile(r"^for \d+ d$"), re.compile(r"^placed \d+ d ago$")])
+    assert [each.get_attribute("title") for each in times.all()] == [f"since {at}", f"placed at {at}"]
+
+
 def test_a_filter_closes_what_it_may_not_contain(page: Page, demo: str) -> None:
     opened(page, f"{demo}{FAILED}&workload=Deployment/shop/search")
     page.locator("#figures button").nth(3).click()

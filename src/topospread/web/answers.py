@@ -306,8 +306,8 @@ class Answers:
     def promises(self, asked: PageQuestion) -> Json:
         """Return the pods that a workload keeps after losses, drains and rollouts, as HTML; with `now`, as placed."""
         if "now" in asked.words:
-            now = [(*each, None) for each in self._ask(asked, partial(kept_now, _key(asked)))]
-            return {"html": self._pages.page("promises.html", now=now)}
+            seen = [(*each, None) for each in self._ask(asked, partial(kept_now, _key(asked)))]
+            return {"html": self._pages.page("promises.html", now=seen)}
         found = self._ask(asked, partial(promised, _key(asked)))
         rows = event_rows(found.workloads[0])
         command = shell_line(["topospread", "promise", "show", short_target(_key(asked)), *self._served.input.words])
