@@ -347,9 +347,7 @@ def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
     copied = page.evaluate("navigator.clipboard.readText()")
     assert "step=fail" in copied
     assert "token" not in copied
-    expect(note).to_have_text(
-        re.compile(r"^The receiver needs this server’s token\. 127\.0\.0\.1 is this machine")
-    )
+    expect(note).to_have_text(re.compile(r"^The receiver needs this server’s token\. 127\.0\.0\.1 is this machine"))
     tops = page.evaluate(
         "['[data-said]', '.verdict', '.cause'].map((it) => document.querySelector('#result ' + it).offsetTop)"
     )

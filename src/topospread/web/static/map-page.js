@@ -147,7 +147,7 @@ class MapPage {
 
   // Above figures that are simulated it stands that they are, and the way back; and steps that are not in what is shown.
   markMoment(at) {
-    const { steps } = this.view, named = (from, to) => this.frames.slice(from, to).map(({ label }) => label).join(", then ");
+    const { steps } = this.view, named = (from, to) => this.frames.slice(from, to).map(({ label }) => label.replace("topology.kubernetes.io/", "")).join(", then ");
     const later = steps.length ? named(Math.max(at, 1) + 1) : "", left = this.left?.of === steps.join("\n") && this.left.steps;
     const to = (words, changes) => element("button", { type: "button", onclick: () => this.go(changes) }, words);
     const says = (...words) => element("span", {}, ...words), simulated = steps.length || (at && this.view.at);

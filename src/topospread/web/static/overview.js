@@ -26,7 +26,7 @@ export function figuresOf({ workloads, nodes }) {
 }
 
 // How many nodes are in which state, each counted once, as what is worst of it.
-const countsOfStates = ({ flags }, rows) => Object.entries(Object.groupBy(rows, (row) => words(flags[row] & ~UNKNOWN).split(", ").pop())).map(([state, of]) => `${of.length} ${state}`).join(", ");
+const countsOfStates = ({ flags }, rows) => Object.entries(Object.groupBy(rows, (row) => words(flags[row] & NOT_READY || flags[row] & ~UNKNOWN).split(", ")[0])).map(([state, of]) => `${of.length} ${state}`).join(", ");
 
 export class Overview {
   // told.filter(name), told.workload(text), told.node(row)
