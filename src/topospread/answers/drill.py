@@ -266,7 +266,8 @@ def _compared(state: WorkloadState) -> tuple[int, ...]:
 
 
 def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:
-    if drill.begun is None or not (drill.harm.pending or drill.harm.not_evicted):
+    rolls = any(step.rollouts for step in drill.steps)
+    if drill.begun is None or not (drill.harm.pending or drill.harm.not_evicted or (rolls and not drill.harm)):
         return (), 0
     from topospread.why.drill_fixes import fixes_of
 
@@ -357,10 +358,12 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     pods = {pod for each in open_parts for pod in each.pods}
     unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
     if not unjudged and (not parts or verdict == "yes"):
-        steps = counted(len(drill.steps) - 1, "step")
-        ready = (
-            f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready after {steps}, and no pod is newly pending"
-        )
+        ready = f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready"
+        if end.rollouts:
+            names = listed([f"{each.namespace}/{each.name}" for each in end.rollouts], 2)
+            ready = f"the rollout of {names} is complete, {ready}, and no pod is{' newly' * bool(end.pending)} pending"
+        else:
+            ready += f" after {counted(len(drill.steps) - 1, 'step')}, and no pod is newly pending"
         parts.insert(0, ready)
     groups = (group for group in drill.steps[0].pending if not is_unjudged(group))
     before = {f"{group.namespace}/{pod}" for group in groups for pod in group.pods}

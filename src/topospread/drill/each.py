@@ -224,7 +224,7 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome,
             f"{each.namespace}/{each.name}" for each in outcome.changed if each.ready_before and not each.fewest
         ),
         pending=sum(each.pods for each in newly_pending(begin, outcome)),
-        broken=tuple(each.budget for each in outcome.breaches if each.budget not in broken),
+        broken=tuple(each.budget for each in outcome.breaches if not (each.by_rollout or each.budget in broken)),
         stuck=any(not each.over for each in outcome.rollouts),
         settled=outcome.ends - outcome.begins,
         not_replaced=tuple(each.key for each in not_replaced(play.state)),

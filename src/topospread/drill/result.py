@@ -111,6 +111,9 @@ class BrokenBudget(Base, frozen=True):
     at: Annotated[float, Meta(description="Seconds since the drill began.")]
     healthy: Annotated[int, Meta(description="Healthy pods at the worst moment.")]
     needed: Annotated[int, Meta(description="Healthy pods that the budget requires.")]
+    by_rollout: Annotated[
+        bool, Meta(description="Whether a rollout deleted the pods, which budgets do not limit. It is no harm then.")
+    ] = False
 
     @property
     def namespace(self) -> str:
@@ -337,9 +340,9 @@ class Drill(PlainData):
 
     @property
     def breaches(self) -> tuple[BrokenBudget, ...]:
-        """PodDisruptionBudgets violated in any step after the beginning, each at its worst."""
+        """PodDisruptionBudgets violated in any step after the beginning, but not by rollouts, each at its worst."""
         worst: dict[str, BrokenBudget] = {}
-        for each in (breach for step in self.steps[1:] for breach in step.breaches):
+        for each in (breach for step in self.steps[1:] for breach in step.breaches if not breach.by_rollout):
             if each.budget not in worst or each.healthy < worst[each.budget].healthy:
                 worst[each.budget] = each
         return tuple(worst.values())

@@ -14,13 +14,15 @@ import msgspec
 from msgspec.structs import replace
 
 from topospread.answer import ExceededSkew
-from topospread.api.inventory import Inventory, key_of
+from topospread.api.inventory import Inventory, ObjectKey, key_of
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
+from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment
 from topospread.controllers.draining import BLOCKED_BY_BUDGET
 from topospread.controllers.planned import QueuedPod
+from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
 from topospread.drill.drill import BegunDrill, play_runs, within
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.patching import PatchedObject, patched, replaced
@@ -31,9 +33,9 @@ from topospread.simulation.changed_specs import with_specs
 
 from .changes import Change, combined, go_together, strategy_change
 from .correction_sets import smallest_sets
-from .owner import owned
+from .owner import exists, owned
 from .rejections_per_node import RejectionsPerNode
-from .result import Further, Json, Suggestion
+from .result import Further, Json, Means, Suggestion
 from .suggest import spec_changes
 from .what_if import EFFORT, Baseline, OutOfEffortError, exceeded, looked_at
 
@@ -70,13 +72,15 @@ class DrillFixes(msgspec.Struct, frozen=True):
 def fixes_of(drill: Drill) -> DrillFixes:
     """Return the changes that leave fewer pods newly pending at the end of a drill.
 
-    If no pod is newly pending, return the budgets that block a drain. Changes are sorted by newly pending pods, then by
-    the excess over maxSkew.
+    If no pod is newly pending, return the budgets that block a drain, or matchLabelKeys if a rollout exceeds maxSkew.
+    Changes are sorted by newly pending pods, then by the excess over maxSkew.
     """
     if not isinstance(drill.begun, BegunDrill) or drill.partial:
         return DrillFixes()
     search = _Search(drill, drill.begun)
-    return search.found() if drill.harm.pending else search.found_budgets()
+    if drill.harm.pending:
+        return search.found()
+    return search.found_budgets() if drill.harm.not_evicted else search.found_keys()
 
 
 def _pending(harm: Harm | None) -> int:
@@ -121,7 +125,16 @@ class _Search:
 
     def found_budgets(self) -> DrillFixes:
         """Return the budgets that block a drain, each with room for one eviction."""
-        changes = list(_budget_changes(self._drill, self._begun.inventory)) if self._drill.harm.not_evicted else []
+        changes = list(_budget_changes(self._drill, self._begun.inventory))
+        fix = self._try(_of_workloads(changes, changes[0].title)) if changes else None
+        return DrillFixes((fix,) if fix is not None else (), self._untried)
+
+    def found_keys(self) -> DrillFixes:
+        """Return matchLabelKeys for Deployments whose rollout exceeds maxSkew, if no constraint is exceeded with it."""
+        inventories = [self._begun.inventory, *self._begun.manifests.values()]
+        items = {key_of(item): item for each in inventories for item in each.deployments}
+        skewed = _skewed_rollouts(self._drill)
+        changes = [change for key, item in items.items() if key in skewed for change in _own_pods_only(item)]
         fix = self._try(_of_workloads(changes, changes[0].title)) if changes else None
         return DrillFixes((fix,) if fix is not None else (), self._untried)
 
@@ -185,6 +198,8 @@ class _Search:
         self._stuck[change.title] = stuck - before
         left, left_before = len(harm.not_evicted), len(self._drill.harm.not_evicted)
         helps = (pending, left) < (0, left_before) if not self._before else pending < self._before
+        if change.kind == "matchLabelKeys":
+            helps = not harm and not _skewed_rollouts(played)
         helps &= _pending(played.elsewhere) <= _pending(self._drill.elsewhere)
         self._tried[change.title] = fix if helps and stuck <= before else None
         return self._tried[change.title]
@@ -216,7 +231,7 @@ class _Search:
         for number, part in enumerate(change.each):
             own = {path: each for path, each in begun.manifests.items() if any(_found(each, part))}
             rolled = part.of_pod is None or part.means in ("rollout", "new pods") or restarts
-            if part.kind != "strategy" and part.of_pod is None:
+            if part.kind not in ("strategy", "matchLabelKeys") and part.of_pod is None:
                 inventory = _applied(inventory, part)
             elif own:
                 manifests |= {path: replaced(manifests[path], *_patched(manifests[path], part)) for path in own}
@@ -294,6 +309,36 @@ class _Search:
                     view = scheduler.view(pod_class)
                     yield each.queued, RejectionsPerNode(view, scheduler.framework_of(pod_class), verdict)
                     break
+
+
+def _skewed_rollouts(drill: Drill) -> set[ObjectKey]:
+    """Return the Deployments that a step rolled out and that exceed a hard constraint at the end of some run."""
+    rolled = {key_of(each) for step in drill.steps for each in step.rollouts}
+    states = (state for each in (drill, *drill.others) for state in each.workloads)
+    exceeding = {key_of(state) for state in states if any(each.hard and each.is_exceeded for each in state.spread)}
+    return rolled & exceeding
+
+
+def _own_pods_only(item: Deployment) -> Iterator[Change]:
+    """Yield the change with which the hard constraints of a Deployment count pods of one revision."""
+    path, keys = "/spec/template/spec/topologySpreadConstraints", [TEMPLATE_HASH_LABEL]
+    given = item.spec.template.spec.topology_spread_constraints or ()
+    counting = [
+        (at, each)
+        for at, each in enumerate(given)
+        if each.when_unsatisfiable == DO_NOT_SCHEDULE and TEMPLATE_HASH_LABEL not in (each.match_label_keys or ())
+    ]
+    patch: tuple[Json, ...] = tuple(
+        {"op": "add", "path": f"{path}/{at}/matchLabelKeys", "value": [*(each.match_label_keys or ()), *keys]}
+        for at, each in counting
+    )
+    if patch:
+        namespace = item.namespace or "default"
+        reference = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": namespace, "name": item.name}
+        where = f"on {counting[0][1].topology_key}" if len(patch) == 1 else "on every hard constraint"
+        title = f"matchLabelKeys: [{TEMPLATE_HASH_LABEL}] {where} of {namespace}/{item.name}"
+        means: Means = "rollout" if exists(item) else "create"
+        yield Change("matchLabelKeys", title, reference, patch, means, (1.0,))
 
 
 def _budget_changes(drill: Drill, given: Inventory) -> Iterator[Change]:

@@ -185,6 +185,21 @@ def test_a_workload_whose_rollout_would_get_stuck_keeps_its_template() -> None:
     assert (honor.pending_without, honor.pending) == (4, 2)
 
 
+def test_a_rollout_that_exceeds_maxskew_counts_only_new_pods_with_match_label_keys() -> None:
+    objects = [*nodes(*"aaaabbbbcccc"), web(replicas=6)]
+    answer = told(objects, Rollout("shop/deploy/web")).answer()
+    (fix,) = answer.remedies
+    path = "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys"
+    assert fix.patch == ({"op": "add", "path": path, "value": ["pod-template-hash"]},)
+    assert fix.says == "matchLabelKeys: [pod-template-hash] on topology.kubernetes.io/zone of shop/web"
+    text = " ".join(answer.text().split())
+    assert "yes: the rollout of shop/web is complete, 6 pods are ready, and no pod is pending fix: " in text
+    assert "(tried: old pods are not counted, and every hard constraint holds after the rollout)" in text
+    own = web(replicas=6)
+    own["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["matchLabelKeys"] = ["pod-template-hash"]
+    assert not told([*nodes(*"aaaabbbbcccc"), own], Rollout("shop/deploy/web")).answer().remedies
+
+
 @pytest.mark.parametrize(
     ("spec", "says"),
     [

@@ -58,11 +58,12 @@ def page(answer: DrillResult) -> Page:
         title = "If hard constraints become soft while a domain is lost:"
         key = matrix_key(spread for _, spread, *_ in rows)
         parts.append(Section(title, (matrix(rows, ("AFTER STEP", "READY", "PENDING"), key),)))
+    timed = any(step.ends for step in answer.steps)
     if len(answer.steps) > 2 or answer.ranges:
-        parts.append(Section("", (_steps(answer),)))
+        parts.append(Section("", (_steps(answer, timed=timed),)))
     for number, step in enumerate(answer.steps):
         if step.events:
-            parts.append(Section("", (_events(number, step),), wide=not number))
+            parts.append(Section("", (_events(number, step, timed=timed),), wide=not number))
     if answer.pools:
         parts.append(Section("", (pool_table(answer.pools),)))
     moved = [
@@ -260,6 +261,10 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
         lacks = f"had {counted(each.healthy, 'healthy pod')} and needs {each.needed}"
         already = f"; it had only {early[each.budget]} before, so it does not count" if each.budget in early else ""
         yield Fact("budget", f"{each.budget} {lacks}, at {clock(each.at)}{already}")
+    for each in (breach for step in answer.steps for breach in step.breaches if breach.by_rollout):
+        healthy = f"{counted(each.healthy, 'pod')} {'is' if each.healthy == 1 else 'are'} healthy"
+        needs = f"the PodDisruptionBudget {each.budget} needs {each.needed} and would block an eviction"
+        yield Fact("budget", f"during the rollout {healthy}; {needs}")
     left: dict[str, list[str]] = {}
     for step in answer.steps:
         for pod in step.not_evicted:
@@ -310,8 +315,8 @@ def _ranges(answer: DrillResult) -> Iterator[Fact]:
                 )
 
 
-def _steps(answer: DrillResult) -> Table:
-    """Return a row for each step: its end, and its ready and pending pods."""
+def _steps(answer: DrillResult, *, timed: bool) -> Table:
+    """Return a row for each step: its ready and pending pods, and its begin and end if time passes."""
     rows: list[tuple[Cell, ...]] = []
     # A step lists only the workloads that it changes; the skew of others stays.
     latest: dict[tuple[str, ...], int] = {}
@@ -332,16 +337,17 @@ def _steps(answer: DrillResult) -> Table:
             spans |= {(each.workload, each.topology_key): each for each in of_all.skews}
             skew = _span(max(each.least for each in spans.values()), max(each.most for each in spans.values()))
         pending = _span(least, most) if least < most or not unjudged else f"{least - unjudged} ? {unjudged}"
-        rows.append((_name(number, step), clock(step.begins), clock(step.ends), step.ready, fewest, pending, skew))
-    heads = "STEP", "BEGINS", "ENDS", "READY", "FEWEST READY" if answer.namespace is None else "", "PENDING", "SKEW"
-    return Table(heads, tuple(rows), most=50)
+        times = (clock(step.begins), clock(step.ends)) if timed else ()
+        rows.append((_name(number, step), *times, step.ready, fewest, pending, skew))
+    heads = "READY", "FEWEST READY" if answer.namespace is None else "", "PENDING", "SKEW"
+    return Table(("STEP", *(("BEGINS", "ENDS") if timed else ()), *heads), tuple(rows), most=50)
 
 
 def _span(least: int, most: int) -> str:
     return str(least) if least == most else f"{least}–{most}"
 
 
-def _events(number: int, step: DrillStep) -> Table:
+def _events(number: int, step: DrillStep, *, timed: bool) -> Table:
     groups = [[each] for each in step.events]
     if len(groups) > _EVENTS:
         alike: dict[tuple[str, str], list[DrilledEvent]] = {}
@@ -349,8 +355,8 @@ def _events(number: int, step: DrillStep) -> Table:
             target = each.detail.partition("=")[0] if each.kind == "scaled" else each.detail
             alike.setdefault((each.kind, target), []).append(each)
         groups = list(alike.values())
-    rows = tuple((_time(each), _said(each)) for each in groups)
-    return Table(("TIME", _name(number, step)), rows, most=_EVENTS)
+    rows = tuple((*((_time(each),) if timed else ()), _said(each)) for each in groups)
+    return Table((*(("TIME",) if timed else ()), _name(number, step)), rows, most=_EVENTS)
 
 
 def _time(events: Sequence[DrilledEvent]) -> str:

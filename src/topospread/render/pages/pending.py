@@ -105,6 +105,8 @@ def simulated_patch(part: Remedy | RemedyPart) -> tuple[Fact, Code]:
 def _tried(remedy: Remedy, workload: str = "") -> str:
     """Return the result of a simulated remedy as words."""
     if isinstance(remedy, DrillRemedy):
+        if remedy.code == "matchLabelKeys":
+            return "old pods are not counted, and every hard constraint holds after the rollout"
         if not remedy.pending_without and not remedy.not_evicted:
             return "the drain evicts every pod"
         pending = f"{counted(remedy.pending, 'pod')} newly pending instead of {remedy.pending_without}"
