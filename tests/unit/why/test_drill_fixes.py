@@ -200,6 +200,18 @@ def test_a_rollout_that_exceeds_maxskew_counts_only_new_pods_with_match_label_ke
     assert not told([*nodes(*"aaaabbbbcccc"), own], Rollout("shop/deploy/web")).answer().remedies
 
 
+def test_a_budget_that_lacks_healthy_pods_blocks_no_drain_if_its_pending_pods_run() -> None:
+    closed = node("c1", "c", unschedulable=True)
+    objects = [*nodes("a", "a", "b", "b"), closed, web(replicas=4), budget(maxUnavailable=1)]
+    answer = told(objects, Drain(at("node=a1"))).answer()
+    (left,) = answer.steps[1].not_evicted
+    assert left.why == "The disruption budget shop/web needs 3 healthy pods and has 2 currently"
+    fix = answer.remedies[0]
+    assert (fix.code, fix.command, fix.not_evicted) == ("uncordon", ("kubectl", "uncordon", "c1"), 0)
+    text = " ".join(answer.text().split())
+    assert text.startswith("no: 1 pod not evicted fix: kubectl uncordon c1 tried: the drain evicts every pod")
+
+
 @pytest.mark.parametrize(
     ("spec", "says"),
     [

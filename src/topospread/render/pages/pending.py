@@ -108,7 +108,7 @@ def _tried(remedy: Remedy, workload: str = "") -> str:
         if remedy.code == "matchLabelKeys":
             return "old pods are not counted, and every hard constraint holds after the rollout"
         if not remedy.pending_without and not remedy.not_evicted:
-            return "the drain evicts every pod"
+            return "the drain evicts every pod" + skew_words(remedy.tried)
         pending = f"{counted(remedy.pending, 'pod')} newly pending instead of {remedy.pending_without}"
         if remedy.not_evicted:
             pending += f"; {counted(remedy.not_evicted, 'pod')} still not evicted"
