@@ -220,7 +220,7 @@ def drill_answer(
         remedies=remedies,
         untried=untried,
         assumed=("the same whether unjudged pods find no node or any node",)
-        if drill.assumed is not None and verdict != "unknown"
+        if drill.unjudged and verdict != "unknown"
         else (),
         holds=verdict == "yes",
         steps=steps,
@@ -357,7 +357,7 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     parts = [*harm_words(replace(drill.harm, lost=end.lost), verdict, newly)]
     pods = {pod for each in open_parts for pod in each.pods}
     unjudged, namespaces = len(pods), sorted({pod.partition("/")[0] for pod in pods})
-    if not unjudged and (not parts or verdict == "yes"):
+    if verdict == "yes" or not (unjudged or parts):
         ready = f"{counted(end.ready, 'pod')} {agreeing('are', end.ready)} ready"
         if end.rollouts:
             names = listed([f"{each.namespace}/{each.name}" for each in end.rollouts], 2)
@@ -373,7 +373,7 @@ def _says(drill: Drill, verdict: Word, open_parts: Sequence[Unjudged]) -> str:
     if placed:
         of = f"{counted(len(before), 'pod')} that {agreeing('were', len(before))} pending"
         parts.append(f"{len(placed)} of {of} now {agreeing('have', len(placed))} a node")
-    if unjudged:
+    if unjudged and verdict == "unknown":
         of = f" of namespace{'s' * (len(namespaces) > 1)} {listed(namespaces, 2)}"
         where = of if drill.namespace is not None else ""
         parts.append(f"{counted(unjudged, 'pod')}{where} {agreeing('are', unjudged)} not judged")

@@ -310,7 +310,8 @@ class Drill(PlainData):
         warnings, notes: sentences for the user; warnings must be shown.
         partial: where the drill was interrupted; "" if it is complete.
         pools: use of the node pools, by name.
-        assumed: the same drill if unmodelled filters admit every node; None if all pods are judged.
+        assumed: the same drill if unmodelled filters admit every node; None if all pods are judged, or unaffected.
+        unaffected: whether no node for a pod that is not judged changes the harm (see `unaffected`).
         fallback: the same drill with hard constraints made soft while a domain is lost, if requested.
         namespace: the only namespace in the result (see `within`); None for all.
         elsewhere: the harm in all other namespaces; None if ``namespace`` is None.
@@ -328,6 +329,7 @@ class Drill(PlainData):
     others: tuple[Drill, ...] = field(default=(), repr=False, compare=False)
     pools: tuple[PoolUse, ...] = ()
     assumed: Drill | None = field(default=None, repr=False, compare=False)
+    unaffected: bool = False
     fallback: Drill | None = field(default=None, repr=False, compare=False)
     begun: Any = field(default=None, repr=False, compare=False)
     namespace: str | None = None
@@ -369,7 +371,7 @@ class Drill(PlainData):
     @property
     def verdict(self) -> Word:
         """Yes if the drill ends without harm; unknown if that depends on unmodelled parts."""
-        if self.assumed is None and not self.unjudged:
+        if self.unaffected or (self.assumed is None and not self.unjudged):
             return "no" if self.harm else "yes"
         certain = self._is_certain and (self.assumed is None or self.assumed.harm)
         return "no" if certain else "unknown"

@@ -34,7 +34,7 @@ def page(answer: DrillResult) -> Page:
         Verdict(answer.verdict, answer.says),
         *why_facts(*_newly_pending(answer)),
         *fix_facts(_first_fixes(answer.remedies), answer.untried),
-        *unjudged_facts(answer.unjudged),
+        *(unjudged_facts(answer.unjudged) if answer.verdict == "unknown" else _unjudged(answer)),
         *_facts(answer),
     ]
     rows = list(_workloads(answer))
@@ -77,6 +77,8 @@ def page(answer: DrillResult) -> Page:
     if remarks:
         parts.append(Section("", tuple(Fact("note", _after(each, at, answer)) for each, at in remarks.items())))
     parts += _mending(answer)
+    if answer.unjudged and answer.verdict != "unknown":
+        parts.append(Section("", tuple(unjudged_facts(answer.unjudged)), wide=True))
     parts += fix_sections(answer.remedies)
     parts += pending_sections(end.pending)
     parts += _drawn(answer)
@@ -87,6 +89,21 @@ def page(answer: DrillResult) -> Page:
     if answer.notes:
         parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page("Drill", tuple(parts))
+
+
+def _unjudged(answer: DrillResult) -> Iterator[Fact]:
+    """Yield the pods that are not judged in a line, if they do not matter for the verdict."""
+    groups = [each for step in (answer.steps[0], answer.steps[-1]) for each in step.pending]
+    open_ = {pod for each in answer.unjudged for pod in each.pods}
+    names = {
+        f"{each.namespace}/{each.workload.partition('/')[2]}": None
+        for each in groups
+        if any(f"{each.namespace}/{pod}" in open_ for pod in each.pods)
+    }
+    if open_:
+        finds = "it finds a node" if len(open_) == 1 else "they find nodes"
+        of = f"{counted(len(open_), 'pod')} of {listed(names, 2)}"
+        yield Fact("not judged", f"{of}; the verdict is the same whether {finds} or not (-o wide)")
 
 
 def _newly_pending(answer: DrillResult) -> tuple[list[PendingPods], list[int]]:
@@ -190,12 +207,19 @@ _KEEPING = ("fail ", "recover ", "cordon ", "uncordon ", "drain ", "force-drain 
 def _balance(answer: DrillResult) -> Iterator[Fact]:
     """Yield the number of evicted pods, and how many of their replacements are placed or pending."""
     events = [each for step in answer.steps[1:] for each in step.events]
+    first, end = answer.steps[0], answer.steps[-1]
+    before = {(each.namespace, pod) for each in first.pending for pod in each.pods}
     evicted, placed = (
-        sum(len(group.nodes) for each in events for group in each.pods if each.kind == kind)
+        sum(
+            (group.namespace, pod) not in before or kind == "evicted"
+            for each in events
+            for group in each.pods
+            for pod in group.nodes
+            if each.kind == kind
+        )
         for kind in ("evicted", "placed")
     )
-    first, end = answer.steps[0], answer.steps[-1]
-    pending = sum(len(each.pods) for each in end.pending) - answer.pending_before
+    pending = sum((each.namespace, pod) not in before for each in end.pending for pod in each.pods)
     missing = evicted - placed - pending
     open_ = sum(each.unjudged for each in end.workloads) - sum(each.unjudged for each in first.workloads)
     pending -= open_
