@@ -44,7 +44,9 @@ def is_unaffected(state: DrillState, steps: Sequence[Step], outcomes: Sequence[S
         steps: the steps.
         outcomes: their outcomes, and the beginning.
     """
-    return _is_one_drain(steps) and _Proof(state, outcomes).holds
+    return (
+        _is_one_drain(steps) and _Proof(state, outcomes, [isinstance(each, Drain) for each in steps].index(True)).holds
+    )
 
 
 def _is_one_drain(steps: Sequence[Step]) -> bool:
@@ -56,7 +58,9 @@ def _is_one_drain(steps: Sequence[Step]) -> bool:
 
 
 class _Proof:
-    def __init__(self, state: DrillState, outcomes: Sequence[StepOutcome]) -> None:
+    def __init__(self, state: DrillState, outcomes: Sequence[StepOutcome], drain: int) -> None:
+        """``drain``: index of the drain; the outcomes up to this index are before it."""
+        self._drain = drain
         self._state, self._cluster = state, state.cluster
         self._outcomes = outcomes
         events = [event for each in outcomes for event in each.events]
@@ -83,7 +87,7 @@ class _Proof:
         open_ = [each for each in self._moving if each.key in unjudged[0]]
         if len(open_) != len(unjudged[0]) or not all(map(self._waits, open_)) or self._may_preempt():
             return False
-        if self._nodes["cordoned"] & self._nodes["uncordoned"]:
+        if self._nodes["cordoned"] & (self._nodes["uncordoned"] | state.down):
             return False
         if any(each.workload is None for each in self._moving) or any(map(state.health.budgets_of, open_)):
             return False
@@ -92,6 +96,9 @@ class _Proof:
             if each not in open_:
                 judged.setdefault(id(each.workload), []).append(each)
         left = [pods for pods in judged.values() if not self._always_wait(pods)]
+        # In another course, a pod placed before the drain may be on the drained node, where its budget blocks the drain.
+        if any(self._is_early(pods) and any(map(state.health.budgets_of, pods)) for pods in left):
+            return False
         moving = [*open_, *(each for pods in left for each in pods)]
         return not any(map(_has_affinity, moving)) and all(self._are_always_placed(pods, moving) for pods in left)
 
@@ -112,7 +119,14 @@ class _Proof:
 
     def _is_evicted(self, pod: FollowedPod) -> bool:
         """Return whether a pod of its workload is evicted."""
-        return (pod.namespace, f"{pod.workload.kind}/{pod.workload.name}" if pod.workload else "") in self._evicted
+        return (pod.namespace, _owner(pod)) in self._evicted
+
+    def _is_early(self, pods: Sequence[FollowedPod]) -> bool:
+        """Return whether pods of a workload are pending at first, or are placed before the drain."""
+        before = self._outcomes[: self._drain + 1]
+        placed = (pod for each in before for event in each.events if event.kind == "placed" for pod in event.pods)
+        early = {(each.namespace, each.workload) for each in (*self._outcomes[0].pending, *placed)}
+        return any((each.namespace, _owner(each)) in early for each in pods)
 
     def _may_preempt(self) -> bool:
         placed = [each for each in self._state.pods.by_key.values() if each.node]
@@ -209,6 +223,10 @@ class _Proof:
 def _hard(view: View) -> Sequence[CountedConstraint]:
     prepared = view.plugins.prepared.get(_SPREAD)
     return prepared.watcher.hard if prepared is not None and isinstance(prepared.watcher, Spread) else ()
+
+
+def _owner(pod: FollowedPod) -> str:
+    return f"{pod.workload.kind}/{pod.workload.name}" if pod.workload is not None else ""
 
 
 def _has_affinity(pod: FollowedPod) -> bool:

@@ -82,3 +82,16 @@ def test_a_pod_that_kube_scheduler_has_not_tried_may_be_on_the_drained_node() ->
     for pod in infer[1:]:
         pod["status"] = {"phase": "Pending"}
     assert told([*nodes("a", "a", "b", "c"), *WEB, *infer], Drain(at("node=a1"))).verdict == "unknown"
+
+
+def test_a_pending_pod_with_a_budget_may_be_on_the_drained_node_and_block_it() -> None:
+    """It gets a2, but a1 if a pod that is not judged has made a2 fuller."""
+    web = standing({"b1": 1, "": 1}, name="web")
+    web[-1]["spec"] = {key: value for key, value in web[-1]["spec"].items() if key != "nodeName"}
+    web[-1]["status"] = {"phase": "Pending"}
+    other = standing({"a1": 1, "b1": 1, "c1": 1}, name="api")
+    objects = [*nodes("a", "a", "b", "c"), *other, *web, budget(maxUnavailable=0)]
+    fuller = pending_on_devices(2, 3, ["a2", "c1"])
+    assert told([*objects, *pending_on_devices(2, 3)], Drain(at("node=a1"))).verdict == "unknown"
+    assert told([*objects, *fuller], Drain(at("node=a1"))).verdict == "no"
+    assert told(objects, Drain(at("node=a1"))).verdict == "yes"
